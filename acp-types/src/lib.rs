@@ -1,0 +1,2 @@
+//! The Agent Client Protocol as open, lossless Rust types.
+#![no_std]

@@ -1,0 +1,1 @@
+//! A scripted ACP agent.
