@@ -1,0 +1,96 @@
+//! The vocabulary of open, lossless wire types.
+//!
+//! Every model crate of the workspace is written with these four macros and few types, so that one law holds for all
+//! of them: **decode, then encode, gives the same JSON value.** What a newer peer put in is kept.
+//!
+//! | wire shape | written as | keeps |
+//! |---|---|---|
+//! | object | [`object!`](crate::object) | members it does not know, in [`Extra`] |
+//! | object whose shape a tag selects | [`open_union!`](crate::open_union) | unknown variants whole, in [`UnknownVariant`] |
+//! | string out of a list | [`open_enum!`](crate::open_enum) | unknown names, in [`UnknownName`] |
+//! | opaque identifier | [`string_id!`](crate::string_id) | the string |
+//! | any JSON | [`Raw`] | the text, byte for byte |
+//! | member where `null` has a meaning of its own | [`Presence`] | absent, `null`, value |
+//!
+//! An optional member that is not a [`Presence`] reads `null` as absent, and is left out when it is written.
+//!
+//! Decoding is one pass over the text: no `flatten`, no `untagged`, no intermediate tree. [`decode`] reads a whole
+//! document and says where it went wrong; plain [`serde_json::from_str`] works as well, with serde's own errors.
+//!
+//! ```
+//! use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
+//!
+//! string_id! {
+//!     /// Names a job.
+//!     pub struct JobId;
+//! }
+//! open_enum! {
+//!     /// How a job stands.
+//!     pub enum Status {
+//!         /// It runs.
+//!         Running = "running",
+//!         /// It ended.
+//!         Done = "done",
+//!     }
+//! }
+//! object! {
+//!     /// A job changed.
+//!     pub struct Changed {
+//!         /// Which one.
+//!         job_id: JobId = "jobId",
+//!     }
+//!     optional {
+//!         /// What it is now.
+//!         status: Status = "status",
+//!     }
+//! }
+//! open_union! {
+//!     /// What happened.
+//!     pub enum Event by "type" {
+//!         /// A job changed.
+//!         Changed(Changed) = "changed",
+//!     }
+//! }
+//!
+//! let text = r#"{"type":"changed","jobId":"7","status":"paused","since":1.50}"#;
+//! let event: Event = wire::decode(text)?;
+//! let Event::Changed(changed) = &event else { panic!("not a change") };
+//! assert_eq!(changed.status.as_ref().map(Status::as_str), Some("paused"));
+//! assert_eq!(serde_json::to_string(&event)?, text);
+//!
+//! let newer = r#"{"type":"moved","to":"elsewhere"}"#;
+//! let event: Event = wire::decode(newer)?;
+//! assert!(!event.is_known());
+//! assert_eq!(serde_json::to_string(&event)?, newer);
+//!
+//! let error = wire::decode::<Event>(r#"{"type":"changed","jobId":7}"#).unwrap_err();
+//! assert_eq!(error.to_string(), "at /jobId: expected a string, got number");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod decode;
+mod extra;
+mod id;
+mod object;
+mod open_enum;
+mod open_union;
+mod presence;
+mod raw;
+
+pub use decode::{DecodeError, decode};
+pub use extra::{Extra, Meta};
+pub use object::{Members, Object};
+pub use open_enum::UnknownName;
+pub use open_union::UnknownVariant;
+pub use presence::Presence;
+pub use raw::Raw;
+
+/// What the macros expand to; not for use by hand.
+#[doc(hidden)]
+pub mod private {
+    pub use super::object::{Name, deserialize, optional, read_once, required, serialize};
+    pub use super::open_union::read_tag;
+    pub use alloc::sync::Arc;
+    pub use core::result::Result;
+    pub use serde;
+}

@@ -1,0 +1,122 @@
+use alloc::boxed::Box;
+
+/// A name that this version of a list does not have; only decoding and `From<&str>` of an open enum make one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnknownName(Box<str>);
+
+impl UnknownName {
+    #[doc(hidden)]
+    pub fn __new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Defines an enum of the names in a specification that keeps names it does not know.
+///
+/// Beside the variants it gives `Unknown(UnknownName)`, `NAMES`, `as_str`, `is_known`, `From<&str>`, `Display` and
+/// serde. Nobody else can make an `UnknownName`, so a name learnt later breaks no `match`.
+///
+/// ```
+/// jsonrpc_core::open_enum! {
+///     /// Why a turn ended.
+///     pub enum StopReason {
+///         /// The model finished.
+///         EndTurn = "end_turn",
+///         /// The client cancelled.
+///         Cancelled = "cancelled",
+///     }
+/// }
+///
+/// let reason: StopReason = serde_json::from_str(r#""out_of_credits""#)?;
+/// assert_eq!(reason.as_str(), "out_of_credits");
+/// assert!(!reason.is_known());
+/// assert_eq!(StopReason::from("end_turn"), StopReason::EndTurn);
+/// assert_eq!(StopReason::NAMES, ["end_turn", "cancelled"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// ```compile_fail
+/// jsonrpc_core::open_enum! {
+///     /// Why a turn ended.
+///     pub enum StopReason {
+///         /// The model finished.
+///         EndTurn = "end_turn",
+///     }
+/// }
+/// // The payload is sealed: only the wire can be unknown.
+/// let made_up = StopReason::Unknown(jsonrpc_core::wire::UnknownName("x".into()));
+/// ```
+#[macro_export]
+macro_rules! open_enum {
+    (
+        $(#[$attr:meta])*
+        pub enum $Name:ident {
+            $( $(#[$vattr:meta])* $Variant:ident = $wire:literal, )+
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum $Name {
+            $( $(#[$vattr])* $Variant, )+
+            /// A name that this version does not know, kept as it came.
+            Unknown($crate::wire::UnknownName),
+        }
+
+        impl $Name {
+            /// The names that this version knows, in the specification's order.
+            pub const NAMES: &'static [&'static str] = &[$($wire),+];
+
+            /// The name on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$Variant => $wire, )+
+                    Self::Unknown(name) => name.as_str(),
+                }
+            }
+
+            /// Whether this version knows the name.
+            pub fn is_known(&self) -> bool {
+                !::core::matches!(self, Self::Unknown(_))
+            }
+        }
+
+        impl From<&str> for $Name {
+            fn from(name: &str) -> Self {
+                match name {
+                    $( $wire => Self::$Variant, )+
+                    other => Self::Unknown($crate::wire::UnknownName::__new(other)),
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for $Name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::wire::private::serde::Serialize for $Name {
+            fn serialize<S: $crate::wire::private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> $crate::wire::private::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> $crate::wire::private::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: $crate::wire::private::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> $crate::wire::private::Result<Self, D::Error> {
+                let name = $crate::wire::private::Name::deserialize(deserializer)?;
+                $crate::wire::private::Result::Ok(Self::from(name.as_str()))
+            }
+        }
+    };
+}

@@ -1,0 +1,77 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A member that can be absent, `null`, or hold a value, each with a meaning of its own.
+///
+/// In a patch: absent leaves what was, `null` clears it, a value replaces it. Only a `patch` member of an
+/// [`object!`](crate::object) knows the difference between the first two; anywhere else `Absent` is written as `null`.
+///
+/// ```
+/// use jsonrpc_core::{object, wire::Presence};
+///
+/// object! {
+///     /// What changed of a session.
+///     pub struct InfoUpdate {}
+///     patch {
+///         /// Its title.
+///         title: String = "title",
+///     }
+/// }
+///
+/// let cleared: InfoUpdate = serde_json::from_str(r#"{"title":null}"#)?;
+/// assert_eq!(cleared.title, Presence::Null);
+/// assert_eq!(serde_json::to_string(&cleared)?, r#"{"title":null}"#);
+/// assert_eq!(serde_json::to_string(&InfoUpdate::new())?, "{}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Presence<T> {
+    /// The member is not there.
+    #[default]
+    Absent,
+    /// The member is `null`.
+    Null,
+    /// The member has a value.
+    Value(T),
+}
+
+impl<T> Presence<T> {
+    /// The value, where there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// Whether the member is not there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Patches `current` as the member says.
+    pub fn apply_to(self, current: &mut Option<T>) {
+        match self {
+            Self::Absent => {}
+            Self::Null => *current = None,
+            Self::Value(value) => *current = Some(value),
+        }
+    }
+}
+
+impl<T> From<T> for Presence<T> {
+    fn from(value: T) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<T: Serialize> Serialize for Presence<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Presence<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(|value| value.map_or(Self::Null, Self::Value))
+    }
+}

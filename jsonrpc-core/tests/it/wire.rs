@@ -1,0 +1,268 @@
+//! The law of wire types, on small types that use every part of the vocabulary.
+use jsonrpc_core::wire::{self, Extra, Presence};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+string_id! {
+    /// An identifier.
+    pub struct Id;
+}
+
+open_enum! {
+    /// A list of names.
+    pub enum Colour {
+        /// As blood.
+        Red = "red",
+        /// As the sky.
+        Blue = "blue",
+    }
+}
+
+object! {
+    /// An object with every kind of member.
+    pub struct Item {
+        /// Required.
+        id: Id = "id",
+        /// Required, and a list.
+        colours: Vec<Colour> = "colours",
+    }
+    optional {
+        /// Optional.
+        amount: f64 = "amount",
+        /// Optional, nested.
+        inner: Box<Event> = "inner",
+    }
+    patch {
+        /// Patched.
+        title: String = "title",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An object with a union flat in it.
+    pub struct Framed {
+        /// Beside the union's members.
+        message: String = "message",
+    }
+    rest {
+        /// The union.
+        event: Event,
+    }
+}
+
+open_union! {
+    /// A union.
+    pub enum Event by "type" {
+        /// With members.
+        Item(Box<Item>) = "item",
+        /// With none that are known.
+        Nothing(Extra) = "nothing",
+    }
+}
+
+open_union! {
+    /// A union where the tag may be missing.
+    pub enum Server by "type" {
+        /// Tagged.
+        Frame(Framed) = "frame",
+    }
+    untagged {
+        /// Not tagged, as a rule.
+        Item(Item) = "item",
+    }
+}
+
+/// JSON as a newer peer might send it.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z\"~/]{1,4}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn unknown_members() -> impl Strategy<Value = Vec<(String, Value)>> {
+    prop::collection::btree_map("x[a-z\"]{0,3}", any_json(), 0..4)
+        .prop_map(|map| map.into_iter().collect())
+}
+
+fn item() -> impl Strategy<Value = Vec<(String, Value)>> {
+    let patch = prop_oneof![
+        Just(None),
+        Just(Some(Value::Null)),
+        "\\PC{0,4}".prop_map(|text| Some(Value::from(text)))
+    ];
+    let colour = prop_oneof![Just("red".to_owned()), "[a-z]{1,5}"];
+    (
+        "\\PC{0,4}",
+        prop::collection::vec(colour, 0..3),
+        prop::option::of(any::<i32>().prop_map(|number| f64::from(number) / 4.0)),
+        patch,
+        prop::option::of(any_json().prop_filter("null is absent", |value| !value.is_null())),
+        unknown_members(),
+    )
+        .prop_map(|(id, colours, amount, title, meta, unknown)| {
+            let known = [
+                Some(("id", Value::from(id))),
+                Some(("colours", Value::from(colours))),
+                amount.map(|amount| ("amount", Value::from(amount))),
+                title.map(|title| ("title", title)),
+                meta.map(|meta| ("_meta", meta)),
+            ];
+            known
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| (name.to_owned(), value))
+                .chain(unknown)
+                .collect()
+        })
+}
+
+/// An event's members in any order, so that the tag stands anywhere.
+fn event() -> impl Strategy<Value = Vec<(String, Value)>> {
+    let variant = prop_oneof![
+        (Just("item".to_owned()), item()),
+        (Just("nothing".to_owned()), unknown_members()),
+        ("z[a-z]{0,3}", unknown_members()),
+    ];
+    variant
+        .prop_map(|(tag, mut members)| {
+            members.push(("type".to_owned(), Value::from(tag)));
+            members
+        })
+        .prop_shuffle()
+}
+
+/// Text with the members in the given order, which a `Map` would not keep.
+fn text(members: &[(String, Value)]) -> String {
+    let members: Vec<_> =
+        members.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn value(members: Vec<(String, Value)>) -> Value {
+    Value::Object(members.into_iter().collect::<Map<_, _>>())
+}
+
+fn again<T: serde::Serialize + serde::de::DeserializeOwned>(
+    text: &str,
+) -> Result<Value, TestCaseError> {
+    let typed: T =
+        wire::decode(text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+    let written =
+        serde_json::to_string(&typed).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    serde_json::from_str(&written)
+        .map_err(|error| TestCaseError::fail(format!("{written}: {error}")))
+}
+
+proptest! {
+    /// An object gives back the JSON value that it was read from.
+    #[test]
+    fn objects_lose_nothing(members in item().prop_shuffle()) {
+        prop_assert_eq!(again::<Item>(&text(&members))?, value(members));
+    }
+
+    /// A union gives back the JSON value that it was read from, wherever its tag stood.
+    #[test]
+    fn unions_lose_nothing(members in event()) {
+        prop_assert_eq!(again::<Event>(&text(&members))?, value(members));
+    }
+
+    /// A union that lies flat in an object takes the members that the object does not know.
+    #[test]
+    fn flat_unions_lose_nothing(mut members in event(), message in "\\PC{0,4}", at in any::<prop::sample::Index>()) {
+        members.insert(at.index(members.len()), ("message".to_owned(), Value::from(message)));
+        prop_assert_eq!(again::<Framed>(&text(&members))?, value(members));
+    }
+
+    /// A variant that may do without its tag keeps it when it was there.
+    #[test]
+    fn untagged_variants_keep_a_tag(mut members in item(), tagged in any::<bool>(), at in any::<prop::sample::Index>()) {
+        if tagged {
+            members.insert(at.index(members.len()), ("type".to_owned(), Value::from("item")));
+        }
+        prop_assert_eq!(again::<Server>(&text(&members))?, value(members));
+    }
+
+    /// Whatever the text, decoding it ends in a value or an error.
+    #[test]
+    fn decoding_does_not_panic(text in "[\\[\\]{}:,\"0-9a-z\\\\ ]{0,40}") {
+        let _ = wire::decode::<Server>(&text);
+        let _ = wire::decode::<Framed>(&text);
+    }
+}
+
+#[test]
+fn errors_say_where_what_and_what_came() {
+    let table = [
+        (r#"{"type":"item","id":1,"colours":[]}"#, "at /id: expected a string, got number"),
+        (r#"{"id":1,"colours":[],"type":"item"}"#, "at /id: expected a string, got number"),
+        (
+            r#"{"type":"item","id":"a","colours":["red",{}]}"#,
+            "at /colours/1: expected a string, got object",
+        ),
+        (
+            r#"{"colours":["red",{}],"id":"a","type":"item"}"#,
+            "at /colours/1: expected a string, got object",
+        ),
+        (r#"{"type":"item","id":"a"}"#, "expected member `colours`, got none"),
+        (r#"{"type":"item","id":"a","id":"b","colours":[]}"#, "expected one member `id`, got two"),
+        (
+            r#"{"type":"item","id":"a","type":"item","colours":[]}"#,
+            "expected one member `type`, got two",
+        ),
+        (r#"{"id":"a"}"#, "expected member `type`, got none"),
+        (r#"{"type":7}"#, "at /type: expected a string, got number"),
+        (r#"["item"]"#, "expected an object (Event), got array"),
+        (
+            r#"{"type":"item","id":"a","colours":[],"inner":{"type":"item","colours":[],"id":false}}"#,
+            "at /inner/id: expected a string, got boolean",
+        ),
+        (
+            r#"{"inner":{"colours":[],"id":false,"type":"item"},"type":"item","id":"a","colours":[]}"#,
+            "at /inner/id: expected a string, got boolean",
+        ),
+        (r#"{"type":"#, "expected JSON, got EOF while parsing a value at line 1 column 8"),
+    ];
+    for (text, expected) in table {
+        let error = wire::decode::<Event>(text).expect_err(text);
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+}
+
+#[test]
+fn optional_null_is_absent_and_patch_null_is_null() -> Result<(), Box<dyn std::error::Error>> {
+    let item: Item =
+        wire::decode(r#"{"id":"a","colours":[],"amount":null,"_meta":null,"title":null}"#)?;
+    assert_eq!((item.amount, &item.meta, &item.title), (None, &None, &Presence::Null));
+    assert_eq!(serde_json::to_string(&item)?, r#"{"id":"a","colours":[],"title":null}"#);
+    Ok(())
+}
+
+#[test]
+fn meta_is_read_when_asked_for() -> Result<(), Box<dyn std::error::Error>> {
+    let item: Item = wire::decode(r#"{"id":"a","colours":[],"_meta":{"a/b":1.50}}"#)?;
+    let meta = item.meta.ok_or("no _meta")?;
+    assert_eq!(meta.get("a/b").ok_or("no key")?.as_str(), "1.50");
+    assert_eq!(meta.get("c"), None);
+    let odd: Item = wire::decode(r#"{"id":"a","colours":[],"_meta":"text"}"#)?;
+    assert_eq!(odd.meta.ok_or("no _meta")?.get("a"), None);
+    Ok(())
+}
+
+#[test]
+fn what_may_be_absent_is_small() {
+    assert_eq!(size_of::<Extra>(), size_of::<usize>());
+    assert_eq!(size_of::<Option<wire::Meta>>(), size_of::<usize>());
+    assert_eq!(size_of::<Id>(), 2 * size_of::<usize>());
+}
