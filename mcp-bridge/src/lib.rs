@@ -1,2 +1,24 @@
-//! The Model Context Protocol as open, lossless Rust types, and the tools that a bridge offers.
+//! The Model Context Protocol (MCP), agent ⇄ tools, as open, lossless types.
+//!
+//! What a newer or older peer put into a message is kept: unknown members in `extra`, unknown content blocks and names
+//! whole. One model serves the generations up to
+//! [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and
+//! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28); members that only one of them has say so.
+//!
+//! This first version holds the tools page of the specification. Nothing here does IO.
+//!
+//! ```
+//! use jsonrpc_core::wire;
+//! use mcp_bridge::mcp::content::ContentBlock;
+//! use mcp_bridge::mcp::tools::CallToolResult;
+//!
+//! let result: CallToolResult = wire::decode(r#"{"content":[{"type":"text","text":"21 °C"},{"type":"hologram","z":3}]}"#)?;
+//! let [ContentBlock::Text(text), hologram] = &result.content[..] else { panic!("two blocks") };
+//! assert_eq!((text.text.as_str(), hologram.is_known()), ("21 °C", false));
+//! # Ok::<(), wire::DecodeError>(())
+//! ```
 #![no_std]
+
+extern crate alloc;
+
+pub mod mcp;

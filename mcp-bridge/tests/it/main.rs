@@ -1,0 +1,4 @@
+//! Integration tests.
+
+mod fixtures;
+mod law;
