@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""acp-traces between the official Python client and the agents: bytes, spans, exit status, dead collectors."""
+import asyncio
+import os
+import signal
+import socket
+import sys
+import time
+
+import acp
+from acp.schema import ClientCapabilities, FileSystemCapabilities, RequestPermissionResponse, ReadTextFileResponse
+
+from harness import AGENTS, BIN, INTEROP, SCENARIOS, Place, check, finish, forget_received, lines, prompt, received
+
+TURN_SECONDS = 60
+EXIT_SECONDS = 10
+PROXY = [str(BIN / "acp-traces"), "--service-name", "interop"]
+COLLECTOR = ["--otlp-endpoint", os.environ["INTEROP_OTLP_GRPC"]]
+
+
+class Editor:
+    """The client's half: allows what `allow` says, serves the files of the workspace."""
+
+    def __init__(self, allow=True):
+        self.allow, self.updated = allow, asyncio.Event()
+
+    async def request_permission(self, session_id, tool_call, options, **_):
+        kind = "allow_once" if self.allow else "reject_once"
+        [option] = [option for option in options if option.kind == kind]
+        return RequestPermissionResponse(outcome={"outcome": "selected", "optionId": option.option_id})
+
+    async def session_update(self, session_id, update, **_):
+        if update.session_update == "agent_message_chunk":
+            self.updated.set()
+
+    async def read_text_file(self, session_id, path, **_):
+        with open(path, encoding="utf-8") as file:
+            return ReadTextFileResponse(content=file.read())
+
+    async def write_text_file(self, session_id, path, content, **_):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+class Session:
+    """An agent behind acp-traces, driven by the official client, with a tap on each side of the proxy."""
+
+    def __init__(self, agent, options=COLLECTOR):
+        self.agent, self.options, self.place, self.editor = agent, options, Place(), Editor()
+
+    async def __aenter__(self):
+        place = self.place
+        far = place.tap("far", [str(INTEROP / "agents" / "start"), self.agent["name"]])
+        self.process = await asyncio.create_subprocess_exec(
+            *place.tap("near", [*PROXY, *self.options, "--", *far]),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=open(place.root / "stderr", "wb"),
+            env=place.environment,
+            cwd=place.workspace,
+            limit=1 << 26,
+        )
+        self.agent_side = acp.connect_to_agent(self.editor, self.process.stdin, self.process.stdout)
+        async with asyncio.timeout(TURN_SECONDS):
+            files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
+            await self.agent_side.initialize(protocol_version=1, client_capabilities=ClientCapabilities(fs=files))
+            if method := self.agent.get("authenticate"):
+                await self.agent_side.authenticate(method_id=method)
+            self.id = (await self.agent_side.new_session(cwd=str(place.workspace), mcp_servers=[])).session_id
+        return self
+
+    async def turn(self, scenario):
+        """One prompt; returns the stop reason, or the error that the agent answered."""
+        async with asyncio.timeout(TURN_SECONDS):
+            block = acp.text_block(prompt(self.agent, scenario))
+            try:
+                return (await self.agent_side.prompt(session_id=self.id, prompt=[block])).stop_reason
+            except acp.RequestError as error:
+                return error
+
+    async def cancelled_turn(self, scenario):
+        self.editor.updated.clear()
+        turn = asyncio.create_task(self.turn(scenario))
+        async with asyncio.timeout(TURN_SECONDS):
+            await self.editor.updated.wait()
+            await self.agent_side.cancel(session_id=self.id)
+        return await turn
+
+    async def end(self):
+        """Closes the editor's end; an agent that does not care is ended by the signal that editors send next."""
+        await self.agent_side.close()
+        self.process.stdin.close()
+        try:
+            return await asyncio.wait_for(self.process.wait(), EXIT_SECONDS)
+        except TimeoutError:
+            for pid, command in self.place.processes().items():
+                if command.startswith(PROXY[0]):
+                    os.kill(pid, signal.SIGTERM)
+            return await asyncio.wait_for(self.process.wait(), EXIT_SECONDS)
+
+    async def __aexit__(self, *error):
+        if error[0]:
+            print((self.place.root / "stderr").read_text(errors="replace")[-4000:], file=sys.stderr)
+        left = self.place.leave()
+        assert error[0] or not left, f"left behind: {left}"
+
+
+def wire_facts(place):
+    """What the agent's own bytes say: its name, the calls per prompt, the answers of prompts."""
+    sent, answered = lines(place.tapped("far", "in")), lines(place.tapped("far", "out"))
+    methods = {line["id"]: line["method"] for line in sent if "id" in line and "method" in line}
+    results = [line for line in answered if "id" in line and "method" not in line and line["id"] in methods]
+    prompts = [line for line in results if methods[line["id"]] == "session/prompt"]
+    [hello] = [line["result"] for line in results if methods[line["id"]] == "initialize"]
+    calls = {
+        (update := line["params"]["update"])["toolCallId"]: None
+        for line in answered
+        if line.get("method") == "session/update" and "toolCallId" in line["params"]["update"]
+    }
+    asked = [line for line in answered if line.get("method") == "session/request_permission"]
+    calls |= {line["params"]["toolCall"]["toolCallId"]: None for line in asked}
+    files = [line["method"] for line in answered if line.get("method", "").startswith("fs/")]
+    return hello.get("agentInfo", {}).get("name"), list(calls), prompts, asked, files
+
+
+def expect_spans(session, spans):
+    """The spans that the recorded bytes call for, by name, kind, parent and attributes."""
+    name, calls, prompts, asked, files = wire_facts(session.place)
+    by_id = {span.id: span for span in spans}
+    named = lambda word: sorted((s for s in spans if s.name.split(" ")[0] == word), key=lambda s: s.start)
+    ancestors = lambda span: [span, *(ancestors(by_id[span.parent]) if span.parent else [])]
+
+    for span in spans:
+        assert span.resource["service.name"] == "interop", span
+        assert span.start <= span.end, span
+        assert not span.parent or (span.parent in by_id and by_id[span.parent].trace == span.trace), span
+
+    for method in ("initialize", "session/new"):
+        [span] = named(method)
+        assert span.kind == "CLIENT" and span.status != "ERROR", span
+        assert span.attributes["acp.method.name"] == method, span
+
+    turns = named("invoke_agent")
+    assert len(turns) == len(prompts), f"{len(prompts)} prompts, {len(turns)} invoke_agent spans"
+    for span, answer in zip(turns, prompts):
+        assert span.name == (f"invoke_agent {name}" if name else "invoke_agent"), span
+        assert span.kind == "CLIENT", span
+        assert span.attributes["gen_ai.operation.name"] == "invoke_agent", span
+        assert span.attributes["gen_ai.conversation.id"] == session.id, span
+        if "error" in answer:
+            assert span.status == "ERROR" and span.attributes["error.type"] == str(answer["error"]["code"]), span
+        else:
+            reason = answer["result"]["stopReason"]
+            assert span.attributes["acp.stop_reason"] == reason, span
+            expected = {"end_turn": "stop", "cancelled": "cancelled"}[reason]
+            assert span.attributes["gen_ai.response.finish_reasons"] == [expected], span
+            assert span.status != "ERROR", span
+
+    tools = named("execute_tool")
+    assert sorted(s.attributes["gen_ai.tool.call.id"] for s in tools) == sorted(calls), (calls, tools)
+    for span in tools:
+        assert span.kind == "INTERNAL", span
+        assert span.name == f"execute_tool {span.attributes['gen_ai.tool.name']}", span
+        assert span.attributes["gen_ai.operation.name"] == "execute_tool", span
+        assert span.attributes["gen_ai.conversation.id"] == session.id, span
+        assert by_id[span.parent] in turns, span
+
+    permissions = named("session/request_permission")
+    assert len(permissions) == len(asked), permissions
+    for span, request in zip(permissions, asked):
+        assert span.kind == "SERVER", span
+        above = ancestors(span)[1:]
+        assert above[0].attributes.get("gen_ai.tool.call.id") == request["params"]["toolCall"]["toolCallId"], span
+        assert above[-1] in turns, span
+
+    served = [span for span in spans if span.name.startswith("fs/")]
+    assert sorted(span.name for span in served) == sorted(files), (served, files)
+    assert all(span.kind == "SERVER" and ancestors(span)[-1] in turns for span in served), served
+
+
+async def whole_session(agent):
+    """Every kind of turn, the bytes of both sides, and the spans."""
+    forget_received()
+    async with Session(agent) as session:
+        assert await session.turn("text") == "end_turn"
+        assert await session.turn("read") == "end_turn"
+        assert await session.turn("edit") == "end_turn"
+        session.editor.allow = False
+        assert await session.turn("shell") in ("end_turn", "cancelled")
+        assert isinstance(await session.turn("error"), acp.RequestError)
+        assert await session.cancelled_turn("slow") == "cancelled"
+        await session.end()
+        for direction in ("in", "out"):
+            near, far = session.place.tapped("near", direction), session.place.tapped("far", direction)
+            assert near and near == far, f"{direction}: {len(near)} bytes at the editor, {len(far)} at the agent"
+        spans, text = received()
+        expect_spans(session, spans)
+        for rounds in SCENARIOS.values():
+            for step in rounds:
+                words = step.get("text", step.get("message"))
+                assert words.strip() not in text or words == "tick ", f"content was exported: {words}"
+        assert str(session.place.workspace) not in text, "a path was exported"
+
+
+async def content_on_request():
+    """With --record-content the words are there, without it they are not (above)."""
+    forget_received()
+    agent = AGENTS[0]
+    async with Session(agent, [*COLLECTOR, "--record-content"]) as session:
+        assert await session.turn("text") == "end_turn"
+        assert await session.end() == 0
+        _, text = received()
+        assert "A greeting is asked for." in text or "Hello from the scripted model" in text
+
+
+async def dead_collector(endpoint):
+    """A collector that is down or silent does not slow a turn, break it, or hold the end for long."""
+    async with Session(AGENTS[0], ["--otlp-endpoint", endpoint]) as session:
+        start = time.monotonic()
+        for scenario in ("text", "read", "edit"):
+            assert await session.turn(scenario) == "end_turn"
+        assert time.monotonic() - start < 5, "the turns were slow"
+        assert await session.end() == 0
+        for direction in ("in", "out"):
+            assert session.place.tapped("near", direction) == session.place.tapped("far", direction)
+
+
+async def exit_status(command, expected):
+    """The proxy ends as its command ends, and says why where it could not start."""
+    process = await asyncio.create_subprocess_exec(
+        *PROXY, *COLLECTOR, "--", *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        _, stderr = await asyncio.wait_for(process.communicate(), EXIT_SECONDS)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode in expected, (process.returncode, stderr)
+    assert "exit" not in " ".join(command) or not stderr, stderr
+    return stderr.decode()
+
+
+async def command_not_found():
+    stderr = await exit_status(["no-such-agent"], range(1, 256))
+    assert "no-such-agent" in stderr, stderr
+
+
+async def terminated():
+    """SIGTERM in the middle of a turn: the agent ends, the spans of the turn arrive."""
+    forget_received()
+    async with Session(AGENTS[0]) as session:
+        turn = asyncio.create_task(session.turn("slow"))
+        await asyncio.wait_for(session.editor.updated.wait(), TURN_SECONDS)
+        [proxy] = [pid for pid, command in session.place.processes().items() if command.startswith(PROXY[0])]
+        os.kill(proxy, signal.SIGTERM)
+        await asyncio.wait_for(session.process.wait(), EXIT_SECONDS)
+        turn.cancel()
+        spans, _ = received()
+        assert [span.name for span in spans if span.name.startswith("invoke_agent")], spans
+
+
+async def main():
+    for agent in AGENTS:
+        await check(f"acp-traces × {agent['name']}: bytes and spans", whole_session(agent))
+    await check("acp-traces: content on request", content_on_request())
+    with socket.socket() as refusing, socket.socket() as silent:
+        refusing.bind(("127.0.0.1", 0))
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        for state, listener in (("down", refusing), ("silent", silent)):
+            endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            await check(f"acp-traces: a collector that is {state}", dead_collector(endpoint))
+    await check("acp-traces: exit status 0", exit_status(["sh", "-c", "exit 0"], [0]))
+    await check("acp-traces: exit status 7", exit_status(["sh", "-c", "exit 7"], [7]))
+    await check("acp-traces: ended by a signal", exit_status(["sh", "-c", "kill -9 $$"], [137, -9]))
+    await check("acp-traces: command not found", command_not_found())
+    await check("acp-traces: SIGTERM in a turn", terminated())
+    finish()
+
+
+asyncio.run(main())

@@ -1,0 +1,300 @@
+// The gateway with the agents behind it and the `HttpAgent` of two generations of `@ag-ui/client` before it.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { AGENTS, BIN, Place, Program, SCENARIOS, check, prompt, within } from "./harness.mjs";
+
+const START_SECONDS = 15;
+const TURN_SECONDS = 60;
+const EXIT_SECONDS = 10;
+const VERSIONS = ["1.0.0", "0.0.59"];
+
+/** A gateway with one agent, and one thread of the client in front of it. */
+class Chat {
+  static async open(agent, version, options = [], agentCommand) {
+    const chat = new Chat();
+    chat.agent = agent;
+    chat.version = version;
+    chat.place = new Place();
+    const login = agent.authenticate ? ["--authenticate", agent.authenticate] : [];
+    const command = ["--listen", "127.0.0.1:0", "--agent", agentCommand ?? chat.place.agentCommand(agent), "--cwd", chat.place.workspace];
+    chat.gateway = new Program(join(BIN, "gateway"), [...command, ...login, ...options], chat.place.env);
+    try {
+      [, chat.url] = await chat.gateway.said(/listening on (http:\/\/\S+)/, START_SECONDS);
+    } catch (error) {
+      chat.place.leave();
+      throw error;
+    }
+    const { HttpAgent } = await import(`ag-ui-client-${version}`);
+    chat.client = new HttpAgent({ url: `${chat.url}/api/ai/chat`, threadId: randomUUID() });
+    return chat;
+  }
+
+  post(path, body) {
+    const headers = { "content-type": "application/json" };
+    return fetch(`${this.url}/api/ai/chat/${path}`, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
+  }
+
+  /**
+   * One run: what the client saw, and what went over the agent's wire meanwhile. `onEvent` sees each event with the
+   * run's id. Rejections and the client's own warnings are failures.
+   */
+  async turn(scenario, onEvent = () => {}) {
+    const before = this.client.messages.length;
+    const lines = this.place.tapped("out").length;
+    const runId = randomUUID();
+    const events = [];
+    const warnings = [];
+    const { warn, error } = console;
+    console.warn = console.error = (...words) => warnings.push(words.map(String).join(" "));
+    try {
+      this.client.addMessage({ id: randomUUID(), role: "user", content: prompt(this.agent, scenario) });
+      const answers = [];
+      const subscriber = {
+        onEvent: ({ event }) => {
+          events.push(event);
+          answers.push(onEvent(event, runId));
+        },
+      };
+      await within(TURN_SECONDS, `the ${scenario} turn`, this.client.runAgent({ runId }, subscriber));
+      await Promise.all(answers);
+    } finally {
+      Object.assign(console, { warn, error });
+    }
+    assert.deepEqual(warnings, [], "warnings of the client");
+    assert.equal(events[0]?.type, "RUN_STARTED");
+    assert.equal(events[0].runId, runId);
+    const { messages } = this.client;
+    const wire = this.place.tapped("out").slice(lines);
+    return { events, last: events.at(-1), messages: messages.slice(before + 1), thread: messages, wire };
+  }
+
+  /** Answers each permission request with the option of this kind. */
+  answering(kind) {
+    return async (event) => {
+      if (event.type !== "CUSTOM" || event.name !== "acp.permission.requested") return;
+      const { interruptId, options } = event.value;
+      const { optionId } = options.find((option) => option.kind === kind);
+      const answer = await this.post(`interrupts/${interruptId}`, { optionId });
+      assert.equal(answer.status, 202, "the answer to a permission request");
+      assert.equal((await this.post(`interrupts/${interruptId}`, { optionId })).status, 409, "a second answer");
+    };
+  }
+
+  /** Ends the gateway; no process of the agent may be left. */
+  async close() {
+    try {
+      assert.ok(this.place.processes().size > 1, "the agent was not running before the end");
+      await this.gateway.stop(EXIT_SECONDS);
+    } finally {
+      this.left = this.place.leave();
+    }
+    assert.deepEqual([...this.left.values()], [], "processes left behind");
+  }
+}
+
+/** What an agent's lines say about a turn: its words, its tool calls with arguments and results, its last plan. */
+function told(wire) {
+  const facts = { text: "", thought: "", plan: undefined, tools: new Map(), asked: [] };
+  const tool = (id) => facts.tools.get(id) ?? facts.tools.set(id, { content: [] }).get(id);
+  const merge = (fields, asking) => {
+    const call = tool(fields.toolCallId);
+    if (fields.rawInput != null && !call.begun) call.input = fields.rawInput;
+    if (asking || ["in_progress", "completed", "failed"].includes(fields.status)) call.begun = true;
+    if (fields.content != null) call.content = fields.content;
+    if (fields.rawOutput != null) call.output = fields.rawOutput;
+    if (fields.status) call.status = fields.status;
+  };
+  for (const { method, params } of wire) {
+    if (method === "session/request_permission") {
+      facts.asked.push(params.toolCall.toolCallId);
+      merge(params.toolCall, true);
+    }
+    const update = method === "session/update" ? params.update : {};
+    if (update.sessionUpdate === "agent_message_chunk") facts.text += update.content.text;
+    if (update.sessionUpdate === "agent_thought_chunk") facts.thought += update.content.text;
+    if (update.sessionUpdate === "plan") facts.plan = update.entries;
+    if (update.sessionUpdate?.startsWith("tool_call")) merge(update, false);
+  }
+  return facts;
+}
+
+/** The text that a finished call's result must hold: its text blocks, or else its raw output. */
+function expectResult(message, call) {
+  const texts = call.content.filter((item) => item.type === "content" && item.content.type === "text");
+  for (const item of texts) assert.ok(message.content.includes(item.content.text), `${message.content} lacks ${item.content.text}`);
+  for (const item of call.content.filter((item) => item.type === "diff")) {
+    for (const line of item.newText.trim().split("\n")) assert.ok(message.content.includes(line), `the diff lacks ${line}`);
+  }
+  if (call.content.length > 0 || call.output === undefined) return;
+  if (typeof call.output === "string") assert.equal(message.content, call.output);
+  else assert.deepEqual(JSON.parse(message.content), call.output);
+}
+
+/** The messages that the client holds after a turn are what the agent said. */
+function expectMessages({ messages, thread, wire }) {
+  const facts = told(wire);
+  const of = (role) => messages.filter((message) => message.role === role);
+  const calls = of("assistant").flatMap((message) => message.toolCalls ?? []);
+  assert.equal(of("assistant").map((message) => message.content ?? "").join(""), facts.text);
+  assert.equal(of("reasoning").map((message) => message.content).join(""), facts.thought);
+  assert.deepEqual(calls.map((call) => call.id), [...facts.tools.keys()]);
+  for (const call of calls) {
+    const fact = facts.tools.get(call.id);
+    assert.ok(call.function.name, "a tool call without a name");
+    assert.deepEqual(JSON.parse(call.function.arguments), fact.input ?? {}, `arguments of ${call.id}`);
+    const results = of("tool").filter((message) => message.toolCallId === call.id);
+    assert.equal(results.length, 1, `results of ${call.id}`);
+    if (["completed", "failed"].includes(fact.status)) expectResult(results[0], fact);
+  }
+  assert.equal(of("tool").length, calls.length);
+  if (facts.plan) {
+    const [plan, ...others] = thread.filter((message) => message.activityType === "PLAN");
+    assert.deepEqual(plan?.content.entries, facts.plan);
+    assert.deepEqual(others, [], "a session has one plan");
+  }
+  return facts;
+}
+
+function expectFinished(turn) {
+  assert.equal(turn.last.type, "RUN_FINISHED", JSON.stringify(turn.last));
+  assert.notEqual(turn.last.outcome?.type, "cancelled");
+}
+
+function expectCancelled(turn, version) {
+  if (version === "1.0.0") assert.equal(turn.last.outcome?.type, "cancelled", JSON.stringify(turn.last));
+  else assert.equal(turn.last.code, "CANCELLED", JSON.stringify(turn.last));
+}
+
+const words = (scenario) => SCENARIOS[scenario].map((round) => round.text).join("");
+
+async function conversation(agent, version) {
+  const title = (what) => `gateway × ${agent.name} × @ag-ui/client ${version}: ${what}`;
+  let chat;
+  await check(title("start"), async () => (chat = await Chat.open(agent, version)));
+  if (!chat) return;
+  const file = (name) => join(chat.place.workspace, name);
+
+  await check(title("text"), async () => {
+    const turn = await chat.turn("text");
+    expectFinished(turn);
+    const facts = expectMessages(turn);
+    if (!agent.prompts) assert.equal(facts.text, words("text"));
+    assert.ok(facts.thought, "the agent thought nothing");
+  });
+  await check(title("a tool, in the same thread"), async () => {
+    const turn = await chat.turn("read");
+    expectFinished(turn);
+    const facts = expectMessages(turn);
+    if (!agent.prompts) assert.equal(facts.text, words("read"));
+    assert.equal(facts.tools.size, 1);
+    assert.equal(chat.place.tapped("in").filter(({ method }) => method === "session/new").length, 1, "sessions of one thread");
+  });
+  await check(title("a permission that is given"), async () => {
+    const turn = await chat.turn("edit", chat.answering("allow_once"));
+    expectFinished(turn);
+    const facts = expectMessages(turn);
+    assert.equal(facts.asked.length, 1, "permission requests of the agent");
+    const resolved = turn.events.filter((event) => event.name === "acp.permission.resolved");
+    assert.deepEqual(resolved.map((event) => event.value.outcome), ["selected"]);
+    if (!agent.prompts) assert.equal(readFileSync(file("greeting.txt"), "utf8"), "hello, world\n");
+  });
+  await check(title("a permission that is refused"), async () => {
+    const turn = await chat.turn("shell", chat.answering("reject_once"));
+    const { asked } = expectMessages(turn);
+    assert.equal(asked.length, 1, "permission requests of the agent");
+    const { result } = turn.wire.findLast((line) => line.result?.stopReason);
+    if (result.stopReason === "cancelled") expectCancelled(turn, version);
+    else expectFinished(turn);
+    assert.ok(!existsSync(file("made.txt")), "the command ran");
+  });
+  await check(title("an error of the agent"), async () => {
+    const turn = await chat.turn("error");
+    assert.equal(turn.last.type, "RUN_ERROR");
+    const { error } = turn.wire.findLast((line) => line.error);
+    assert.ok(turn.last.message.includes(error.message), `${turn.last.message} lacks ${error.message}`);
+    assert.equal(turn.last.code, error.code === -32603 ? "ACP_INTERNAL_ERROR" : "ACP_ERROR");
+  });
+  await check(title("cancel by request"), async () => {
+    let cancelled;
+    const turn = await chat.turn("slow", async (event, runId) => {
+      if (event.type !== "TEXT_MESSAGE_CONTENT" || cancelled) return;
+      cancelled = true;
+      assert.equal((await chat.post(`runs/${runId}/cancel`)).status, 202);
+    });
+    expectCancelled(turn, version);
+    assert.equal((await chat.post(`runs/${randomUUID()}/cancel`)).status, 404, "cancel of an unknown run");
+  });
+  await check(title("a turn after a cancelled one"), async () => {
+    const turn = await chat.turn("text");
+    expectFinished(turn);
+    expectMessages(turn);
+  });
+  await check(title("a client that goes away"), async () => {
+    const cancels = () => chat.place.tapped("in").filter(({ method }) => method === "session/cancel").length;
+    const before = cancels();
+    await chat.turn("slow", (event) => {
+      if (event.type === "TEXT_MESSAGE_CONTENT") chat.client.abortRun();
+    });
+    await chat.place.until("session/cancel after the client went away", 10, () => cancels() === before + 1);
+  });
+  await check(title("the end, nothing left behind"), () => chat.close());
+}
+
+async function policy(option, happened) {
+  const agent = AGENTS[0];
+  await check(`gateway --permission ${option}`, async () => {
+    const chat = await Chat.open(agent, VERSIONS[0], ["--permission", option]);
+    try {
+      const turn = await chat.turn("shell");
+      expectFinished(turn);
+      expectMessages(turn);
+      assert.equal(existsSync(join(chat.place.workspace, "made.txt")), happened);
+    } finally {
+      await chat.close();
+    }
+  });
+}
+
+async function agentThatDies(version) {
+  await check(`gateway × @ag-ui/client ${version}: an agent that dies in a turn`, async () => {
+    const chat = await Chat.open(AGENTS[0], version);
+    try {
+      const turn = await chat.turn("slow", (event) => {
+        if (event.type !== "TEXT_MESSAGE_CONTENT") return;
+        for (const [pid, command] of chat.place.processes()) {
+          if (command.includes("sdk-agent.mjs")) process.kill(pid, "SIGKILL");
+        }
+      });
+      assert.equal(turn.last.type, "RUN_ERROR", JSON.stringify(turn.last));
+      assert.equal(turn.last.code, "AGENT_EXITED");
+    } finally {
+      await chat.gateway.stop(EXIT_SECONDS);
+      assert.deepEqual([...chat.place.leave().values()], [], "processes left behind");
+    }
+  });
+}
+
+async function agentThatIsNotThere(version) {
+  await check(`gateway × @ag-ui/client ${version}: an agent that is not there`, async () => {
+    const chat = await Chat.open({ name: "sdk-agent" }, version, [], "no-such-agent --acp");
+    try {
+      const turn = await chat.turn("text");
+      assert.equal(turn.last.type, "RUN_ERROR", JSON.stringify(turn.last));
+      assert.equal(turn.last.code, "AGENT_UNAVAILABLE");
+      assert.match(turn.last.message, /no-such-agent/);
+    } finally {
+      await chat.gateway.stop(EXIT_SECONDS);
+      chat.place.leave();
+    }
+  });
+}
+
+for (const agent of AGENTS) for (const version of VERSIONS) await conversation(agent, version);
+for (const version of VERSIONS) {
+  await agentThatDies(version);
+  await agentThatIsNotThere(version);
+}
+await policy("allow", true);
+await policy("reject", false);

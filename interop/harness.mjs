@@ -1,0 +1,135 @@
+// What the Node checks share: named checks, bounded waits, workspaces, programs, processes left behind, taps.
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, watch } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const INTEROP = fileURLToPath(new URL(".", import.meta.url));
+export const BIN = process.env.INTEROP_BIN;
+export const AGENTS = JSON.parse(readFileSync(join(INTEROP, "agents/agents.json"), "utf8"));
+export const SCENARIOS = JSON.parse(readFileSync(join(INTEROP, "scenarios.json"), "utf8"));
+const MARK = "INTEROP_RUN";
+
+/** Runs one check and prints its line; `body` throws what is wrong. */
+export async function check(name, body) {
+  const start = performance.now();
+  try {
+    await body();
+    console.log(`PASS ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    process.exitCode = 1;
+    console.log(`FAIL ${name}\n${error.stack}`);
+  }
+}
+
+process.on("unhandledRejection", (error) => {
+  process.exitCode = 1;
+  console.log(`FAIL a promise was rejected and nobody looked\n${error.stack}`);
+});
+
+/** The promise, or an error that says what did not happen in time. */
+export function within(seconds, what, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: not within ${seconds} s`)), seconds * 1000);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** The words that make an agent play a scenario. */
+export const prompt = (agent, scenario) => agent.prompts?.[scenario] ?? `Please do this: scenario:${scenario}`;
+
+/** A workspace, a home and a tap's folder, of one run; every process of the run carries `run` in its environment. */
+export class Place {
+  constructor() {
+    this.run = randomUUID();
+    this.root = mkdtempSync(join(tmpdir(), "interop-"));
+    this.workspace = join(this.root, "workspace");
+    cpSync(join(INTEROP, "workspace"), this.workspace, { recursive: true });
+    for (const folder of ["home", "tap"]) mkdirSync(join(this.root, folder));
+    this.env = { ...process.env, [MARK]: this.run, INTEROP_HOME: join(this.root, "home") };
+  }
+
+  /** The command of an agent with a tap before it, as words for a shell-like split. */
+  agentCommand(agent) {
+    const words = ["python3", join(INTEROP, "tap.py"), join(this.root, "tap"), "--", join(INTEROP, "agents/start"), agent.name];
+    return words.map((word) => `'${word}'`).join(" ");
+  }
+
+  /** The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process. */
+  tapped(direction) {
+    const folder = join(this.root, "tap");
+    const files = readdirSync(folder).filter((name) => name.endsWith(`.${direction}`));
+    files.sort((a, b) => parseInt(a) - parseInt(b));
+    return files.flatMap((name) => {
+      const lines = readFileSync(join(folder, name), "utf8").split("\n");
+      return lines.slice(0, -1).map((line) => JSON.parse(line));
+    });
+  }
+
+  /** Waits until something holds of what went through the taps. */
+  async until(what, seconds, holds) {
+    const watcher = watch(join(this.root, "tap"));
+    try {
+      const seen = new Promise((resolve) => watcher.on("change", () => holds() && resolve()));
+      await within(seconds, what, holds() ? undefined : seen);
+    } finally {
+      watcher.close();
+    }
+  }
+
+  /** The processes of this run that live now, as `pid → command`. */
+  processes() {
+    const found = new Map();
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+        if (environment.includes(`${MARK}=${this.run}`)) {
+          found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+        }
+      } catch (error) {
+        if (!["ENOENT", "ESRCH", "EACCES"].includes(error.code)) throw error;
+      }
+    }
+    return found;
+  }
+
+  /** Ends what still runs, removes the folders, and returns what ran. */
+  leave() {
+    const left = this.processes();
+    for (const pid of left.keys()) process.kill(pid, "SIGKILL");
+    rmSync(this.root, { recursive: true, force: true });
+    return left;
+  }
+}
+
+/** A program in the background. */
+export class Program {
+  constructor(command, args, env) {
+    this.stderr = "";
+    this.child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+    this.child.stderr.setEncoding("utf8").on("data", (text) => (this.stderr += text));
+    this.exited = new Promise((resolve, reject) => {
+      this.child.on("error", reject).on("close", (code, signal) => resolve(signal ?? code));
+    });
+  }
+
+  /** The first match on stderr. */
+  said(pattern, seconds) {
+    const match = new Promise((resolve, reject) => {
+      const look = () => pattern.test(this.stderr) && resolve(this.stderr.match(pattern));
+      this.child.stderr.on("data", look);
+      this.exited.then((status) => reject(new Error(`ended with ${status}: ${this.stderr}`)), reject);
+      look();
+    });
+    return within(seconds, `saying ${pattern}`, match);
+  }
+
+  /** Sends SIGTERM and returns how the program ended. */
+  stop(seconds) {
+    this.child.kill("SIGTERM");
+    return within(seconds, "ending on SIGTERM", this.exited);
+  }
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Runs a command and passes bytes between its stdio and ours, keeping a copy of each direction.
+
+    tap.py FOLDER -- COMMAND ...
+
+The copies are `FOLDER/<pid>.in` (to the command) and `FOLDER/<pid>.out` (from it). A piece is copied before it is
+passed on, so a reader of the copies never sees an answer before its request. The exit status is the command's.
+"""
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+
+def pump(source, target, copy_path):
+    with open(copy_path, "wb", buffering=0) as copy:
+        while piece := os.read(source, 65536):
+            copy.write(piece)
+            while piece:
+                piece = piece[os.write(target, piece) :]
+
+
+def feed(child, copy_path):
+    try:
+        pump(0, child.stdin.fileno(), copy_path)
+    except BrokenPipeError:
+        return  # The command is gone; its exit status says why.
+    child.stdin.close()
+
+
+def main():
+    folder, separator, *command = sys.argv[1:]
+    assert separator == "--" and command, __doc__
+    copies = Path(folder) / str(os.getpid())
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    threading.Thread(target=feed, args=(child, f"{copies}.in"), daemon=True).start()
+    try:
+        pump(child.stdout.fileno(), 1, f"{copies}.out")
+    except BrokenPipeError:
+        child.stdout.close()
+    status = child.wait()
+    os._exit(status if status >= 0 else 128 - status)
+
+
+main()
