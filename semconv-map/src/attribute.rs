@@ -1,0 +1,98 @@
+//! Attributes: a name and a value of one of the types that OpenTelemetry knows.
+//!
+//! Spec: [Attribute](https://opentelemetry.io/docs/specs/otel/common/#attribute)
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// One attribute of a span or an event.
+///
+/// ```
+/// use semconv_map::attribute::{Attribute, AttributeValue};
+/// use semconv_map::keys;
+///
+/// let attribute = Attribute::new(keys::GEN_AI_OPERATION_NAME, "invoke_agent");
+/// assert_eq!(attribute.key, "gen_ai.operation.name");
+/// assert_eq!(attribute.value, AttributeValue::from("invoke_agent"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Attribute {
+    /// The name, one of [`keys`](crate::keys).
+    pub key: &'static str,
+    /// The value.
+    pub value: AttributeValue,
+}
+
+impl Attribute {
+    /// An attribute.
+    pub fn new(key: &'static str, value: impl Into<AttributeValue>) -> Self {
+        Self { key, value: value.into() }
+    }
+}
+
+/// The value of an [`Attribute`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AttributeValue {
+    /// Text.
+    String(Cow<'static, str>),
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    I64(i64),
+    /// A floating-point number; never NaN nor infinite when it comes out of this crate.
+    F64(f64),
+    /// A list of texts.
+    StringArray(Vec<Cow<'static, str>>),
+}
+
+impl From<&'static str> for AttributeValue {
+    fn from(value: &'static str) -> Self {
+        Self::String(Cow::Borrowed(value))
+    }
+}
+
+impl From<String> for AttributeValue {
+    fn from(value: String) -> Self {
+        Self::String(Cow::Owned(value))
+    }
+}
+
+impl From<Cow<'static, str>> for AttributeValue {
+    fn from(value: Cow<'static, str>) -> Self {
+        Self::String(value)
+    }
+}
+
+impl From<bool> for AttributeValue {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for AttributeValue {
+    fn from(value: i64) -> Self {
+        Self::I64(value)
+    }
+}
+
+impl From<f64> for AttributeValue {
+    fn from(value: f64) -> Self {
+        Self::F64(value)
+    }
+}
+
+impl From<Vec<Cow<'static, str>>> for AttributeValue {
+    fn from(values: Vec<Cow<'static, str>>) -> Self {
+        Self::StringArray(values)
+    }
+}
+
+/// A list of one text.
+impl From<[Cow<'static, str>; 1]> for AttributeValue {
+    fn from(values: [Cow<'static, str>; 1]) -> Self {
+        Self::StringArray(vec::Vec::from(values))
+    }
+}

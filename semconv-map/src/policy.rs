@@ -1,0 +1,139 @@
+//! What the conventions leave open, and what belongs to whoever runs the observer.
+use crate::keys;
+use alloc::borrow::Cow;
+
+/// A release of the semantic conventions, as data: what differs between releases is looked up here and nowhere else.
+///
+/// ```
+/// use semconv_map::Profile;
+///
+/// assert_eq!(Profile::default(), Profile::V1_41);
+/// assert_eq!(Profile::V1_41.schema_url(), "https://opentelemetry.io/schemas/1.41.1");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    schema_url: &'static str,
+    pub(crate) agent_version: &'static str,
+    pub(crate) cache_read_tokens: Option<&'static str>,
+    pub(crate) cache_write_tokens: Option<&'static str>,
+    pub(crate) client_tools: ClientTools,
+}
+
+/// How a profile reads the agent's `fs/*` and `terminal/*` requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ClientTools {
+    /// As requests: a SERVER span of the method.
+    Protocol,
+    /// As tools that the client runs: an INTERNAL span `execute_tool {method}`.
+    ExecuteTool,
+}
+
+impl Profile {
+    /// Semantic conventions v1.39.0: `fs/*` and `terminal/*` requests are `execute_tool` spans.
+    pub const V1_39: Self = Self {
+        schema_url: "https://opentelemetry.io/schemas/1.39.0",
+        agent_version: keys::ACP_AGENT_VERSION,
+        cache_read_tokens: None,
+        cache_write_tokens: None,
+        client_tools: ClientTools::ExecuteTool,
+    };
+
+    /// Semantic conventions v1.41.1, the last release whose GenAI part is not moved elsewhere; the default.
+    pub const V1_41: Self = Self {
+        schema_url: SCHEMA_URL,
+        agent_version: keys::GEN_AI_AGENT_VERSION,
+        cache_read_tokens: Some(keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS),
+        cache_write_tokens: Some(keys::GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS),
+        client_tools: ClientTools::Protocol,
+    };
+
+    /// The schema of the names, for the instrumentation scope.
+    ///
+    /// Spec: [Schema URL](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url)
+    pub fn schema_url(&self) -> &'static str {
+        self.schema_url
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::V1_41
+    }
+}
+
+/// The schema of the default profile, [`Profile::V1_41`].
+pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.1";
+
+/// What is recorded, and how it is read where the conventions leave it open.
+///
+/// ```
+/// use semconv_map::{Policy, Profile};
+///
+/// let mut policy = Policy::default();
+/// policy.record_content = true;
+/// policy.profile = Profile::V1_39;
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// Which names and which shapes.
+    pub profile: Profile,
+    /// How a stop reason is written.
+    pub finish_reason: FinishReasonPolicy,
+    /// Who provides the agent.
+    pub provider: ProviderPolicy,
+    /// Whether tools have a type.
+    pub tool_type: ToolTypePolicy,
+    /// What the counts of an agent's token usage mean.
+    pub usage: UsagePolicy,
+    /// The value of `network.transport`, `pipe` for stdio; nothing leaves the attribute out.
+    pub network_transport: Option<Cow<'static, str>>,
+    /// Whether prompts, answers, tool arguments and results, titles, paths, commands and error messages are recorded.
+    pub record_content: bool,
+}
+
+/// How a stop reason becomes a finish reason. `acp.stop_reason` always has the agent's own word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FinishReasonPolicy {
+    /// By the words of the message schemas, see `finish_reason`.
+    #[default]
+    Semconv,
+    /// As it is.
+    Verbatim,
+}
+
+/// The value of `gen_ai.provider.name`, which the conventions require and ACP does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProviderPolicy {
+    /// The agent's name; `acp` when the agent gave none.
+    #[default]
+    AgentName,
+    /// `acp.` and the agent's name; `acp` when the agent gave none.
+    Prefixed,
+    /// This name.
+    Fixed(Cow<'static, str>),
+}
+
+/// Whether and how `gen_ai.tool.type` follows from an ACP tool kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolTypePolicy {
+    /// No type: the conventions mean where a tool runs, a kind says what it does. `acp.tool.kind` has the kind.
+    #[default]
+    Omit,
+    /// By the table of `tool_type`.
+    ByKind,
+}
+
+/// What the counts in an agent's prompt response mean: the specification's words say the session, most agents the turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UsagePolicy {
+    /// The turn.
+    #[default]
+    PerTurn,
+    /// The session so far: a turn's counts are the differences to those before.
+    Cumulative,
+}

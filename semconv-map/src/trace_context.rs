@@ -1,0 +1,120 @@
+//! Trace context that a peer put into the `_meta` of a request.
+//!
+//! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/),
+//! [ACP extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
+use alloc::string::String;
+use jsonrpc_core::wire::Meta;
+
+/// The key of `_meta` that names the parent span.
+pub const TRACEPARENT: &str = "traceparent";
+/// The key of `_meta` with what vendors add.
+pub const TRACESTATE: &str = "tracestate";
+/// Most bytes of a `tracestate` that are kept; a longer one is left out, the parent stays.
+///
+/// Spec: [Limits](https://www.w3.org/TR/trace-context-1/#tracestate-limits) asks for at least 512.
+pub const MAX_TRACESTATE_BYTES: usize = 1024;
+/// Most members of a `tracestate`.
+///
+/// Spec: [list](https://www.w3.org/TR/trace-context-1/#list)
+pub const MAX_TRACESTATE_MEMBERS: usize = 32;
+
+/// A span elsewhere.
+///
+/// ```
+/// use semconv_map::trace_context::TraceContext;
+///
+/// let context = TraceContext::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", None);
+/// assert_eq!(context.map(|context| context.is_sampled()), Some(true));
+/// assert_eq!(TraceContext::parse("00-00000000000000000000000000000000-00f067aa0ba902b7-01", None), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// The trace, never all zero.
+    pub trace_id: [u8; 16],
+    /// The span in it, never all zero.
+    pub span_id: [u8; 8],
+    /// The flags; bit 0 is *sampled*.
+    pub flags: u8,
+    /// What vendors added, as it came.
+    pub tracestate: Option<String>,
+}
+
+impl TraceContext {
+    /// Reads the values of the two headers; nothing when `traceparent` is not valid.
+    ///
+    /// A `tracestate` that is not valid is left out, as the specification says.
+    pub fn parse(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
+        let bytes = traceparent.as_bytes();
+        let version = hex::<1>(bytes.get(0..2)?)?;
+        let after = bytes.get(VERSION_0_LEN);
+        if version == [0xff]
+            || (version == [0] && after.is_some())
+            || after.is_some_and(|&byte| byte != b'-')
+            || [2, 35, 52].iter().any(|&at| bytes.get(at) != Some(&b'-'))
+        {
+            return None;
+        }
+        let trace_id = hex(bytes.get(3..35)?)?;
+        let span_id = hex(bytes.get(36..52)?)?;
+        let [flags] = hex::<1>(bytes.get(53..VERSION_0_LEN)?)?;
+        if trace_id == [0; 16] || span_id == [0; 8] {
+            return None;
+        }
+        let tracestate = tracestate.filter(|state| is_tracestate(state)).map(String::from);
+        Some(Self { trace_id, span_id, flags, tracestate })
+    }
+
+    /// Reads the two keys of a request's `_meta`; nothing when there is no valid one.
+    pub fn from_meta(meta: &Meta) -> Option<Self> {
+        let text = |key| meta.get(key).and_then(|value| value.decode::<String>().ok());
+        Self::parse(&text(TRACEPARENT)?, text(TRACESTATE).as_deref())
+    }
+
+    /// Whether the caller records its part of the trace.
+    pub fn is_sampled(&self) -> bool {
+        self.flags & 1 == 1
+    }
+}
+
+/// `00-`, 32 digits, `-`, 16 digits, `-`, 2 digits.
+const VERSION_0_LEN: usize = 55;
+
+/// Reads lower-case hexadecimal digits.
+fn hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
+    let digit = |digit: &u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; N];
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if pairs.len() != N || !rest.is_empty() {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(high)? << 4 | digit(low)?;
+    }
+    Some(bytes)
+}
+
+fn is_tracestate(state: &str) -> bool {
+    let mut members = 0;
+    state.len() <= MAX_TRACESTATE_BYTES
+        && state.split(',').map(str::trim).filter(|member| !member.is_empty()).all(|member| {
+            members += 1;
+            members <= MAX_TRACESTATE_MEMBERS && is_member(member)
+        })
+}
+
+fn is_member(member: &str) -> bool {
+    let Some((key, value)) = member.split_once('=') else { return false };
+    let in_key =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-*/@".contains(&byte);
+    let in_value = |byte: u8| matches!(byte, 0x20..=0x7e) && byte != b'=';
+    !key.is_empty()
+        && key.bytes().all(in_key)
+        && !value.is_empty()
+        && value.len() <= 256
+        && value.bytes().all(in_value)
+}
