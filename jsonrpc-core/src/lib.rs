@@ -1,6 +1,19 @@
 //! JSON-RPC 2.0 without IO, and the vocabulary of open, lossless wire types.
+//!
+//! # Odd input
 #![no_std]
 
 extern crate alloc;
 
+mod decode_error;
+mod encode;
+mod envelope;
+mod error_object;
+mod id;
+mod message;
 pub mod wire;
+
+pub use decode_error::{DecodeError, Shape};
+pub use error_object::{ErrorCode, ErrorObject};
+pub use id::RequestId;
+pub use message::{Kind, Message, Notification, Request, Response, Version};

@@ -1,12 +1,13 @@
 //! The vocabulary of open, lossless wire types.
 //!
-//! Every model crate of the workspace is written with these four macros and few types, so that one law holds for all
+//! Every model crate of the workspace is written with these five macros and few types, so that one law holds for all
 //! of them: **decode, then encode, gives the same JSON value.** What a newer peer put in is kept.
 //!
 //! | wire shape | written as | keeps |
 //! |---|---|---|
 //! | object | [`object!`](crate::object) | members it does not know, in [`Extra`] |
 //! | object whose shape a tag selects | [`open_union!`](crate::open_union) | unknown variants whole, in [`UnknownVariant`] |
+//! | object whose shape its members select | [`member_union!`](crate::member_union) | unknown shapes whole, in [`Extra`] |
 //! | string out of a list | [`open_enum!`](crate::open_enum) | unknown names, in [`UnknownName`] |
 //! | opaque identifier | [`string_id!`](crate::string_id) | the string |
 //! | any JSON | [`Raw`] | the text, byte for byte |
@@ -71,6 +72,7 @@
 mod decode;
 mod extra;
 mod id;
+mod member_union;
 mod object;
 mod open_enum;
 mod open_union;

@@ -1,0 +1,92 @@
+//! Writes messages as one line of JSON.
+use crate::message::Message;
+use crate::{ErrorObject, RequestId};
+use alloc::vec::Vec;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Appends `message` without a line end.
+pub(crate) fn message(message: &Message<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    match message {
+        Message::Request(request) => {
+            id(&request.id, out);
+            call(&request.method, request.params, out);
+        }
+        Message::Notification(notification) => call(&notification.method, notification.params, out),
+        Message::Response(response) => {
+            id(&response.id, out);
+            match &response.outcome {
+                Ok(result) => member("result", result, out),
+                Err(error) => error_object(error, out),
+            }
+        }
+    }
+    for (name, value) in message.extra() {
+        out.push(b',');
+        string(name, out);
+        out.push(b':');
+        raw(value, out);
+    }
+    out.push(b'}');
+}
+
+fn id(id: &RequestId, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","id":"#);
+    id.write(out);
+}
+
+fn call(method: &str, params: Option<&RawValue>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","method":"#);
+    string(method, out);
+    if let Some(params) = params {
+        member("params", params, out);
+    }
+}
+
+fn error_object(error: &ErrorObject, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","error":"#);
+    let start = out.len();
+    json(error, out);
+    keep_on_one_line(out, start);
+}
+
+fn member(name: &str, value: &RawValue, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+    raw(value, out);
+}
+
+fn raw(value: &RawValue, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(value.get().as_bytes());
+    keep_on_one_line(out, start);
+}
+
+/// A line break inside JSON can only stand between tokens, where a space means the same.
+fn keep_on_one_line(out: &mut [u8], start: usize) {
+    for byte in out.iter_mut().skip(start) {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}
+
+/// Appends a JSON string.
+pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
+    let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+    if is_plain {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        json(text, out);
+    }
+}
+
+fn json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    let written = serde_json::to_vec(value);
+    debug_assert!(written.is_ok(), "strings, integers and raw text always have a JSON form");
+    out.extend_from_slice(&written.unwrap_or_default());
+}

@@ -1,0 +1,74 @@
+use crate::wire::Raw;
+use alloc::string::String;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// Says what kind of error happened. Any integer may come; the constants are the ones with a meaning everywhere.
+///
+/// Spec: [Error object](https://www.jsonrpc.org/specification#error_object) (JSON-RPC 2.0)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ErrorCode(pub i64);
+
+impl ErrorCode {
+    /// The text is not JSON.
+    pub const PARSE_ERROR: Self = Self(-32700);
+    /// The JSON is not a request.
+    pub const INVALID_REQUEST: Self = Self(-32600);
+    /// There is no such method, or it is not available.
+    pub const METHOD_NOT_FOUND: Self = Self(-32601);
+    /// The method does not take these parameters.
+    pub const INVALID_PARAMS: Self = Self(-32602);
+    /// Something went wrong inside the peer.
+    pub const INTERNAL_ERROR: Self = Self(-32603);
+    /// The request was cancelled by the peer that sent it.
+    ///
+    /// Spec: [`RequestCancelled`](https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#errorCodes)
+    /// (LSP 3.17), and [`ErrorCode`](https://agentclientprotocol.com/protocol/v1/schema#errorcode) (ACP v1)
+    pub const REQUEST_CANCELLED: Self = Self(-32800);
+}
+
+impl From<i64> for ErrorCode {
+    fn from(code: i64) -> Self {
+        Self(code)
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+crate::object! {
+    /// Why a request failed.
+    ///
+    /// Spec: [Error object](https://www.jsonrpc.org/specification#error_object) (JSON-RPC 2.0)
+    ///
+    /// ```
+    /// use jsonrpc_core::{ErrorCode, ErrorObject, wire};
+    ///
+    /// let error: ErrorObject = wire::decode(r#"{"code":-32001,"message":"full","data":{"retry":1.50}}"#)?;
+    /// assert_eq!(error.code, ErrorCode(-32001));
+    /// assert_eq!(error.to_string(), "full (-32001)");
+    /// # Ok::<(), wire::DecodeError>(())
+    /// ```
+    pub struct ErrorObject {
+        /// What kind of error it is.
+        code: ErrorCode = "code",
+        /// What happened, in one short sentence.
+        message: String = "message",
+    }
+    optional {
+        /// Anything else about it.
+        data: Raw = "data",
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+impl core::error::Error for ErrorObject {}

@@ -1,0 +1,274 @@
+use crate::encode;
+use crate::wire::Raw;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// Names a request, so that its response finds it.
+///
+/// Spec: [`id`](https://www.jsonrpc.org/specification#request_object) (JSON-RPC 2.0)
+///
+/// It is written as it was read: `1.0`, `1e3`, numbers beyond 64 bits, escapes in strings. It is compared by what it
+/// means: `1`, `1.0` and `10e-1` are one id, `1` and `"1"` are two. The order is total, and says nothing more.
+///
+/// Small integers and `null` take no memory beside the value; cloning never copies text.
+///
+/// ```
+/// use jsonrpc_core::RequestId;
+///
+/// let id: RequestId = serde_json::from_str("1.0")?;
+/// assert_eq!(id, RequestId::from(1));
+/// assert_eq!(serde_json::to_string(&id)?, "1.0");
+/// assert_eq!(RequestId::from("a\"b").to_string(), "a\"b");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct RequestId(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Null,
+    Integer(i64),
+    String(Arc<str>),
+    Spelled(Arc<Spelled>),
+}
+
+/// An id whose text does not follow from its meaning.
+struct Spelled {
+    text: Raw,
+    meaning: SpelledMeaning,
+}
+
+enum SpelledMeaning {
+    Integer(i64),
+    /// As [`normal_form`] writes it.
+    Number(Box<str>),
+    String(Box<str>),
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Meaning<'a> {
+    Null,
+    Integer(i64),
+    Number(&'a str),
+    String(&'a str),
+}
+
+impl RequestId {
+    /// The id that a request may have but should not, and that answers a message whose own id could not be read.
+    pub const NULL: Self = Self(Repr::Null);
+
+    /// The longest id that is read, in bytes of JSON text. A peer chooses its ids, and each is kept while its request
+    /// is open.
+    pub const MAX_LEN: usize = 4096;
+
+    /// The integer that the id means, if it fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.meaning() {
+            Meaning::Integer(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The string that the id is, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self.meaning() {
+            Meaning::String(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self.0, Repr::Null)
+    }
+
+    /// Takes the text of a JSON value; nothing unless that is a string, a number or `null`, and not too long.
+    pub(crate) fn from_raw(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        if text.len() > Self::MAX_LEN {
+            return None;
+        }
+        let repr = match text.as_bytes().first()? {
+            b'n' => Repr::Null,
+            b'"' => match plain_string(text) {
+                Some(value) => Repr::String(value.into()),
+                None => {
+                    let value: String = serde_json::from_str(text).ok()?;
+                    Repr::spelled(raw, SpelledMeaning::String(value.into()))
+                }
+            },
+            b'-' | b'0'..=b'9' => match text.parse() {
+                Ok(value) if text != "-0" => Repr::Integer(value),
+                _ => Repr::spelled(raw, SpelledMeaning::of_number(text)),
+            },
+            _ => return None,
+        };
+        Some(Self(repr))
+    }
+
+    /// Appends the JSON text.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match &self.0 {
+            Repr::Null => out.extend_from_slice(b"null"),
+            Repr::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
+            Repr::String(value) => encode::string(value, out),
+            Repr::Spelled(spelled) => out.extend_from_slice(spelled.text.as_str().as_bytes()),
+        }
+    }
+
+    fn meaning(&self) -> Meaning<'_> {
+        match &self.0 {
+            Repr::Null => Meaning::Null,
+            Repr::Integer(value) => Meaning::Integer(*value),
+            Repr::String(value) => Meaning::String(value),
+            Repr::Spelled(spelled) => match &spelled.meaning {
+                SpelledMeaning::Integer(value) => Meaning::Integer(*value),
+                SpelledMeaning::Number(normal) => Meaning::Number(normal),
+                SpelledMeaning::String(value) => Meaning::String(value),
+            },
+        }
+    }
+}
+
+impl Repr {
+    fn spelled(raw: &RawValue, meaning: SpelledMeaning) -> Self {
+        Self::Spelled(Arc::new(Spelled { text: raw.into(), meaning }))
+    }
+}
+
+impl SpelledMeaning {
+    fn of_number(text: &str) -> Self {
+        let normal = normal_form(text);
+        integer(&normal).map_or_else(|| Self::Number(normal.into()), Self::Integer)
+    }
+}
+
+/// What stands between the quotes of a JSON string without escapes.
+pub(crate) fn plain_string(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.as_bytes().contains(&b'\\')).then_some(inner)
+}
+
+/// Exponents of more digits are not calculated with; such a number equals itself as it is written, and no other.
+const MAX_EXPONENT_DIGITS: usize = 17;
+
+/// One text for each value of a JSON number: the digits without zeros at either end, and the power of ten.
+fn normal_form(text: &str) -> String {
+    let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return "0e0".into();
+    }
+    let size = exponent.trim_start_matches(['+', '-']).trim_start_matches('0');
+    if size.len() > MAX_EXPONENT_DIGITS {
+        return text.into();
+    }
+    let size: i64 = size.parse().unwrap_or(0);
+    let exponent = if exponent.starts_with('-') { -size } else { size };
+    let trailing = digits.len() - digits.trim_end_matches('0').len();
+    let shift = i64::try_from(trailing).unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(0);
+    format!("{sign}{significant}e{}", exponent + shift)
+}
+
+/// The value of a [`normal_form`] that is a 64-bit integer.
+fn integer(normal: &str) -> Option<i64> {
+    let (digits, exponent) = normal.split_once('e')?;
+    let digits: i64 = digits.parse().ok()?;
+    digits.checked_mul(10_i64.checked_pow(exponent.parse().ok()?)?)
+}
+
+impl From<i64> for RequestId {
+    fn from(id: i64) -> Self {
+        Self(Repr::Integer(id))
+    }
+}
+
+impl From<&str> for RequestId {
+    fn from(id: &str) -> Self {
+        Self(Repr::String(id.into()))
+    }
+}
+
+impl PartialEq for RequestId {
+    fn eq(&self, other: &Self) -> bool {
+        self.meaning() == other.meaning()
+    }
+}
+
+impl Eq for RequestId {}
+
+impl PartialOrd for RequestId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RequestId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.meaning().cmp(&other.meaning())
+    }
+}
+
+impl Hash for RequestId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.meaning().hash(state);
+    }
+}
+
+/// A string without quotes and escapes, anything else as it is written.
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Null => f.write_str("null"),
+            Repr::Integer(value) => value.fmt(f),
+            Repr::String(value) => f.write_str(value),
+            Repr::Spelled(spelled) => match &spelled.meaning {
+                SpelledMeaning::String(value) => f.write_str(value),
+                _ => f.write_str(spelled.text.as_str()),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::String(value) => fmt::Debug::fmt(value, f),
+            Repr::Spelled(spelled) => f.write_str(spelled.text.as_str()),
+            _ => fmt::Display::fmt(self, f),
+        }
+    }
+}
+
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Repr::Null => serializer.serialize_unit(),
+            Repr::Integer(value) => serializer.serialize_i64(*value),
+            Repr::String(value) => serializer.serialize_str(value),
+            Repr::Spelled(spelled) => spelled.text.serialize(serializer),
+        }
+    }
+}
+
+/// From `serde_json` only.
+impl<'de> Deserialize<'de> for RequestId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Raw::deserialize(deserializer)?;
+        Self::from_raw(raw.as_ref()).ok_or_else(|| {
+            D::Error::custom("expected a string, a number or null of at most 4096 bytes")
+        })
+    }
+}

@@ -1,0 +1,236 @@
+use crate::decode_error::{DecodeError, Shape};
+use crate::envelope::Envelope;
+use crate::{ErrorObject, RequestId, encode, wire};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use serde_json::value::RawValue;
+
+/// One JSON-RPC message, borrowed from the text it was read from.
+///
+/// Spec: [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
+///
+/// `params`, `result` and `data` stay text until somebody reads them, so what is only forwarded leaves byte for byte.
+/// Reading is tolerant, writing strict; the [crate's documentation](crate#odd-input) has the table.
+///
+/// ```
+/// use jsonrpc_core::{Message, Response};
+///
+/// let line = r#"{"jsonrpc":"2.0","id":7,"method":"add","params":[1,2]}"#;
+/// let Message::Request(request) = Message::decode(line)? else { panic!("not a request") };
+/// assert_eq!((&*request.method, request.params.map(|params| params.get())), ("add", Some("[1,2]")));
+///
+/// let sum = serde_json::value::to_raw_value(&3)?;
+/// let mut out = Vec::new();
+/// Message::from(Response::new(request.id, Ok(&sum))).to_line(&mut out);
+/// assert_eq!(out, b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":3}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Message<'a> {
+    /// Asks for something; has to be answered once.
+    Request(Request<'a>),
+    /// Tells something; is never answered.
+    Notification(Notification<'a>),
+    /// Answers a request.
+    Response(Response<'a>),
+}
+
+/// The three kinds of message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Has a `method` and an `id`.
+    Request,
+    /// Has a `method` and no `id`.
+    Notification,
+    /// Has a `result` or an `error`.
+    Response,
+}
+
+/// A call that has to be answered.
+///
+/// Spec: [Request object](https://www.jsonrpc.org/specification#request_object) (JSON-RPC 2.0)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// Names the request; its response has the same.
+    pub id: RequestId,
+    /// What is asked for.
+    pub method: Cow<'a, str>,
+    /// With what: an object or an array.
+    pub params: Option<&'a RawValue>,
+    pub(crate) envelope: Extras<'a>,
+}
+
+/// A call that is never answered.
+///
+/// Spec: [Notification](https://www.jsonrpc.org/specification#notification) (JSON-RPC 2.0)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Notification<'a> {
+    /// What happened.
+    pub method: Cow<'a, str>,
+    /// With what: an object or an array.
+    pub params: Option<&'a RawValue>,
+    pub(crate) envelope: Extras<'a>,
+}
+
+/// What came of a request.
+///
+/// Spec: [Response object](https://www.jsonrpc.org/specification#response_object) (JSON-RPC 2.0)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Response<'a> {
+    /// The id of the request; `null` in an error about a message whose id could not be read.
+    pub id: RequestId,
+    /// `result`, or `error`.
+    pub outcome: Result<&'a RawValue, ErrorObject>,
+    pub(crate) envelope: Extras<'a>,
+}
+
+/// What an envelope has beside the members of JSON-RPC 2.0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extras<'a> {
+    pub(crate) version: Version<'a>,
+    pub(crate) members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// The `jsonrpc` member of a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Version<'a> {
+    /// `"2.0"`, the one that is written.
+    #[default]
+    V2,
+    /// The member is not there.
+    Missing,
+    /// Anything else.
+    Other(&'a RawValue),
+}
+
+impl<'a> Version<'a> {
+    pub(crate) fn of(raw: &'a RawValue) -> Self {
+        if raw.get() == r#""2.0""# { Self::V2 } else { Self::Other(raw) }
+    }
+}
+
+impl<'a> Message<'a> {
+    /// The most members unknown to JSON-RPC that one message may have.
+    pub const MAX_EXTRA: usize = 64;
+
+    /// Reads one message, in one pass.
+    ///
+    /// # Errors
+    /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
+    pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
+        let parts = Envelope::decode(text)?;
+        let envelope = Extras { version: parts.version, members: parts.extra };
+        let (method, params) = (parts.method, parts.params);
+        let id = parts.id.unwrap_or(RequestId::NULL);
+        Ok(match (parts.kind, parts.error, parts.result) {
+            (Kind::Request, ..) => Self::Request(Request { id, method, params, envelope }),
+            (Kind::Notification, ..) => {
+                Self::Notification(Notification { method, params, envelope })
+            }
+            (Kind::Response, Some(error), _) => match wire::decode(error.get()) {
+                Ok(error) => Self::Response(Response { id, outcome: Err(error), envelope }),
+                Err(source) => return Err(DecodeError::ErrorObject { source, id }),
+            },
+            (Kind::Response, None, Some(result)) => {
+                Self::Response(Response { id, outcome: Ok(result), envelope })
+            }
+            (Kind::Response, None, None) => {
+                return Err(DecodeError::Shape {
+                    problem: Shape::Empty,
+                    kind: Some(Kind::Response),
+                    id: Some(id),
+                });
+            }
+        })
+    }
+
+    /// Which of the three it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Request(_) => Kind::Request,
+            Self::Notification(_) => Kind::Notification,
+            Self::Response(_) => Kind::Response,
+        }
+    }
+
+    /// The id, if it has one.
+    pub fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Request(request) => Some(&request.id),
+            Self::Notification(_) => None,
+            Self::Response(response) => Some(&response.id),
+        }
+    }
+
+    /// The `jsonrpc` member as it came. It is always written as `"2.0"`.
+    pub fn version(&self) -> Version<'a> {
+        self.envelope().version
+    }
+
+    /// The members that JSON-RPC does not know, in the order they came.
+    pub fn extra(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.envelope().members.iter().map(|(name, value)| (&**name, *value))
+    }
+
+    /// Appends the message as one line with its line end. Line breaks inside `params`, `result` and `data`, which can
+    /// only stand between tokens, become spaces.
+    pub fn to_line(&self, out: &mut Vec<u8>) {
+        encode::message(self, out);
+        out.push(b'\n');
+    }
+
+    fn envelope(&self) -> &Extras<'a> {
+        match self {
+            Self::Request(request) => &request.envelope,
+            Self::Notification(notification) => &notification.envelope,
+            Self::Response(response) => &response.envelope,
+        }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// A request to send. `params` has to be an object or an array.
+    pub fn new(
+        id: impl Into<RequestId>,
+        method: impl Into<Cow<'a, str>>,
+        params: impl Into<Option<&'a RawValue>>,
+    ) -> Self {
+        let (id, method, params) = (id.into(), method.into(), params.into());
+        Self { id, method, params, envelope: Extras::default() }
+    }
+}
+
+impl<'a> Notification<'a> {
+    /// A notification to send. `params` has to be an object or an array.
+    pub fn new(method: impl Into<Cow<'a, str>>, params: impl Into<Option<&'a RawValue>>) -> Self {
+        Self { method: method.into(), params: params.into(), envelope: Extras::default() }
+    }
+}
+
+impl<'a> Response<'a> {
+    /// A response to send.
+    pub fn new(id: impl Into<RequestId>, outcome: Result<&'a RawValue, ErrorObject>) -> Self {
+        Self { id: id.into(), outcome, envelope: Extras::default() }
+    }
+}
+
+impl<'a> From<Request<'a>> for Message<'a> {
+    fn from(request: Request<'a>) -> Self {
+        Self::Request(request)
+    }
+}
+
+impl<'a> From<Notification<'a>> for Message<'a> {
+    fn from(notification: Notification<'a>) -> Self {
+        Self::Notification(notification)
+    }
+}
+
+impl<'a> From<Response<'a>> for Message<'a> {
+    fn from(response: Response<'a>) -> Self {
+        Self::Response(response)
+    }
+}
