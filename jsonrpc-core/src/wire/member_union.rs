@@ -1,7 +1,8 @@
 /// Defines an enum for a JSON object that has no tag: which members are there selects its shape.
 ///
-/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant whose member is there is meant; a
-/// bad body is then that body's error. An object with none of the members gives `Unknown` ([`Extra`](crate::wire::Extra)).
+/// The payload of each variant is an [`Object`](crate::wire::Object). The first variant whose member is there and not
+/// `null` is meant; a bad body is then that body's error. An object with none of the members gives `Unknown`
+/// ([`Extra`](crate::wire::Extra)).
 ///
 /// Beside the variants it gives `Unknown`, `is_known` and serde.
 ///
@@ -89,7 +90,7 @@ macro_rules! member_union {
             fn from_extra<E: $crate::wire::private::serde::de::Error>(
                 members: $crate::wire::Extra,
             ) -> $crate::wire::private::Result<Self, E> {
-                $( if members.get($member).is_some() {
+                $( if members.get($member).is_some_and(|value| value.as_str() != "null") {
                     return <$Payload as $crate::wire::Object>::from_extra(members).map(Self::$Variant);
                 } )+
                 $crate::wire::private::Result::Ok(Self::Unknown(members))

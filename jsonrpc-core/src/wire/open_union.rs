@@ -47,9 +47,9 @@ impl UnknownVariant {
 /// The payload of each variant is an [`Object`]; its members lie beside the tag. The tag may stand anywhere; first is
 /// cheapest. A known tag with a bad body is that body's error; an unknown tag gives
 /// `Unknown` ([`UnknownVariant`]); no tag is an error, unless there is an `untagged` variant, which
-/// then is meant (its name on the wire may also be written; if it was, it is written again).
+/// then is meant (where the variant has a name on the wire, that may also be written; if it was, it is written again).
 ///
-/// Beside the variants it gives `Unknown`, `TAG`, `NAMES`, `tag`, `is_known`, `From` of each payload and serde.
+/// Beside the variants it gives `Unknown`, `TAG`, `NAMES`, `tag`, `is_known` and serde.
 ///
 /// ```
 /// use jsonrpc_core::{object, open_union};
@@ -94,7 +94,7 @@ macro_rules! open_union {
         pub enum $Name:ident by $tag:literal {
             $( $(#[$vattr:meta])* $Variant:ident($Payload:ty) = $wire:literal, )*
         }
-        $(untagged { $(#[$uattr:meta])* $Untagged:ident($UPayload:ty) = $uwire:literal $(,)? })?
+        $(untagged { $(#[$uattr:meta])* $Untagged:ident($UPayload:ty) $(= $uwire:literal)? $(,)? })?
     ) => {
         $(#[$attr])*
         #[derive(Clone, Debug, PartialEq)]
@@ -111,13 +111,13 @@ macro_rules! open_union {
             pub const TAG: &'static str = $tag;
 
             /// The tags that this version knows, in the specification's order.
-            pub const NAMES: &'static [&'static str] = &[$($wire,)* $($uwire)?];
+            pub const NAMES: &'static [&'static str] = &[$($wire,)* $($($uwire)?)?];
 
-            /// The tag of this value.
+            /// The tag of this value; empty for a variant that has no name on the wire.
             pub fn tag(&self) -> &str {
                 match self {
                     $( Self::$Variant(_) => $wire, )*
-                    $( Self::$Untagged(_) => $uwire, )?
+                    $( Self::$Untagged(_) => ::core::concat!($($uwire)?), )?
                     Self::Unknown(variant) => variant.tag(),
                 }
             }
@@ -138,9 +138,9 @@ macro_rules! open_union {
                 match tag.as_ref().map($crate::wire::private::Name::as_str) {
                     $( ::core::option::Option::Some($wire) =>
                         <$Payload as $crate::wire::Object>::read_members(members).map(Self::$Variant), )*
-                    $( ::core::option::Option::Some($uwire) =>
+                    $( $( ::core::option::Option::Some($uwire) =>
                         <$UPayload as $crate::wire::Object>::read_members(members.with_tag($uwire))
-                            .map(Self::$Untagged),
+                            .map(Self::$Untagged), )?
                     ::core::option::Option::None =>
                         <$UPayload as $crate::wire::Object>::read_members(members).map(Self::$Untagged), )?
                     ::core::option::Option::Some(other) =>

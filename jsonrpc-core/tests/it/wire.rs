@@ -1,6 +1,6 @@
 //! The law of wire types, on small types that use every part of the vocabulary.
 use jsonrpc_core::wire::{self, Extra, Presence};
-use jsonrpc_core::{object, open_enum, open_union, string_id};
+use jsonrpc_core::{member_union, object, open_enum, open_union, string_id};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -71,6 +71,28 @@ open_union! {
     untagged {
         /// Not tagged, as a rule.
         Item(Item) = "item",
+    }
+}
+
+open_union! {
+    /// A union where the tag is missing from one variant, always.
+    pub enum Choice by "type" {
+        /// Tagged.
+        Frame(Framed) = "frame",
+    }
+    untagged {
+        /// Never tagged.
+        Item(Item),
+    }
+}
+
+member_union! {
+    /// A union without a tag.
+    pub enum Shape {
+        /// Has `id`.
+        Item(Item) has "id",
+        /// Has `message`.
+        Framed(Framed) has "message",
     }
 }
 
@@ -194,6 +216,24 @@ proptest! {
         prop_assert_eq!(again::<Server>(&text(&members))?, value(members));
     }
 
+    /// A union that its members select gives back the JSON value that it was read from, known or not.
+    #[test]
+    fn member_unions_lose_nothing(
+        members in prop_oneof![item(), unknown_members()].prop_shuffle(),
+        framed in prop::option::of(event().prop_filter("`id` comes first", |members| {
+            members.iter().all(|(name, _)| name != "id")
+        })),
+    ) {
+        let members = match framed {
+            Some(mut members) => {
+                members.push(("message".to_owned(), Value::from("hi")));
+                members
+            }
+            None => members,
+        };
+        prop_assert_eq!(again::<Shape>(&text(&members))?, value(members));
+    }
+
     /// Whatever the text, decoding it ends in a value or an error.
     #[test]
     fn decoding_does_not_panic(text in "[\\[\\]{}:,\"0-9a-z\\\\ ]{0,40}") {
@@ -238,6 +278,31 @@ fn errors_say_where_what_and_what_came() {
         let error = wire::decode::<Event>(text).expect_err(text);
         assert_eq!(error.to_string(), expected, "{text}");
     }
+}
+
+#[test]
+fn members_select_a_shape() {
+    for (text, known) in [
+        (r#"{"message":"m","type":"nothing"}"#, true),
+        (r#"{"message":"m","id":null,"type":"nothing"}"#, true),
+        (r#"{"id":null}"#, false),
+        ("{}", false),
+    ] {
+        let shape = wire::decode::<Shape>(text).expect(text);
+        assert_eq!(shape.is_known(), known, "{text}");
+    }
+    let error = wire::decode::<Shape>(r#"{"colours":[7],"id":"a"}"#).expect_err("a bad item");
+    assert_eq!(error.to_string(), "at /colours/0: expected a string, got number");
+}
+
+#[test]
+fn a_variant_without_a_name_has_no_tag() -> Result<(), Box<dyn std::error::Error>> {
+    assert_eq!(Choice::NAMES, ["frame"]);
+    let untagged: Choice = wire::decode(r#"{"id":"a","colours":[]}"#)?;
+    assert_eq!((untagged.tag(), untagged.is_known()), ("", true));
+    let unknown: Choice = wire::decode(r#"{"type":"item","id":"a","colours":[]}"#)?;
+    assert_eq!((unknown.tag(), unknown.is_known()), ("item", false));
+    Ok(())
 }
 
 #[test]
