@@ -1,0 +1,24 @@
+//! Version 1 of the protocol, the current one.
+//!
+//! Spec: [Agent Client Protocol, version 1](https://agentclientprotocol.com/protocol/v1/overview)
+//!
+//! One module for each page of the specification; names are those of its
+//! [schema](https://agentclientprotocol.com/protocol/v1/schema).
+
+pub mod agent_plan;
+pub mod authentication;
+pub mod cancellation;
+pub mod compaction;
+pub mod content;
+pub mod elicitation;
+pub mod file_system;
+pub mod initialization;
+pub mod notices;
+pub mod prompt_turn;
+pub mod session_config_options;
+pub mod session_list;
+pub mod session_modes;
+pub mod session_setup;
+pub mod slash_commands;
+pub mod terminals;
+pub mod tool_calls;

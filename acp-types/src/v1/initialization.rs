@@ -1,0 +1,332 @@
+//! What the two sides can do, and the version they speak.
+//!
+//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+use super::authentication::AuthMethod;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::object;
+use serde::{Deserialize, Serialize};
+
+/// A version of the protocol: one number, raised only when old and new cannot speak.
+///
+/// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProtocolVersion(
+    /// The number, from 0 to 65535.
+    pub u16,
+);
+
+impl ProtocolVersion {
+    /// The version that this module models.
+    pub const V1: Self = Self(1);
+}
+
+object! {
+    /// The client opens the connection and says what it can do.
+    ///
+    /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
+    pub struct InitializeRequest {
+        /// The newest version that the client speaks.
+        protocol_version: ProtocolVersion = "protocolVersion",
+    }
+    optional {
+        /// What the client can do; absent means nothing beyond the baseline.
+        client_capabilities: ClientCapabilities = "clientCapabilities",
+        /// Which program the client is.
+        client_info: Implementation = "clientInfo",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent answers with the version that both speak, and what it can do.
+    ///
+    /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
+    pub struct InitializeResponse {
+        /// The version of this connection; the client leaves if it does not speak it.
+        protocol_version: ProtocolVersion = "protocolVersion",
+    }
+    optional {
+        /// What the agent can do; absent means nothing beyond the baseline.
+        agent_capabilities: AgentCapabilities = "agentCapabilities",
+        /// Ways to log in; absent means that there is none.
+        auth_methods: Vec<AuthMethod> = "authMethods",
+        /// Which program the agent is.
+        agent_info: Implementation = "agentInfo",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which program a peer is.
+    ///
+    /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v1/schema#implementation)
+    pub struct Implementation {
+        /// Its name, for programs.
+        name: String = "name",
+        /// Its version, in no fixed format.
+        version: String = "version",
+    }
+    optional {
+        /// Its name, for people.
+        title: String = "title",
+    }
+    and "_meta"
+}
+
+object! {
+    /// What a client can do.
+    ///
+    /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
+    pub struct ClientCapabilities {}
+    optional {
+        /// Whether it reads and writes files for the agent.
+        fs: FileSystemCapabilities = "fs",
+        /// Whether it runs commands: all five `terminal/*` methods. Absent means no.
+        terminal: bool = "terminal",
+        /// What it can show of a session beyond the baseline.
+        session: ClientSessionCapabilities = "session",
+        /// Which kinds of login it supports.
+        auth: AuthCapabilities = "auth",
+        /// Which ways of asking the user it supports.
+        elicitation: ElicitationCapabilities = "elicitation",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which file requests a client serves.
+    ///
+    /// Spec: [`FileSystemCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#filesystemcapabilities)
+    pub struct FileSystemCapabilities {}
+    optional {
+        /// Whether it serves `fs/read_text_file`. Absent means no.
+        read_text_file: bool = "readTextFile",
+        /// Whether it serves `fs/write_text_file`. Absent means no.
+        write_text_file: bool = "writeTextFile",
+    }
+    and "_meta"
+}
+
+object! {
+    /// What a client can show of a session beyond the baseline.
+    ///
+    /// Spec: [`ClientSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientsessioncapabilities)
+    pub struct ClientSessionCapabilities {}
+    optional {
+        /// Present when it takes compaction updates.
+        compaction: CompactionCapabilities = "compaction",
+        /// Which kinds of config options it can show.
+        config_options: SessionConfigOptionsCapabilities = "configOptions",
+        /// Present when it takes notices.
+        notices: NoticeCapabilities = "notices",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A client takes compaction updates.
+    ///
+    /// Spec: [`CompactionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#compactioncapabilities)
+    pub struct CompactionCapabilities {}
+}
+
+object! {
+    /// A client takes notices.
+    ///
+    /// Spec: [`NoticeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#noticecapabilities)
+    pub struct NoticeCapabilities {}
+}
+
+object! {
+    /// Which kinds of config options a client can show.
+    ///
+    /// Spec: [`SessionConfigOptionsCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptionscapabilities)
+    pub struct SessionConfigOptionsCapabilities {}
+    optional {
+        /// Present when it can show switches.
+        boolean: BooleanConfigOptionCapabilities = "boolean",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A client can show config options that are switches.
+    ///
+    /// Spec: [`BooleanConfigOptionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#booleanconfigoptioncapabilities)
+    pub struct BooleanConfigOptionCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// Which kinds of login a client supports.
+    ///
+    /// Spec: [`AuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#authcapabilities)
+    pub struct AuthCapabilities {}
+    optional {
+        /// Whether it can run the agent in a terminal to log in. Absent means no.
+        terminal: bool = "terminal",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which ways of asking the user a client supports.
+    ///
+    /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities)
+    pub struct ElicitationCapabilities {}
+    optional {
+        /// Present when it shows forms.
+        form: ElicitationFormCapabilities = "form",
+        /// Present when it sends the user to a page.
+        url: ElicitationUrlCapabilities = "url",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A client asks the user with forms.
+    ///
+    /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities)
+    pub struct ElicitationFormCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// A client sends the user to a page.
+    ///
+    /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities)
+    pub struct ElicitationUrlCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// What an agent can do.
+    ///
+    /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
+    pub struct AgentCapabilities {}
+    optional {
+        /// Whether it serves `session/load`. Absent means no.
+        load_session: bool = "loadSession",
+        /// Which content it takes in a prompt beyond text and resource links.
+        prompt_capabilities: PromptCapabilities = "promptCapabilities",
+        /// Which MCP transports it has beyond stdio.
+        mcp_capabilities: McpCapabilities = "mcpCapabilities",
+        /// Which session methods it has beyond the baseline.
+        session_capabilities: SessionCapabilities = "sessionCapabilities",
+        /// What it offers around logging in.
+        auth: AgentAuthCapabilities = "auth",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which content an agent takes in a prompt beyond text and resource links.
+    ///
+    /// Spec: [`PromptCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#promptcapabilities)
+    pub struct PromptCapabilities {}
+    optional {
+        /// Whether it takes images. Absent means no.
+        image: bool = "image",
+        /// Whether it takes audio. Absent means no.
+        audio: bool = "audio",
+        /// Whether it takes embedded resources. Absent means no.
+        embedded_context: bool = "embeddedContext",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which MCP transports an agent has beyond stdio.
+    ///
+    /// Spec: [`McpCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#mcpcapabilities)
+    pub struct McpCapabilities {}
+    optional {
+        /// Whether it connects over HTTP. Absent means no.
+        http: bool = "http",
+        /// Whether it connects over server-sent events. Absent means no.
+        sse: bool = "sse",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which session methods an agent has beyond the baseline.
+    ///
+    /// Spec: [`SessionCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessioncapabilities)
+    pub struct SessionCapabilities {}
+    optional {
+        /// Present when it serves `session/list`.
+        list: SessionListCapabilities = "list",
+        /// Present when it serves `session/delete`.
+        delete: SessionDeleteCapabilities = "delete",
+        /// Present when it takes `additionalDirectories`.
+        additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories",
+        /// Present when it serves `session/resume`.
+        resume: SessionResumeCapabilities = "resume",
+        /// Present when it serves `session/close`.
+        close: SessionCloseCapabilities = "close",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `session/list`.
+    ///
+    /// Spec: [`SessionListCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionlistcapabilities)
+    pub struct SessionListCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `session/delete`.
+    ///
+    /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities)
+    pub struct SessionDeleteCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent takes `additionalDirectories` where a session begins.
+    ///
+    /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities)
+    pub struct SessionAdditionalDirectoriesCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `session/resume`.
+    ///
+    /// Spec: [`SessionResumeCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionresumecapabilities)
+    pub struct SessionResumeCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `session/close`.
+    ///
+    /// Spec: [`SessionCloseCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionclosecapabilities)
+    pub struct SessionCloseCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// What an agent offers around logging in.
+    ///
+    /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentauthcapabilities)
+    pub struct AgentAuthCapabilities {}
+    optional {
+        /// Present when it serves `logout`.
+        logout: LogoutCapabilities = "logout",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `logout`.
+    ///
+    /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
+    pub struct LogoutCapabilities {}
+    and "_meta"
+}

@@ -1,0 +1,198 @@
+//! A turn: what the user said, what the agent reports while it works, and why it ended.
+//!
+//! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
+use super::agent_plan::Plan;
+use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
+use super::content::ContentBlock;
+use super::notices::Notice;
+use super::session_config_options::ConfigOptionUpdate;
+use super::session_list::SessionInfoUpdate;
+use super::session_modes::CurrentModeUpdate;
+use super::session_setup::SessionId;
+use super::slash_commands::AvailableCommandsUpdate;
+use super::tool_calls::{ToolCall, ToolCallUpdate};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names a message within its session.
+    ///
+    /// Spec: [`MessageId`](https://agentclientprotocol.com/protocol/v1/schema#messageid)
+    pub struct MessageId;
+}
+
+object! {
+    /// The user said something; the answer comes when the turn is over.
+    ///
+    /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
+    pub struct PromptRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// What was said. Text and resource links always; the rest where `promptCapabilities` says so.
+        prompt: Vec<ContentBlock> = "prompt",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The turn is over.
+    ///
+    /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v1/schema#promptresponse)
+    pub struct PromptResponse {
+        /// Why it ended.
+        stop_reason: StopReason = "stopReason",
+    }
+    optional {
+        /// **Unstable.** The tokens that this turn took.
+        usage: Usage = "usage",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// Why an agent ended a turn.
+    ///
+    /// Spec: [`StopReason`](https://agentclientprotocol.com/protocol/v1/schema#stopreason)
+    pub enum StopReason {
+        /// The model finished without asking for another tool.
+        EndTurn = "end_turn",
+        /// The token limit was reached.
+        MaxTokens = "max_tokens",
+        /// The agent asked the model as often as it may within a turn.
+        MaxTurnRequests = "max_turn_requests",
+        /// The agent refuses to go on.
+        Refusal = "refusal",
+        /// The client cancelled the turn.
+        Cancelled = "cancelled",
+    }
+}
+
+object! {
+    /// **Unstable.** Tokens that were used.
+    ///
+    /// The specification may still change it: see its [draft](https://agentclientprotocol.com/protocol/v1/draft/schema#usage).
+    pub struct Usage {
+        /// All of them.
+        total_tokens: u64 = "totalTokens",
+        /// Those that the model read.
+        input_tokens: u64 = "inputTokens",
+        /// Those that the model wrote.
+        output_tokens: u64 = "outputTokens",
+    }
+    optional {
+        /// Those that the model reasoned with.
+        thought_tokens: u64 = "thoughtTokens",
+        /// Those that were read from a cache.
+        cached_read_tokens: u64 = "cachedReadTokens",
+        /// Those that were written to a cache.
+        cached_write_tokens: u64 = "cachedWriteTokens",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client cancels the turn of a session; the prompt is still answered, with `cancelled`.
+    ///
+    /// Method `session/cancel`. Spec: [`CancelNotification`](https://agentclientprotocol.com/protocol/v1/schema#cancelnotification)
+    pub struct CancelNotification {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent reports something of a session.
+    ///
+    /// Method `session/update`. Spec: [`SessionNotification`](https://agentclientprotocol.com/protocol/v1/schema#sessionnotification)
+    pub struct SessionNotification {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+        /// What it reports.
+        update: SessionUpdate = "update",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What an agent reports of a session.
+    ///
+    /// Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessionupdate)
+    pub enum SessionUpdate by "sessionUpdate" {
+        /// A piece of what the user said, when a session is told again.
+        UserMessageChunk(ContentChunk) = "user_message_chunk",
+        /// A piece of what the agent says.
+        AgentMessageChunk(ContentChunk) = "agent_message_chunk",
+        /// A piece of what the agent thinks.
+        AgentThoughtChunk(ContentChunk) = "agent_thought_chunk",
+        /// The model asked for a tool.
+        ToolCall(Box<ToolCall>) = "tool_call",
+        /// A tool call has changed.
+        ToolCallUpdate(Box<ToolCallUpdate>) = "tool_call_update",
+        /// The plan as it is now, whole.
+        Plan(Plan) = "plan",
+        /// The commands as they are now, all of them.
+        AvailableCommandsUpdate(AvailableCommandsUpdate) = "available_commands_update",
+        /// The agent switched the session to a mode.
+        CurrentModeUpdate(CurrentModeUpdate) = "current_mode_update",
+        /// Options of the session have changed.
+        ConfigOptionUpdate(ConfigOptionUpdate) = "config_option_update",
+        /// What a list of sessions shows of this one has changed.
+        SessionInfoUpdate(Box<SessionInfoUpdate>) = "session_info_update",
+        /// How full the context is, and what the session has cost.
+        UsageUpdate(UsageUpdate) = "usage_update",
+        /// Something that the user may want to know now.
+        Notice(Notice) = "notice",
+        /// A compaction of the context begins or changes.
+        CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
+        /// A piece of a compaction's summary.
+        CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
+    }
+}
+
+object! {
+    /// A piece of a message.
+    ///
+    /// Spec: [`ContentChunk`](https://agentclientprotocol.com/protocol/v1/schema#contentchunk)
+    pub struct ContentChunk {
+        /// The piece.
+        content: ContentBlock = "content",
+    }
+    optional {
+        /// Which message it belongs to; another one begins another message.
+        message_id: MessageId = "messageId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// How full the context is, and what the session has cost.
+    ///
+    /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate)
+    pub struct UsageUpdate {
+        /// Tokens in the context now.
+        used: u64 = "used",
+        /// Tokens that the context holds at most.
+        size: u64 = "size",
+    }
+    optional {
+        /// What the session has cost so far.
+        cost: Box<Cost> = "cost",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An amount of money.
+    ///
+    /// Spec: [`Cost`](https://agentclientprotocol.com/protocol/v1/schema#cost)
+    pub struct Cost {
+        /// How much, in units of the currency.
+        amount: f64 = "amount",
+        /// Which currency, an ISO 4217 code.
+        currency: String = "currency",
+    }
+    and "_meta"
+}

@@ -1,0 +1,92 @@
+//! The sessions that an agent knows.
+//!
+//! Spec: [Session List](https://agentclientprotocol.com/protocol/v1/session-list)
+use super::session_setup::SessionId;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::object;
+use jsonrpc_core::wire::Meta;
+
+object! {
+    /// The client asks for the sessions that the agent knows, page by page.
+    ///
+    /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsrequest)
+    pub struct ListSessionsRequest {}
+    optional {
+        /// Only those that work in this folder, an absolute path.
+        cwd: String = "cwd",
+        /// Where the page begins, from the page before; opaque.
+        cursor: String = "cursor",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A page of sessions.
+    ///
+    /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsresponse)
+    pub struct ListSessionsResponse {
+        /// The sessions of this page.
+        sessions: Vec<SessionInfo> = "sessions",
+    }
+    optional {
+        /// Where the next page begins; absent on the last.
+        next_cursor: String = "nextCursor",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A session in a list.
+    ///
+    /// Spec: [`SessionInfo`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfo)
+    pub struct SessionInfo {
+        /// Names it.
+        session_id: SessionId = "sessionId",
+        /// Absolute path of the folder that it works in.
+        cwd: String = "cwd",
+    }
+    optional {
+        /// Absolute paths of more folders that belong to it.
+        additional_directories: Vec<String> = "additionalDirectories",
+        /// What it is about, for people.
+        title: String = "title",
+        /// When it was last active, an ISO 8601 timestamp.
+        updated_at: String = "updatedAt",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client wants a session out of the list.
+    ///
+    /// Method `session/delete`. Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest)
+    pub struct DeleteSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The session is out of the list.
+    ///
+    /// Method `session/delete`. Spec: [`DeleteSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionresponse)
+    pub struct DeleteSessionResponse {}
+    and "_meta"
+}
+
+object! {
+    /// What a list of sessions shows of this one has changed: absent stays, `null` clears.
+    ///
+    /// Spec: [`SessionInfoUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessioninfoupdate)
+    pub struct SessionInfoUpdate {}
+    patch {
+        /// What it is about, for people.
+        title: String = "title",
+        /// When it was last active, an ISO 8601 timestamp.
+        updated_at: String = "updatedAt",
+        /// `_meta`: what peers agreed on outside the protocol.
+        meta: Meta = "_meta",
+    }
+}

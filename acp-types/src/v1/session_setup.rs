@@ -1,0 +1,223 @@
+//! Beginning a session, and coming back to one.
+//!
+//! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
+use super::session_config_options::SessionConfigOption;
+use super::session_modes::SessionModeState;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, open_union, string_id};
+
+string_id! {
+    /// Names a session.
+    ///
+    /// Spec: [`SessionId`](https://agentclientprotocol.com/protocol/v1/schema#sessionid)
+    pub struct SessionId;
+}
+
+object! {
+    /// The client begins a session.
+    ///
+    /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#newsessionrequest)
+    pub struct NewSessionRequest {
+        /// Absolute path of the folder that the session works in.
+        cwd: String = "cwd",
+        /// MCP servers that the agent shall connect to.
+        mcp_servers: Vec<McpServer> = "mcpServers",
+    }
+    optional {
+        /// Absolute paths of more folders that belong to the session.
+        additional_directories: Vec<String> = "additionalDirectories",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The session that has begun.
+    ///
+    /// Method `session/new`. Spec: [`NewSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#newsessionresponse)
+    pub struct NewSessionResponse {
+        /// Names it from now on.
+        session_id: SessionId = "sessionId",
+    }
+    optional {
+        /// Its modes, where the agent has such.
+        modes: SessionModeState = "modes",
+        /// Its options, where the agent has such.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client comes back to a session, and wants its history told first.
+    ///
+    /// Method `session/load`. Spec: [`LoadSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionrequest)
+    pub struct LoadSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+        /// Absolute path of the folder that the session works in.
+        cwd: String = "cwd",
+        /// MCP servers that the agent shall connect to.
+        mcp_servers: Vec<McpServer> = "mcpServers",
+    }
+    optional {
+        /// Absolute paths of more folders that belong to the session.
+        additional_directories: Vec<String> = "additionalDirectories",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The session's history has been told, and it goes on.
+    ///
+    /// Method `session/load`. Spec: [`LoadSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionresponse)
+    pub struct LoadSessionResponse {}
+    optional {
+        /// Its modes, where the agent has such.
+        modes: SessionModeState = "modes",
+        /// Its options, where the agent has such.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client comes back to a session without its history.
+    ///
+    /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionrequest)
+    pub struct ResumeSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+        /// Absolute path of the folder that the session works in.
+        cwd: String = "cwd",
+    }
+    optional {
+        /// MCP servers that the agent shall connect to.
+        mcp_servers: Vec<McpServer> = "mcpServers",
+        /// Absolute paths of more folders that belong to the session.
+        additional_directories: Vec<String> = "additionalDirectories",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The session goes on.
+    ///
+    /// Method `session/resume`. Spec: [`ResumeSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionresponse)
+    pub struct ResumeSessionResponse {}
+    optional {
+        /// Its modes, where the agent has such.
+        modes: SessionModeState = "modes",
+        /// Its options, where the agent has such.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client has no more use for a session; what runs in it is cancelled.
+    ///
+    /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest)
+    pub struct CloseSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The session is closed.
+    ///
+    /// Method `session/close`. Spec: [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v1/schema#closesessionresponse)
+    pub struct CloseSessionResponse {}
+    and "_meta"
+}
+
+open_union! {
+    /// How an agent reaches an MCP server.
+    ///
+    /// Spec: [`McpServer`](https://agentclientprotocol.com/protocol/v1/schema#mcpserver)
+    pub enum McpServer by "type" {
+        /// Over HTTP, where the agent's `mcpCapabilities.http` says so.
+        Http(McpServerHttp) = "http",
+        /// Over server-sent events, where the agent's `mcpCapabilities.sse` says so.
+        Sse(McpServerSse) = "sse",
+    }
+    untagged {
+        /// Over the standard streams of a program; meant when there is no tag.
+        Stdio(McpServerStdio) = "stdio",
+    }
+}
+
+object! {
+    /// An MCP server over HTTP.
+    ///
+    /// Spec: [`McpServerHttp`](https://agentclientprotocol.com/protocol/v1/schema#mcpserverhttp)
+    pub struct McpServerHttp {
+        /// What to call it.
+        name: String = "name",
+        /// Where it is.
+        url: String = "url",
+        /// Headers to send with each request.
+        headers: Vec<HttpHeader> = "headers",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An MCP server over server-sent events.
+    ///
+    /// Spec: [`McpServerSse`](https://agentclientprotocol.com/protocol/v1/schema#mcpserversse)
+    pub struct McpServerSse {
+        /// What to call it.
+        name: String = "name",
+        /// Where it is.
+        url: String = "url",
+        /// Headers to send with each request.
+        headers: Vec<HttpHeader> = "headers",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An MCP server that is a program of its own.
+    ///
+    /// Spec: [`McpServerStdio`](https://agentclientprotocol.com/protocol/v1/schema#mcpserverstdio)
+    pub struct McpServerStdio {
+        /// What to call it.
+        name: String = "name",
+        /// Absolute path of the program.
+        command: String = "command",
+        /// Its arguments.
+        args: Vec<String> = "args",
+        /// Variables to set in its environment.
+        env: Vec<EnvVariable> = "env",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An HTTP header.
+    ///
+    /// Spec: [`HttpHeader`](https://agentclientprotocol.com/protocol/v1/schema#httpheader)
+    pub struct HttpHeader {
+        /// Its name.
+        name: String = "name",
+        /// Its value.
+        value: String = "value",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An environment variable.
+    ///
+    /// Spec: [`EnvVariable`](https://agentclientprotocol.com/protocol/v1/schema#envvariable)
+    pub struct EnvVariable {
+        /// Its name.
+        name: String = "name",
+        /// Its value.
+        value: String = "value",
+    }
+    and "_meta"
+}

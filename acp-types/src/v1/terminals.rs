@@ -1,0 +1,161 @@
+//! Commands that the client runs for the agent.
+//!
+//! Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+use super::session_setup::{EnvVariable, SessionId};
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, string_id};
+
+string_id! {
+    /// Names a terminal within its session.
+    ///
+    /// Spec: [`TerminalId`](https://agentclientprotocol.com/protocol/v1/schema#terminalid)
+    pub struct TerminalId;
+}
+
+object! {
+    /// The agent asks for a command to be run.
+    ///
+    /// Method `terminal/create`. Spec: [`CreateTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#createterminalrequest)
+    pub struct CreateTerminalRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// The command.
+        command: String = "command",
+    }
+    optional {
+        /// Its arguments.
+        args: Vec<String> = "args",
+        /// Variables to set in its environment.
+        env: Vec<EnvVariable> = "env",
+        /// Absolute path of the folder to run it in.
+        cwd: String = "cwd",
+        /// How many bytes of output to keep; the oldest go first.
+        output_byte_limit: u64 = "outputByteLimit",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The command runs.
+    ///
+    /// Method `terminal/create`. Spec: [`CreateTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#createterminalresponse)
+    pub struct CreateTerminalResponse {
+        /// Names its terminal.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent asks for the output so far.
+    ///
+    /// Method `terminal/output`. Spec: [`TerminalOutputRequest`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputrequest)
+    pub struct TerminalOutputRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Of which terminal.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The output so far.
+    ///
+    /// Method `terminal/output`. Spec: [`TerminalOutputResponse`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputresponse)
+    pub struct TerminalOutputResponse {
+        /// The output.
+        output: String = "output",
+        /// Whether its beginning is gone, because of the limit.
+        truncated: bool = "truncated",
+    }
+    optional {
+        /// How the command ended; absent while it runs.
+        exit_status: TerminalExitStatus = "exitStatus",
+    }
+    and "_meta"
+}
+
+object! {
+    /// How a command ended.
+    ///
+    /// Spec: [`TerminalExitStatus`](https://agentclientprotocol.com/protocol/v1/schema#terminalexitstatus)
+    pub struct TerminalExitStatus {}
+    optional {
+        /// Its exit code; absent when a signal ended it.
+        exit_code: u32 = "exitCode",
+        /// The signal that ended it.
+        signal: String = "signal",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent waits for a command to end.
+    ///
+    /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitRequest`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitrequest)
+    pub struct WaitForTerminalExitRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Of which terminal.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The command has ended.
+    ///
+    /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitResponse`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitresponse)
+    pub struct WaitForTerminalExitResponse {}
+    optional {
+        /// Its exit code; absent when a signal ended it.
+        exit_code: u32 = "exitCode",
+        /// The signal that ended it.
+        signal: String = "signal",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent ends a command and keeps its terminal.
+    ///
+    /// Method `terminal/kill`. Spec: [`KillTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#killterminalrequest)
+    pub struct KillTerminalRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Of which terminal.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The command is ended.
+    ///
+    /// Method `terminal/kill`. Spec: [`KillTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#killterminalresponse)
+    pub struct KillTerminalResponse {}
+    and "_meta"
+}
+
+object! {
+    /// The agent has no more use for a terminal; a command still running is ended.
+    ///
+    /// Method `terminal/release`. Spec: [`ReleaseTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalrequest)
+    pub struct ReleaseTerminalRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Which terminal.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The terminal is gone.
+    ///
+    /// Method `terminal/release`. Spec: [`ReleaseTerminalResponse`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalresponse)
+    pub struct ReleaseTerminalResponse {}
+    and "_meta"
+}

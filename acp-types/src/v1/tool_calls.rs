@@ -1,0 +1,275 @@
+//! Tools that the model asked for, what became of them, and the user's permission.
+//!
+//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
+use super::content::ContentBlock;
+use super::session_setup::SessionId;
+use super::terminals::TerminalId;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names a tool call within its session.
+    ///
+    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v1/schema#toolcallid)
+    pub struct ToolCallId;
+}
+
+string_id! {
+    /// Names an answer that the user may choose.
+    ///
+    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid)
+    pub struct PermissionOptionId;
+}
+
+object! {
+    /// A tool that the model asked for, as the agent announces it.
+    ///
+    /// Spec: [`ToolCall`](https://agentclientprotocol.com/protocol/v1/schema#toolcall)
+    pub struct ToolCall {
+        /// Names it.
+        tool_call_id: ToolCallId = "toolCallId",
+        /// What it is doing, for people to read.
+        title: String = "title",
+    }
+    optional {
+        /// The tool's name, for programs.
+        name: String = "name",
+        /// What kind of tool it is; absent means `other`.
+        kind: ToolKind = "kind",
+        /// How it stands; absent means `pending`.
+        status: ToolCallStatus = "status",
+        /// What it has produced.
+        content: Vec<ToolCallContent> = "content",
+        /// Files that it works on.
+        locations: Vec<ToolCallLocation> = "locations",
+        /// What the model gave the tool.
+        raw_input: Raw = "rawInput",
+        /// What the tool gave back.
+        raw_output: Raw = "rawOutput",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A tool call has changed. Absent and `null` both mean unchanged; which of them came is kept.
+    ///
+    /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v1/schema#toolcallupdate)
+    pub struct ToolCallUpdate {
+        /// Which one.
+        tool_call_id: ToolCallId = "toolCallId",
+    }
+    patch {
+        /// What it is doing, for people to read.
+        title: String = "title",
+        /// The tool's name, for programs.
+        name: String = "name",
+        /// What kind of tool it is.
+        kind: ToolKind = "kind",
+        /// How it stands.
+        status: ToolCallStatus = "status",
+        /// All that it has produced, instead of what was.
+        content: Vec<ToolCallContent> = "content",
+        /// All files that it works on, instead of what was.
+        locations: Vec<ToolCallLocation> = "locations",
+        /// What the model gave the tool.
+        raw_input: Raw = "rawInput",
+        /// What the tool gave back.
+        raw_output: Raw = "rawOutput",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// What kind of tool it is; for icons and the like.
+    ///
+    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind)
+    pub enum ToolKind {
+        /// Reads files or data.
+        Read = "read",
+        /// Changes files or content.
+        Edit = "edit",
+        /// Deletes files or data.
+        Delete = "delete",
+        /// Moves or renames files.
+        Move = "move",
+        /// Searches.
+        Search = "search",
+        /// Runs commands or code.
+        Execute = "execute",
+        /// Reasons or plans.
+        Think = "think",
+        /// Gets data from elsewhere.
+        Fetch = "fetch",
+        /// Switches the session's mode.
+        SwitchMode = "switch_mode",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+open_enum! {
+    /// How a tool call stands.
+    ///
+    /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus)
+    pub enum ToolCallStatus {
+        /// It has not begun: its input is still coming, or the user has not agreed.
+        Pending = "pending",
+        /// It runs.
+        InProgress = "in_progress",
+        /// It ended well.
+        Completed = "completed",
+        /// It ended with an error.
+        Failed = "failed",
+    }
+}
+
+open_union! {
+    /// What a tool call has produced.
+    ///
+    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v1/schema#toolcallcontent)
+    pub enum ToolCallContent by "type" {
+        /// A block of content.
+        Content(Content) = "content",
+        /// A change to a file.
+        Diff(Box<Diff>) = "diff",
+        /// A terminal, to be shown as it runs.
+        Terminal(Terminal) = "terminal",
+    }
+}
+
+object! {
+    /// A block of content.
+    ///
+    /// Spec: [`Content`](https://agentclientprotocol.com/protocol/v1/schema#content)
+    pub struct Content {
+        /// The block.
+        content: ContentBlock = "content",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A change to a file.
+    ///
+    /// Spec: [`Diff`](https://agentclientprotocol.com/protocol/v1/schema#diff)
+    pub struct Diff {
+        /// Absolute path of the file.
+        path: String = "path",
+        /// Its text after the change.
+        new_text: String = "newText",
+    }
+    optional {
+        /// Its text before the change; absent for a new file.
+        old_text: String = "oldText",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A terminal that the client runs.
+    ///
+    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v1/schema#terminal)
+    pub struct Terminal {
+        /// Which one, from `terminal/create`.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A place in a file that a tool call works on.
+    ///
+    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v1/schema#toolcalllocation)
+    pub struct ToolCallLocation {
+        /// Absolute path of the file.
+        path: String = "path",
+    }
+    optional {
+        /// The line.
+        line: u32 = "line",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent asks whether it may go on with a tool call.
+    ///
+    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
+    pub struct RequestPermissionRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Which tool call, and what is new about it.
+        tool_call: ToolCallUpdate = "toolCall",
+        /// The answers to choose from.
+        options: Vec<PermissionOption> = "options",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An answer that the user may choose.
+    ///
+    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption)
+    pub struct PermissionOption {
+        /// Names it.
+        option_id: PermissionOptionId = "optionId",
+        /// What to call it before the user.
+        name: String = "name",
+        /// What it means; for icons and the like.
+        kind: PermissionOptionKind = "kind",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// What an answer means.
+    ///
+    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind)
+    pub enum PermissionOptionKind {
+        /// Yes, this time.
+        AllowOnce = "allow_once",
+        /// Yes, from now on.
+        AllowAlways = "allow_always",
+        /// No, this time.
+        RejectOnce = "reject_once",
+        /// No, from now on.
+        RejectAlways = "reject_always",
+    }
+}
+
+object! {
+    /// The user's answer.
+    ///
+    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
+    pub struct RequestPermissionResponse {
+        /// What came of the question.
+        outcome: RequestPermissionOutcome = "outcome",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What came of a question for permission.
+    ///
+    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionoutcome)
+    pub enum RequestPermissionOutcome by "outcome" {
+        /// The turn was cancelled before the user answered.
+        Cancelled(Extra) = "cancelled",
+        /// The user chose an answer.
+        Selected(SelectedPermissionOutcome) = "selected",
+    }
+}
+
+object! {
+    /// The user chose an answer.
+    ///
+    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome)
+    pub struct SelectedPermissionOutcome {
+        /// Which one.
+        option_id: PermissionOptionId = "optionId",
+    }
+    and "_meta"
+}
