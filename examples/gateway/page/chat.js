@@ -1,0 +1,183 @@
+/** The conversation as it goes: sends, listens, stops, asks again. */
+
+import { answerInterrupt, cancelRun, run, runInput } from "./run.js";
+import { reduce } from "./reduce.js";
+import { Thread } from "./thread.js";
+import { Transcript } from "./transcript.js";
+
+/** @import { AgUiEvent } from "./events.js" */
+/** @import { RunEnd } from "./run.js" */
+
+/** Custom events that change nothing on the page. */
+const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction"]);
+
+/**
+ * @typedef {object} ChatParts
+ * @property {Element} root Where the conversation goes.
+ * @property {import("./scroller.js").Scroller} scroller
+ * @property {import("./announcer.js").Announcer} announcer
+ * @property {import("./view-usage.js").UsageView} usage
+ * @property {(title: string | null) => void} setTitle
+ * @property {(mode: string | null) => void} setMode
+ * @property {(line: string) => void} setDebugLine
+ */
+
+/** @typedef {{id: string, abort: AbortController, stopping: boolean}} ActiveRun */
+
+/** One thread with the gateway. */
+export class Chat {
+  /** @type {import("./composer.js").Composer | null} */
+  composer = null;
+  #parts;
+  #thread = new Thread(newId("thread"));
+  #transcript;
+  /** @type {ActiveRun | null} */
+  #run = null;
+  /** Interrupts that the next run has to answer. @type {any[]} */
+  #interrupts = [];
+  #events = 0;
+  /** How often events of a type were ignored. @type {Map<string, number>} */
+  #ignored = new Map();
+
+  /** @param {ChatParts} parts */
+  constructor(parts) {
+    this.#parts = parts;
+    this.#transcript = new Transcript(parts.root, {
+      thread: this.#thread,
+      scroller: parts.scroller,
+      announcer: parts.announcer,
+      answer: (interruptId, optionId) => answerInterrupt(interruptId, { optionId }),
+      mayTakeFocus: () => this.composer?.isIdle() ?? false,
+      returnFocus: () => this.composer?.focus(),
+    });
+    this.#showDebugLine();
+  }
+
+  /** Ends the connection of a run that is under way; nothing of it is shown any more. */
+  close() {
+    this.#run?.abort.abort();
+    this.#run = null;
+  }
+
+  /**
+   * Says something to the agent.
+   *
+   * @param {string} text
+   * @returns {boolean} False while the agent still answers.
+   */
+  send(text) {
+    if (this.#run !== null) {
+      this.#parts.announcer.say("The agent still answers. Stop it first, or wait.");
+      return false;
+    }
+    const message = { id: newId("user"), role: "user", content: text };
+    this.#thread.add(message);
+    this.#transcript.startTurn(message);
+    const active = { id: newId("run"), abort: new AbortController(), stopping: false };
+    this.#run = active;
+    this.composer?.setState("running");
+    const resume = this.#interrupts.map((interrupt) => ({ interruptId: interrupt.id, status: "cancelled" }));
+    const input = runInput(this.#thread, active.id, resume);
+    run(input, (event) => this.#onEvent(active, event), active.abort.signal).then((end) => {
+      if (this.#run === active) this.#end(end, message);
+    });
+    return true;
+  }
+
+  /** Stops the agent; asked twice, ends the connection. */
+  async stop() {
+    const active = this.#run;
+    if (active === null) return;
+    if (active.stopping) {
+      active.abort.abort();
+      return;
+    }
+    active.stopping = true;
+    this.composer?.setState("stopping");
+    this.#parts.announcer.say("Stopping.");
+    const { ok } = await cancelRun(active.id);
+    // A gateway that does not know the run yet, or is gone, leaves only the connection to end.
+    if (!ok && this.#run === active) active.abort.abort();
+  }
+
+  /**
+   * @param {ActiveRun} active
+   * @param {AgUiEvent} event
+   */
+  #onEvent(active, event) {
+    if (this.#run !== active) return;
+    this.#events += 1;
+    const changes = reduce(this.#thread, event);
+    for (const change of changes) {
+      if (change.kind === "ignored") this.#ignore(`${change.type}${change.reason === "misplaced" ? " out of place" : ""}`);
+      else if (change.kind === "custom") this.#onCustom(change.name, change.value);
+    }
+    this.#transcript.enqueue(changes);
+    this.#showDebugLine();
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} value
+   */
+  #onCustom(name, value) {
+    if (name === "acp.usage") this.#parts.usage.update(value);
+    else if (name === "acp.session_info") this.#parts.setTitle(typeof value?.title === "string" ? value.title : null);
+    else if (name === "acp.mode") this.#parts.setMode(typeof value?.currentModeId === "string" ? value.currentModeId : null);
+    else if (name !== "acp.notice" && !name.startsWith("acp.permission.") && !SILENT.has(name)) this.#ignore(name);
+  }
+
+  /** @param {string} name */
+  #ignore(name) {
+    this.#ignored.set(name, (this.#ignored.get(name) ?? 0) + 1);
+  }
+
+  /**
+   * @param {RunEnd} end
+   * @param {import("./thread.js").Message} message What the user said.
+   */
+  #end(end, message) {
+    this.#run = null;
+    const text = message.content;
+    // What the gateway never took must not come back with the next message.
+    if (end.kind === "refused" || end.kind === "unreachable") this.#thread.remove(message);
+    else this.#interrupts = end.kind === "interrupted" ? end.interrupts : [];
+    this.#transcript.endTurn(end, () => {
+      if (this.send(text)) this.composer?.focus();
+    });
+    this.#parts.announcer.flush();
+    this.#parts.announcer.say(END_WORDS[end.kind]);
+    this.composer?.setState("idle");
+    this.#showDebugLine();
+  }
+
+  #showDebugLine() {
+    const ignored = [...this.#ignored].map(([name, count]) => `${name} ×${count}`);
+    const total = [...this.#ignored.values()].reduce((sum, count) => sum + count, 0);
+    const list = total === 0 ? "" : ` (${ignored.join(", ")})`;
+    this.#parts.setDebugLine(`${this.#events} events · ${total} ignored${list}`);
+  }
+}
+
+/** @type {Record<RunEnd["kind"], string>} */
+const END_WORDS = {
+  finished: "The answer is complete.",
+  cancelled: "Stopped.",
+  disconnected: "Disconnected.",
+  interrupted: "The agent waits for an answer.",
+  failed: "The run failed.",
+  refused: "The message was refused.",
+  unreachable: "The gateway does not answer.",
+  truncated: "The connection broke.",
+  malformed: "The answer cannot be read.",
+};
+
+/**
+ * A name that nothing else has. `crypto.randomUUID` is not there on plain HTTP beyond loopback.
+ *
+ * @param {string} prefix
+ */
+function newId(prefix) {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return `${prefix}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,0 +1,99 @@
+/** Where the user writes, sends and stops. */
+
+import { focus } from "./dom.js";
+
+/**
+ * @typedef {object} ComposerActions
+ * @property {(text: string) => boolean} send Gives false if it cannot be sent now.
+ * @property {() => void} stop
+ */
+
+/** The form at the foot of the page. */
+export class Composer {
+  #form;
+  #prompt;
+  #send;
+  #stop;
+  #actions;
+  #running = false;
+
+  /**
+   * @param {Document} page
+   * @param {ComposerActions} actions
+   */
+  constructor(page, actions) {
+    this.#actions = actions;
+    this.#form = /** @type {HTMLFormElement} */ (page.getElementById("composer"));
+    this.#prompt = /** @type {HTMLTextAreaElement} */ (page.getElementById("prompt"));
+    this.#send = /** @type {HTMLButtonElement} */ (page.getElementById("send"));
+    this.#stop = /** @type {HTMLButtonElement} */ (page.getElementById("stop"));
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.#prompt.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#prompt.addEventListener("input", () => this.#fit());
+    this.#stop.addEventListener("click", () => actions.stop());
+    page.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.#running || event.isComposing) return;
+      event.preventDefault();
+      actions.stop();
+    });
+    this.#update();
+  }
+
+  focus() {
+    focus(this.#prompt);
+  }
+
+  /** Whether the focus rests here, or nowhere, with nothing written. */
+  isIdle() {
+    const active = document.activeElement;
+    const here = active === null || active === document.body || this.#form.contains(active);
+    return here && this.#prompt.value === "";
+  }
+
+  /** @param {string} text Replaces what is written. */
+  write(text) {
+    this.#prompt.value = text;
+    this.#fit();
+  }
+
+  /** @param {"idle" | "running" | "stopping"} state */
+  setState(state) {
+    const hadFocus = document.activeElement === this.#stop;
+    this.#running = state !== "idle";
+    this.#send.hidden = this.#running;
+    this.#stop.hidden = !this.#running;
+    this.#stop.classList.toggle("is-stopping", state === "stopping");
+    this.#stop.textContent = state === "stopping" ? "Disconnect" : "Stop";
+    if (hadFocus && !this.#running) this.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    // Enter also ends the composition of a character, and then sends nothing.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.submit();
+  }
+
+  /** Sends what is written. */
+  submit() {
+    const text = this.#prompt.value.trim();
+    if (text === "" || !this.#actions.send(text)) return;
+    this.#prompt.value = "";
+    this.#fit();
+  }
+
+  /** Grows the area with its text, up to the limit of the style sheet. */
+  #fit() {
+    this.#prompt.style.blockSize = "auto";
+    this.#prompt.style.blockSize = `${this.#prompt.scrollHeight}px`;
+    this.#update();
+  }
+
+  #update() {
+    this.#send.disabled = this.#prompt.value.trim() === "";
+  }
+}

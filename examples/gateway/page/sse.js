@@ -1,0 +1,123 @@
+/**
+ * Server-sent events out of the bytes of a response, however they were cut.
+ *
+ * Spec: [Interpreting an event stream](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)
+ */
+
+/** The longest event, in UTF-16 units, that is put together before the stream is given up. */
+export const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
+
+/**
+ * @typedef {object} SseEvent
+ * @property {string} type The `event` field, or `message`.
+ * @property {string} data The `data` fields, joined with line feeds.
+ * @property {string} lastEventId The last `id` field of the stream so far.
+ */
+
+/** An event of the stream is longer than {@link MAX_EVENT_LENGTH}. */
+export class SseLimitError extends Error {
+  /** @param {number} limit */
+  constructor(limit) {
+    super(`an event of the stream is longer than ${limit} characters`);
+    this.name = "SseLimitError";
+  }
+}
+
+/**
+ * Takes the bytes of an event stream and gives its events.
+ *
+ * It accepts what browsers accept: a byte order mark, lines that end in LF, CR or CRLF, comments,
+ * unknown fields, events of several `data` lines, bytes that are not UTF-8 (as U+FFFD). An event
+ * that the stream's end cuts short is dropped.
+ */
+export class SseParser {
+  #decoder = new TextDecoder("utf-8");
+  #limit;
+  /** The line that has not ended yet, in the pieces it came in. @type {string[]} */
+  #line = [];
+  #skipLineFeed = false;
+  /** @type {string[]} */
+  #data = [];
+  #type = "";
+  #lastEventId = "";
+  #length = 0;
+
+  /** @param {number} [limit] The longest event in UTF-16 units. */
+  constructor(limit = MAX_EVENT_LENGTH) {
+    this.#limit = limit;
+  }
+
+  /**
+   * Reads the next bytes.
+   *
+   * @param {Uint8Array} bytes
+   * @returns {SseEvent[]} The events that these bytes complete.
+   * @throws {SseLimitError}
+   */
+  push(bytes) {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    /** @type {SseEvent[]} */
+    const events = [];
+    let start = 0;
+    if (this.#skipLineFeed && text.length > 0) {
+      start = text[0] === "\n" ? 1 : 0;
+      this.#skipLineFeed = false;
+    }
+    const lineEnd = /\r\n|\r|\n/g;
+    lineEnd.lastIndex = start;
+    for (let end = lineEnd.exec(text); end !== null; end = lineEnd.exec(text)) {
+      this.#keep(text.slice(start, end.index));
+      const line = this.#line.join("");
+      this.#line = [];
+      this.#readLine(line, events);
+      start = lineEnd.lastIndex;
+      this.#skipLineFeed = end[0] === "\r" && start === text.length;
+    }
+    this.#keep(text.slice(start));
+    return events;
+  }
+
+  /** @param {string} piece */
+  #keep(piece) {
+    if (piece.length === 0) return;
+    this.#length += piece.length;
+    if (this.#length > this.#limit) throw new SseLimitError(this.#limit);
+    this.#line.push(piece);
+  }
+
+  /**
+   * @param {string} line
+   * @param {SseEvent[]} events
+   */
+  #readLine(line, events) {
+    if (line === "") {
+      this.#dispatch(events);
+      return;
+    }
+    const colon = line.indexOf(":");
+    if (colon === 0) {
+      this.#length -= line.length;
+      return;
+    }
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const rest = colon === -1 ? "" : line.slice(colon + 1);
+    const value = rest.startsWith(" ") ? rest.slice(1) : rest;
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#type = value;
+    else if (field === "id" && !value.includes("\0")) this.#lastEventId = value;
+  }
+
+  /** @param {SseEvent[]} events */
+  #dispatch(events) {
+    if (this.#data.length > 0) {
+      events.push({
+        type: this.#type === "" ? "message" : this.#type,
+        data: this.#data.join("\n"),
+        lastEventId: this.#lastEventId,
+      });
+    }
+    this.#data = [];
+    this.#type = "";
+    this.#length = 0;
+  }
+}

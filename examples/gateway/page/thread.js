@@ -1,0 +1,113 @@
+/** A conversation: its messages, as AG-UI writes them. */
+
+/**
+ * @typedef {object} ToolCall
+ * @property {string} id
+ * @property {"function"} type
+ * @property {{name: string, arguments: string}} function
+ * @property {Record<string, unknown>} [metadata]
+ */
+
+/**
+ * A message as the protocol writes it; nothing else is kept in it.
+ *
+ * @typedef {object} Message
+ * @property {string} id
+ * @property {string} role `user`, `assistant`, `tool`, `reasoning`, `activity`, `system` or `developer`.
+ * @property {any} [content] Text, parts of a message, or the object of an activity.
+ * @property {string} [name]
+ * @property {ToolCall[]} [toolCalls]
+ * @property {string} [toolCallId]
+ * @property {string} [activityType]
+ * @property {Record<string, unknown>} [metadata]
+ */
+
+/** The messages of a thread in order, and the state that its runs share. */
+export class Thread {
+  /** @type {Message[]} */
+  messages = [];
+  /** The application state, any JSON. @type {unknown} */
+  state = {};
+  /** Names of what started in this run and has not ended. @type {Set<string>} */
+  open = new Set();
+  /** @type {Map<string, Message>} */
+  #byId = new Map();
+  /** @type {Map<string, {owner: Message, call: ToolCall}>} */
+  #calls = new Map();
+
+  /** @param {string} id */
+  constructor(id) {
+    this.id = id;
+  }
+
+  /** @param {string} messageId */
+  find(messageId) {
+    return this.#byId.get(messageId);
+  }
+
+  /** @param {string} toolCallId */
+  findCall(toolCallId) {
+    return this.#calls.get(toolCallId);
+  }
+
+  /** @param {Message} message */
+  add(message) {
+    this.messages.push(message);
+    this.#index(message);
+  }
+
+  /**
+   * @param {Message} owner A message of this thread.
+   * @param {ToolCall} call
+   */
+  addCall(owner, call) {
+    (owner.toolCalls ??= []).push(call);
+    this.#calls.set(call.id, { owner, call });
+  }
+
+  /**
+   * Puts a tool's answer behind the message that called it and the answers already there.
+   *
+   * @param {Message} answer A message of role `tool`.
+   */
+  addAnswer(answer) {
+    const owner = this.#calls.get(answer.toolCallId ?? "")?.owner;
+    if (owner === undefined) {
+      this.add(answer);
+      return;
+    }
+    let at = this.messages.lastIndexOf(owner) + 1;
+    while (this.messages[at]?.role === "tool") at += 1;
+    this.messages.splice(at, 0, answer);
+    this.#index(answer);
+  }
+
+  /**
+   * Takes out a message that never reached the agent.
+   *
+   * @param {Message} message
+   */
+  remove(message) {
+    this.messages = this.messages.filter((held) => held !== message);
+    this.#byId.delete(message.id);
+  }
+
+  /** @param {Message[]} messages */
+  replaceAll(messages) {
+    this.messages = messages;
+    this.#byId.clear();
+    this.#calls.clear();
+    for (const message of messages) this.#index(message);
+  }
+
+  /** What a run is told: every message but the activities, which never go back. */
+  history() {
+    return this.messages.filter((message) => message.role !== "activity");
+  }
+
+  /** @param {Message} message */
+  #index(message) {
+    this.#byId.set(message.id, message);
+    for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { owner: message, call });
+  }
+}

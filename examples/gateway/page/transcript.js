@@ -1,0 +1,244 @@
+/** The conversation on the page. It takes changes and adds to what is there. */
+
+import { PermissionView } from "./view-permission.js";
+import { noticeView } from "./view-notice.js";
+import { TextView } from "./view-text.js";
+import { ThoughtView } from "./view-thought.js";
+import { ToolView } from "./view-tool.js";
+import { TurnView } from "./view-turn.js";
+
+/** @import { Announcer } from "./announcer.js" */
+/** @import { Change } from "./reduce.js" */
+/** @import { Message, Thread } from "./thread.js" */
+
+/**
+ * @typedef {object} TranscriptParts
+ * @property {Thread} thread What a reset shows again.
+ * @property {import("./scroller.js").Scroller} scroller
+ * @property {Announcer} announcer
+ * @property {(interruptId: string, optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+ * @property {() => boolean} mayTakeFocus Whether a question may take the keyboard's focus.
+ * @property {() => void} returnFocus Called when the focused question is gone.
+ */
+
+/** All turns of a thread. */
+export class Transcript {
+  #root;
+  #parts;
+  #turns = 0;
+  /** @type {TurnView | null} */
+  #turn = null;
+  /** @type {Map<string, TextView | ThoughtView>} */
+  #texts = new Map();
+  /** @type {Map<string, ToolView>} */
+  #tools = new Map();
+  /** @type {Map<string, PermissionView>} */
+  #permissions = new Map();
+  /** Changes that the next frame shows. @type {Change[]} */
+  #waiting = [];
+  #scheduled = false;
+
+  /**
+   * @param {Element} root
+   * @param {TranscriptParts} parts
+   */
+  constructor(root, parts) {
+    this.#root = root;
+    this.#parts = parts;
+  }
+
+  /** @param {Message} message What the user said. */
+  startTurn(message) {
+    this.flush();
+    this.#openTurn().addUser(message);
+    this.#parts.scroller.toEnd();
+  }
+
+  /**
+   * @param {import("./run.js").RunEnd} end
+   * @param {() => void} retry
+   */
+  endTurn(end, retry) {
+    this.flush();
+    for (const view of this.#texts.values()) view.end();
+    this.#texts.clear();
+    for (const tool of this.#tools.values()) tool.endRun();
+    for (const id of [...this.#permissions.keys()]) this.#resolvePermission(id, "cancelled");
+    this.#turn?.end(end, retry);
+    this.#parts.scroller.follow();
+  }
+
+  /**
+   * Shows changes with the next frame, or soon if the page is out of sight.
+   *
+   * @param {Change[]} changes
+   */
+  enqueue(changes) {
+    for (const change of changes) {
+      const last = this.#waiting.at(-1);
+      if (change.kind === "text" && last?.kind === "text" && last.message === change.message) last.delta += change.delta;
+      else this.#waiting.push(change);
+    }
+    if (this.#scheduled || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    if (document.hidden) setTimeout(() => this.flush());
+    else requestAnimationFrame(() => this.flush());
+  }
+
+  /** Shows at once what waits. */
+  flush() {
+    this.#scheduled = false;
+    if (this.#waiting.length === 0) return;
+    const changes = this.#waiting;
+    this.#waiting = [];
+    for (const change of changes) this.#show(change);
+    this.#parts.scroller.follow();
+  }
+
+  #openTurn() {
+    this.#turns += 1;
+    this.#turn = new TurnView(this.#turns);
+    this.#root.append(this.#turn.element);
+    return this.#turn;
+  }
+
+  get #currentTurn() {
+    return this.#turn ?? this.#openTurn();
+  }
+
+  /** @param {Change} change */
+  #show(change) {
+    switch (change.kind) {
+      case "text":
+        return this.#showText(change.message, change.delta);
+      case "message-end":
+        return this.#endText(change.message);
+      case "tool-call":
+        return this.#tool(change.call.id).start(change.call);
+      case "tool-arguments":
+        return this.#tool(change.call.id).setArguments(change.call);
+      case "tool-result":
+        return this.#showResult(change.message);
+      case "activity":
+        return this.#showActivity(change.message);
+      case "custom":
+        return this.#showCustom(change.name, change.value);
+      case "reset":
+        return this.#showAgain();
+    }
+  }
+
+  /**
+   * @param {Message} message
+   * @param {string} delta
+   */
+  #showText(message, delta) {
+    if (delta === "") return;
+    let view = this.#texts.get(message.id);
+    if (view === undefined) {
+      const thought = message.role === "reasoning";
+      view = thought ? new ThoughtView() : new TextView(message.role === "user" ? "user-text" : "agent-text");
+      this.#texts.set(message.id, view);
+      this.#currentTurn.add(view.element);
+      if (thought) this.#parts.announcer.say("The agent thinks.");
+    }
+    view.append(delta);
+    if (message.role !== "reasoning") this.#parts.announcer.stream(delta);
+  }
+
+  /** @param {Message} message */
+  #endText(message) {
+    this.#texts.get(message.id)?.end();
+    this.#texts.delete(message.id);
+    this.#parts.announcer.flush();
+  }
+
+  /** @param {string} toolCallId */
+  #tool(toolCallId) {
+    let tool = this.#tools.get(toolCallId);
+    if (tool === undefined) {
+      tool = new ToolView(toolCallId);
+      this.#tools.set(toolCallId, tool);
+      this.#currentTurn.add(tool.element);
+    }
+    return tool;
+  }
+
+  /** @param {Message} message A message of role `tool`. */
+  #showResult(message) {
+    const tool = this.#tool(message.toolCallId ?? message.id);
+    tool.setResult(message.content);
+    this.#parts.announcer.say(`${tool.title}: ${tool.status}.`);
+  }
+
+  /** @param {Message} message A message of role `activity`. */
+  #showActivity(message) {
+    if (message.activityType === "PLAN") this.#currentTurn.updatePlan(message);
+    else if (message.activityType === "acp.tool") this.#tool(String(message.content.toolCallId ?? message.id)).update(message.content);
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} value
+   */
+  #showCustom(name, value) {
+    if (name === "acp.permission.requested") this.#askPermission(value);
+    else if (name === "acp.permission.resolved") this.#resolvePermission(value?.interruptId, value?.outcome, value?.optionId);
+    else if (name === "acp.notice") this.#currentTurn.add(noticeView(value));
+  }
+
+  /** @param {any} request */
+  #askPermission(request) {
+    const view = new PermissionView(request, (optionId) => this.#parts.answer(request.interruptId, optionId));
+    this.#permissions.set(request.interruptId, view);
+    const tool = this.#tools.get(request.toolCallId);
+    if (tool === undefined) this.#currentTurn.add(view.element);
+    else tool.ask(view.element);
+    this.#currentTurn.setAsking(true);
+    this.#parts.announcer.say(`The agent asks for permission: ${request.title ?? ""}`);
+    if (this.#parts.mayTakeFocus()) view.focus();
+  }
+
+  /**
+   * @param {string} interruptId
+   * @param {string} outcome
+   * @param {string} [optionId]
+   */
+  #resolvePermission(interruptId, outcome, optionId) {
+    const view = this.#permissions.get(interruptId);
+    if (view === undefined) return;
+    this.#permissions.delete(interruptId);
+    const focused = view.element.contains(document.activeElement);
+    view.resolve(outcome, optionId);
+    this.#turn?.setAsking(this.#permissions.size > 0);
+    if (focused) this.#parts.returnFocus();
+  }
+
+  /** Builds all anew from the messages of the thread. */
+  #showAgain() {
+    this.#root.replaceChildren();
+    for (const held of [this.#texts, this.#tools, this.#permissions]) held.clear();
+    this.#turns = 0;
+    this.#turn = null;
+    for (const message of this.#parts.thread.messages) this.#showMessage(message);
+  }
+
+  /** @param {Message} message */
+  #showMessage(message) {
+    if (message.role === "user") {
+      this.#turn?.close();
+      this.#openTurn().addUser(message);
+    } else if (message.role === "assistant" || message.role === "reasoning") {
+      this.#showText(message, typeof message.content === "string" ? message.content : "");
+      this.#endText(message);
+      for (const call of message.toolCalls ?? []) {
+        this.#tool(call.id).start(call);
+        this.#tool(call.id).setArguments(call);
+      }
+    } else if (message.role === "tool") {
+      this.#showResult(message);
+    } else if (message.role === "activity") {
+      this.#showActivity(message);
+    }
+  }
+}

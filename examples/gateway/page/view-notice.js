@@ -1,0 +1,102 @@
+/** Words about a run, in the place where they belong. */
+
+import { button, el } from "./dom.js";
+
+/** @import { RunEnd } from "./run.js" */
+
+/** What the stop reasons of ACP mean; `end_turn` needs no words. */
+const STOP_REASONS = new Map([
+  ["max_tokens", "The answer stopped at the limit of tokens."],
+  ["max_turn_requests", "The answer stopped at the limit of model requests."],
+  ["refusal", "The agent refused to go on."],
+]);
+
+/**
+ * Says how a run failed.
+ *
+ * @param {RunEnd} end
+ * @returns {{title: string, text: string, code?: string} | null} `null` if it did not fail.
+ */
+export function failure(end) {
+  switch (end.kind) {
+    case "failed":
+      return { title: "The run failed", text: end.message, code: end.code };
+    case "refused":
+      return { title: "The gateway refused the message", text: end.message, code: `HTTP ${end.status}` };
+    case "unreachable":
+      return { title: "The gateway does not answer", text: `Is it still running? (${end.message})` };
+    case "truncated":
+      return { title: "The connection broke", text: "The answer ended before the run was over. What arrived stays above." };
+    case "malformed":
+      return { title: "The answer cannot be read", text: end.message };
+    default:
+      return null;
+  }
+}
+
+/**
+ * A box for a failure.
+ *
+ * @param {{title: string, text: string, code?: string}} failed
+ * @param {() => void} retry
+ */
+export function failureView(failed, retry) {
+  return el(
+    "div",
+    { class: "notice is-error", role: "alert" },
+    el("p", { class: "notice-title" }, failed.title, failed.code === undefined ? null : el("code", {}, failed.code)),
+    el("p", { class: "notice-text" }, failed.text),
+    button("Try again", "secondary", retry),
+  );
+}
+
+/**
+ * A box for what the agent has to say beside its answer.
+ *
+ * @param {any} notice The value of `acp.notice`.
+ */
+export function noticeView(notice) {
+  const severity = notice?.severity === "error" ? "is-error" : notice?.severity === "warning" ? "is-warning" : "";
+  const description = typeof notice?.description === "string" ? el("p", { class: "notice-text" }, notice.description) : null;
+  return el("div", { class: `notice ${severity}` }, el("p", { class: "notice-title" }, String(notice?.title ?? "Notice")), description);
+}
+
+/**
+ * The line under a finished turn.
+ *
+ * @param {RunEnd} end
+ * @param {number} milliseconds
+ * @returns {HTMLElement}
+ */
+export function endLine(end, milliseconds) {
+  const took = `${(milliseconds / 1000).toFixed(1)} s`;
+  switch (end.kind) {
+    case "finished": {
+      const stop = STOP_REASONS.get(end.result?.stopReason);
+      const parts = [stop ?? "Done", took, ...usageWords(end.usage)];
+      return el("p", { class: stop === undefined ? "turn-end" : "turn-end is-warning" }, parts.join(" · "));
+    }
+    case "cancelled":
+      return el("p", { class: "turn-end is-stopped" }, `Stopped · ${took}`);
+    case "disconnected":
+      return el("p", { class: "turn-end is-stopped" }, `Disconnected · ${took}`);
+    case "interrupted": {
+      const asked = end.interrupts.map((interrupt) => interrupt?.message).filter((text) => typeof text === "string");
+      const words = ["The agent waits for an answer that this page cannot give", ...asked];
+      return el("p", { class: "turn-end is-warning" }, words.join(" · "));
+    }
+    default:
+      return el("p", { class: "turn-end is-failed" }, `Failed · ${took}`);
+  }
+}
+
+/**
+ * @param {any[] | undefined} usage The `usage` of a finished run.
+ * @returns {string[]}
+ */
+function usageWords(usage) {
+  if (!Array.isArray(usage)) return [];
+  const sum = (/** @type {string} */ member) => usage.reduce((total, entry) => total + (entry?.[member] ?? 0), 0);
+  const [input, output] = [sum("inputTokens"), sum("outputTokens")];
+  return input + output === 0 ? [] : [`${input.toLocaleString("en")} tokens in, ${output.toLocaleString("en")} out`];
+}

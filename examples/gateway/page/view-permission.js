@@ -1,0 +1,92 @@
+/** A question that the agent waits for: may it do this? */
+
+import { button, el, focus } from "./dom.js";
+
+/** How answers look, by the kind of the option. */
+const BUTTON_CLASSES = new Map([
+  ["allow_once", "primary"],
+  ["allow_always", "secondary"],
+  ["reject_once", "secondary"],
+  ["reject_always", "secondary"],
+]);
+
+/** @typedef {{optionId: string, name: string, kind: string}} PermissionOption */
+
+/** The question, its buttons, and then the answer. */
+export class PermissionView {
+  element;
+  #title;
+  #buttons = el("div", { class: "permission-buttons" });
+  #note = el("p", { class: "permission-note", role: "status" });
+  /** @type {PermissionOption[]} */
+  #options;
+  #resolved = false;
+
+  /**
+   * @param {any} request The value of `acp.permission.requested`.
+   * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+   */
+  constructor(request, answer) {
+    this.#title = String(request.title ?? "");
+    this.#options = Array.isArray(request.options) ? request.options : [];
+    for (const option of this.#options) {
+      const name = String(option.name ?? option.optionId);
+      this.#buttons.append(button(name, BUTTON_CLASSES.get(option.kind) ?? "secondary", () => this.#choose(option, answer)));
+    }
+    const question = el("p", { class: "permission-question" }, el("strong", {}, "The agent asks for permission"));
+    if (this.#title !== "") question.append(el("span", { class: "permission-title" }, this.#title));
+    this.element = el(
+      "div",
+      { class: "permission", role: "group", tabindex: -1, "aria-label": `Permission: ${this.#title}` },
+      question,
+      this.#buttons,
+      this.#note,
+    );
+  }
+
+  /** Brings the keyboard to the question, but onto no answer. */
+  focus() {
+    focus(this.element);
+  }
+
+  /**
+   * @param {"selected" | "cancelled" | string} outcome
+   * @param {string} [optionId]
+   */
+  resolve(outcome, optionId) {
+    if (this.#resolved) return;
+    this.#resolved = true;
+    const option = this.#options.find((candidate) => candidate.optionId === optionId);
+    const word = outcome === "selected" ? (option?.name ?? "Answered") : "Not answered";
+    const allowed = outcome === "selected" && (option?.kind.startsWith("allow") ?? false);
+    const mark = el("span", { class: "permission-mark", "aria-hidden": "true" }, allowed ? "✓" : "✕");
+    this.element.classList.add("is-resolved", allowed ? "is-allowed" : "is-rejected");
+    this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, `${this.#title || "Permission"}: ${word}`));
+  }
+
+  /**
+   * @param {PermissionOption} option
+   * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+   */
+  async #choose(option, answer) {
+    this.#setDisabled(true);
+    this.#note.textContent = "Sending…";
+    const { ok, status, message } = await answer(option.optionId);
+    if (this.#resolved) return;
+    if (ok) {
+      this.#note.textContent = `Answered: ${option.name}`;
+    } else if (status === 409) {
+      this.#note.textContent = "This was answered already.";
+    } else if (status === 404) {
+      this.#note.textContent = "The agent no longer waits for this.";
+    } else {
+      this.#note.textContent = `The answer did not arrive: ${message || `HTTP ${status}`}`;
+      this.#setDisabled(false);
+    }
+  }
+
+  /** @param {boolean} disabled */
+  #setDisabled(disabled) {
+    for (const element of this.#buttons.querySelectorAll("button")) element.disabled = disabled;
+  }
+}

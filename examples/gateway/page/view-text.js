@@ -1,0 +1,109 @@
+/** Text of a message, added to as it streams in. */
+
+import { button, el } from "./dom.js";
+import { TextBlocks } from "./text-blocks.js";
+
+/** @import { TextSink } from "./text-blocks.js" */
+
+/** The longest text node that is still added to; adding copies the node. */
+const MAX_TEXT_NODE = 4096;
+
+const COPIED_MS = 1500;
+
+/** Paragraphs and code blocks in an element. */
+export class TextView {
+  element;
+  #blocks;
+
+  /** @param {string} className */
+  constructor(className) {
+    this.element = el("div", { class: `text ${className}` });
+    this.#blocks = new TextBlocks(new DomSink(this.element));
+  }
+
+  /** @param {string} delta */
+  append(delta) {
+    this.#blocks.push(delta);
+  }
+
+  end() {
+    this.#blocks.end();
+  }
+}
+
+/**
+ * Adds text to the end of an element.
+ *
+ * @param {Element} parent
+ * @param {string} text
+ */
+export function appendText(parent, text) {
+  const last = parent.lastChild;
+  if (last instanceof Text && last.length < MAX_TEXT_NODE) last.appendData(text);
+  else parent.append(text);
+}
+
+/** @implements {TextSink} */
+class DomSink {
+  #root;
+  /** @type {Element} */
+  #target;
+  #ticks = "";
+
+  /** @param {Element} root */
+  constructor(root) {
+    this.#root = root;
+    this.#target = root;
+  }
+
+  openParagraph() {
+    this.#target = this.#root.appendChild(el("p"));
+  }
+
+  /** @param {string} language */
+  openCode(language) {
+    const code = el("code");
+    this.#root.append(codeBlock(language, code));
+    this.#target = code;
+  }
+
+  /** @param {string} text */
+  text(text) {
+    appendText(this.#target, text);
+  }
+
+  /** @param {string} ticks */
+  openInline(ticks) {
+    this.#ticks = ticks;
+    this.#target = this.#target.appendChild(el("code"));
+  }
+
+  /** @param {boolean} matched */
+  closeInline(matched) {
+    const code = this.#target;
+    this.#target = /** @type {Element} */ (code.parentElement);
+    if (matched) return;
+    code.replaceWith(this.#ticks + code.textContent);
+    this.#target.normalize();
+  }
+
+  closeBlock() {
+    this.#target = this.#root;
+  }
+}
+
+/**
+ * @param {string} language
+ * @param {HTMLElement} code
+ */
+function codeBlock(language, code) {
+  const copy = button("Copy", "quiet copy", () => {
+    navigator.clipboard.writeText(code.textContent ?? "").then(
+      () => (copy.textContent = "Copied"),
+      () => (copy.textContent = "Could not copy"),
+    );
+    setTimeout(() => (copy.textContent = "Copy"), COPIED_MS);
+  });
+  const caption = el("figcaption", {}, el("span", {}, language === "" ? "Code" : language), copy);
+  return el("figure", { class: "code" }, caption, el("pre", { tabindex: 0 }, code));
+}

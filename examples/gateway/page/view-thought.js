@@ -1,0 +1,29 @@
+/** What the agent thinks, folded away. */
+
+import { el } from "./dom.js";
+import { TextView } from "./view-text.js";
+
+/** A thought in `<details>`, which says how long it took. */
+export class ThoughtView {
+  element;
+  #label;
+  #text = new TextView("thought-text");
+  #since = performance.now();
+
+  constructor() {
+    this.#label = el("span", { class: "pulse" }, "Thinking");
+    this.element = el("details", { class: "thought" }, el("summary", {}, this.#label), this.#text.element);
+  }
+
+  /** @param {string} delta */
+  append(delta) {
+    this.#text.append(delta);
+  }
+
+  end() {
+    this.#text.end();
+    const seconds = Math.round((performance.now() - this.#since) / 1000);
+    this.#label.className = "";
+    this.#label.textContent = seconds < 1 ? "Thought for a moment" : `Thought for ${seconds} s`;
+  }
+}

@@ -1,0 +1,233 @@
+/** A tool that the agent uses: what it is for, what went in, what came out. */
+
+import { el, icon } from "./dom.js";
+import { diffView } from "./view-diff.js";
+
+/** How tool kinds are called; an unknown one is called as it is written. */
+const KIND_NAMES = new Map([
+  ["execute", "run"],
+  ["switch_mode", "mode"],
+  ["other", "tool"],
+]);
+
+/** How states are called; an unknown one is called as it is written. */
+const STATUS_NAMES = new Map([
+  ["pending", "Waiting"],
+  ["in_progress", "Running"],
+  ["completed", "Done"],
+  ["failed", "Failed"],
+  ["cancelled", "Cancelled"],
+  ["unfinished", "Not finished"],
+]);
+
+const FINAL = new Set(["completed", "failed", "cancelled", "unfinished"]);
+
+/** Tools whose content is worth seeing at once. */
+const OPEN_KINDS = new Set(["edit", "delete", "move", "execute"]);
+
+/** Escape sequences by which programs colour a terminal. */
+const ESCAPE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
+
+/** A card in the conversation. */
+export class ToolView {
+  element;
+  status = "pending";
+  title;
+  #kind = "other";
+  #details;
+  #icon = icon("other");
+  #title = el("span", { class: "tool-title" });
+  #kindLabel = el("span", { class: "tag tool-kind" });
+  #status = el("span", { class: "tool-status" });
+  #locations = el("p", { class: "tool-locations" });
+  #arguments = el("pre", { tabindex: 0 });
+  #argumentsFold = fold("Arguments", this.#arguments);
+  #content = el("div", { class: "tool-content" });
+  #result = el("pre", { tabindex: 0 });
+  #resultFold = fold("Result", this.#result);
+  /** Asked beside the card, so that it shows when the card is folded. */
+  #below = el("div", { class: "tool-below" });
+  #shownContent = "";
+  #contentText = "";
+  #resultText = "";
+  #hasRichContent = false;
+  #touched = false;
+
+  /** @param {string} toolCallId */
+  constructor(toolCallId) {
+    this.title = toolCallId;
+    const summary = el("summary", {}, this.#icon, this.#title, this.#kindLabel, this.#status);
+    summary.addEventListener("click", () => (this.#touched = true));
+    const body = el("div", { class: "tool-body" }, this.#locations, this.#argumentsFold, this.#content, this.#resultFold);
+    this.#details = el("details", {}, summary, body);
+    this.element = el("article", { class: "tool card" }, this.#details, this.#below);
+    for (const part of [this.#locations, this.#argumentsFold, this.#resultFold]) part.hidden = true;
+    this.#setTitle(toolCallId);
+    this.#setKind("other");
+    this.#setStatus("pending");
+  }
+
+  /** @param {import("./thread.js").ToolCall} call A call that has just begun. */
+  start(call) {
+    if (this.title === call.id) this.#setTitle(call.function.name);
+  }
+
+  /** @param {import("./thread.js").ToolCall} call A call whose arguments are complete. */
+  setArguments(call) {
+    const text = pretty(call.function.arguments);
+    this.#arguments.textContent = text;
+    this.#argumentsFold.hidden = text === "" || text === "{}";
+    if (!FINAL.has(this.status)) this.#setStatus("in_progress");
+  }
+
+  /** @param {any} content The content of an `acp.tool` activity. */
+  update(content) {
+    if (typeof content.title === "string" && content.title !== "") this.#setTitle(content.title);
+    if (typeof content.kind === "string") this.#setKind(content.kind);
+    if (typeof content.status === "string") this.#setStatus(content.status);
+    this.#setLocations(Array.isArray(content.locations) ? content.locations : []);
+    this.#setContent(Array.isArray(content.content) ? content.content : []);
+  }
+
+  /** @param {unknown} content The content of a tool message. */
+  setResult(content) {
+    this.#resultText = plainText(content).replace(ESCAPE, "");
+    if (!FINAL.has(this.status)) this.#setStatus("completed");
+    this.#showResult();
+  }
+
+  /** The run is over, whatever state the tool is in. */
+  endRun() {
+    if (!FINAL.has(this.status)) this.#setStatus("unfinished");
+  }
+
+  /** @param {Element} question */
+  ask(question) {
+    this.#below.append(question);
+    this.#details.open = true;
+  }
+
+  /** @param {string} title */
+  #setTitle(title) {
+    this.title = title;
+    this.#title.textContent = title;
+    this.element.setAttribute("aria-label", `Tool: ${title}`);
+  }
+
+  /** @param {string} kind */
+  #setKind(kind) {
+    this.#kind = kind;
+    this.#kindLabel.textContent = KIND_NAMES.get(kind) ?? kind;
+    const drawn = icon(kind);
+    this.#icon.replaceWith(drawn);
+    this.#icon = drawn;
+  }
+
+  /** @param {string} status */
+  #setStatus(status) {
+    this.status = status;
+    this.element.dataset.status = status;
+    this.#status.textContent = STATUS_NAMES.get(status) ?? status;
+    if (status === "failed" && !this.#touched) this.#details.open = true;
+  }
+
+  /** @param {any[]} locations */
+  #setLocations(locations) {
+    const texts = locations.map((location) => {
+      const line = typeof location?.line === "number" ? `:${location.line}` : "";
+      return `${location?.path ?? ""}${line}`;
+    });
+    // A diff names its own file.
+    const shown = texts.filter((text) => text !== "" && !this.title.includes(text));
+    this.#locations.hidden = shown.length === 0;
+    this.#locations.replaceChildren(...shown.map((text) => el("code", { class: "path" }, text)));
+  }
+
+  /** @param {any[]} blocks */
+  #setContent(blocks) {
+    const key = JSON.stringify(blocks);
+    if (key === this.#shownContent) return;
+    this.#shownContent = key;
+    this.#contentText = blocks.filter((block) => block?.type === "content").map((block) => plainText([block.content])).join("\n");
+    this.#hasRichContent = blocks.some((block) => block?.type === "diff" || block?.type === "terminal");
+    this.#content.replaceChildren(...blocks.map((block) => this.#contentView(block)));
+    this.#showResult();
+    if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.#kind)) this.#details.open = true;
+  }
+
+  /** @param {any} block */
+  #contentView(block) {
+    if (block?.type === "diff") return diffView(block);
+    if (block?.type === "terminal") return terminalView(String(block.output ?? ""), block.exitCode ?? block.exitStatus?.exitCode);
+    const text = plainText([block?.content ?? block]).replace(ESCAPE, "");
+    return this.#kind === "execute" ? terminalView(text) : el("pre", { tabindex: 0 }, text);
+  }
+
+  #showResult() {
+    const repeated = this.#resultText.trim() === this.#contentText.replace(ESCAPE, "").trim();
+    this.#resultFold.hidden = this.#resultText === "" || repeated;
+    if (this.#resultFold.hidden) return;
+    if (this.#kind === "execute" && this.#shownContent === "") {
+      this.#content.replaceChildren(terminalView(this.#resultText));
+      this.#resultFold.hidden = true;
+      if (!this.#touched) this.#details.open = true;
+      return;
+    }
+    this.#result.textContent = this.#resultText;
+    this.#resultFold.open = !this.#hasRichContent;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {Element} content
+ */
+function fold(name, content) {
+  return el("details", { class: "fold" }, el("summary", {}, name), content);
+}
+
+/**
+ * @param {string} output
+ * @param {unknown} [exitCode]
+ */
+function terminalView(output, exitCode) {
+  const screen = el("pre", { class: "terminal", tabindex: 0, role: "group", "aria-label": "Terminal output" });
+  screen.append(output.replace(ESCAPE, ""));
+  if (typeof exitCode === "number") {
+    const word = exitCode === 0 ? "terminal-exit" : "terminal-exit is-failed";
+    screen.append("\n", el("span", { class: word }, `exit status ${exitCode}`));
+  }
+  return screen;
+}
+
+/**
+ * JSON with line breaks; what is no JSON stays as it is.
+ *
+ * @param {string} json
+ */
+function pretty(json) {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+/**
+ * The text of a content, with a word for each part that is none.
+ *
+ * @param {unknown} content A string, or parts of AG-UI or blocks of ACP.
+ * @returns {string}
+ */
+export function plainText(content) {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return content === undefined ? "" : JSON.stringify(content, null, 2);
+  return content
+    .map((part) => {
+      if (typeof part?.text === "string") return part.text;
+      if (typeof part?.resource?.text === "string") return part.resource.text;
+      if (typeof part?.uri === "string") return part.uri;
+      return `[${part?.type ?? "content"}]`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,70 @@
+/** A turn: what the user said, and all that the agent did about it. */
+
+import { el } from "./dom.js";
+import { failure, failureView, endLine } from "./view-notice.js";
+import { PlanView } from "./view-plan.js";
+import { plainText } from "./view-tool.js";
+
+/** A section of the conversation. */
+export class TurnView {
+  element;
+  #working = el("p", { class: "working pulse" }, "Working");
+  /** @type {Map<string, PlanView>} */
+  #plans = new Map();
+  #since = performance.now();
+
+  /** @param {number} number Counted from 1. */
+  constructor(number) {
+    const heading = el("h2", { class: "visually-hidden" }, `Turn ${number}`);
+    this.element = el("section", { class: "turn", "aria-label": `Turn ${number}` }, heading, this.#working);
+  }
+
+  /** @param {Element} element */
+  add(element) {
+    this.#working.before(element);
+  }
+
+  /** @param {import("./thread.js").Message} message */
+  addUser(message) {
+    const text = el("div", { class: "user-text" }, plainText(message.content));
+    this.add(el("article", { class: "user", "aria-label": "You" }, text));
+  }
+
+  /**
+   * A plan that an earlier turn showed stays there as it was; this turn gets its own.
+   *
+   * @param {import("./thread.js").Message} message
+   */
+  updatePlan(message) {
+    let plan = this.#plans.get(message.id);
+    if (plan === undefined) {
+      plan = new PlanView();
+      this.#plans.set(message.id, plan);
+      this.add(plan.element);
+    }
+    plan.update(message.content);
+  }
+
+  /** @param {boolean} asking Whether the agent waits for the user. */
+  setAsking(asking) {
+    this.#working.textContent = asking ? "Waiting for your answer" : "Working";
+    this.#working.classList.toggle("pulse", !asking);
+  }
+
+  /** The agent works no more on this turn, and nothing is known of how it ended. */
+  close() {
+    this.#working.remove();
+    this.element.classList.add("is-over");
+  }
+
+  /**
+   * @param {import("./run.js").RunEnd} end
+   * @param {() => void} retry
+   */
+  end(end, retry) {
+    const failed = failure(end);
+    if (failed !== null) this.add(failureView(failed, retry));
+    this.add(endLine(end, performance.now() - this.#since));
+    this.close();
+  }
+}
