@@ -112,7 +112,7 @@ export class Program {
     this.child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.stderr += text));
     this.exited = new Promise((resolve, reject) => {
-      this.child.on("error", reject).on("close", (code, signal) => resolve(signal ?? code));
+      this.child.on("error", reject).on("exit", (code, signal) => resolve(signal ?? code));
     });
   }
 
