@@ -1,0 +1,182 @@
+//! JSON Patch documents: how state and activities change.
+//!
+//! Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch),
+//! [RFC 6902](https://www.rfc-editor.org/rfc/rfc6902)
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{object, open_union};
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Operations, to be done in order; none is a patch too.
+///
+/// Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch)
+pub type JsonPatch = Vec<JsonPatchOperation>;
+
+open_union! {
+    /// One operation of a patch.
+    ///
+    /// Members that an operation does not define are legal in it, and stay.
+    ///
+    /// ```
+    /// use agui_types::json_patch::{JsonPatch, JsonPatchOperation};
+    /// use jsonrpc_core::wire;
+    ///
+    /// let text = r#"[{"op":"add","path":"/hits/-","value":null},{"op":"remove","path":"/draft"}]"#;
+    /// let patch: JsonPatch = wire::decode(text)?;
+    /// let JsonPatchOperation::Add(add) = &patch[0] else { panic!("not an addition") };
+    /// assert_eq!(add.path.as_str(), "/hits/-");
+    /// assert_eq!(serde_json::to_string(&patch)?, text);
+    ///
+    /// let error = wire::decode::<JsonPatch>(r#"[{"op":"remove","path":"draft"}]"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "at /0/path: expected a JSON pointer, got string");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Spec: [`JsonPatchOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatchoperation)
+    pub enum JsonPatchOperation by "op" {
+        /// Inserts a value.
+        Add(AddOperation) = "add",
+        /// Removes a value.
+        Remove(RemoveOperation) = "remove",
+        /// Replaces a value.
+        Replace(ReplaceOperation) = "replace",
+        /// Moves a value.
+        Move(MoveOperation) = "move",
+        /// Copies a value.
+        Copy(CopyOperation) = "copy",
+        /// Requires a value to be as given.
+        Test(TestOperation) = "test",
+    }
+}
+
+object! {
+    /// Inserts a value.
+    ///
+    /// Spec: [`AddOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#addoperation)
+    pub struct AddOperation {
+        /// Where it goes.
+        path: JsonPointer = "path",
+        /// The value; `null` is one.
+        value: Raw = "value",
+    }
+}
+
+object! {
+    /// Removes a value.
+    ///
+    /// Spec: [`RemoveOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#removeoperation)
+    pub struct RemoveOperation {
+        /// Where it is.
+        path: JsonPointer = "path",
+    }
+}
+
+object! {
+    /// Replaces a value.
+    ///
+    /// Spec: [`ReplaceOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#replaceoperation)
+    pub struct ReplaceOperation {
+        /// Where it is.
+        path: JsonPointer = "path",
+        /// The new value; `null` is one.
+        value: Raw = "value",
+    }
+}
+
+object! {
+    /// Moves a value.
+    ///
+    /// Spec: [`MoveOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#moveoperation)
+    pub struct MoveOperation {
+        /// Where it is.
+        from: JsonPointer = "from",
+        /// Where it goes.
+        path: JsonPointer = "path",
+    }
+}
+
+object! {
+    /// Copies a value.
+    ///
+    /// Spec: [`CopyOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#copyoperation)
+    pub struct CopyOperation {
+        /// Where it is.
+        from: JsonPointer = "from",
+        /// Where the copy goes.
+        path: JsonPointer = "path",
+    }
+}
+
+object! {
+    /// Requires a value to be as given; the whole patch fails where it is not.
+    ///
+    /// Spec: [`TestOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#testoperation)
+    pub struct TestOperation {
+        /// Where it is.
+        path: JsonPointer = "path",
+        /// What it has to equal; `null` is a value.
+        value: Raw = "value",
+    }
+}
+
+/// A place in a JSON document: empty for the whole of it, else tokens that each begin with `/`.
+///
+/// ```
+/// use agui_types::json_patch::JsonPointer;
+///
+/// assert_eq!(JsonPointer::try_from("/a~1b/0")?.as_str(), "/a~1b/0");
+/// assert!(JsonPointer::try_from("a").is_err());
+/// assert!(JsonPointer::try_from("/a~2").is_err());
+/// # Ok::<(), agui_types::json_patch::NotAPointer>(())
+/// ```
+///
+/// Spec: [`JsonPointer`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpointer),
+/// [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JsonPointer(Box<str>);
+
+impl JsonPointer {
+    /// The pointer as it is on the wire, with its escapes.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<&str> for JsonPointer {
+    type Error = NotAPointer;
+
+    fn try_from(text: &str) -> Result<Self, NotAPointer> {
+        let rooted = text.is_empty() || text.starts_with('/');
+        let escaped = text.split('~').skip(1).all(|after| after.starts_with(['0', '1']));
+        if rooted && escaped { Ok(Self(text.into())) } else { Err(NotAPointer) }
+    }
+}
+
+impl fmt::Display for JsonPointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for JsonPointer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonPointer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::try_from(&*text)
+            .map_err(|_| de::Error::invalid_value(Unexpected::Str(&text), &"a JSON pointer"))
+    }
+}
+
+/// A text is not a JSON pointer: no slash at its begin, or a tilde without `0` or `1` after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a JSON pointer")]
+pub struct NotAPointer;
