@@ -3,4 +3,5 @@
 
 extern crate alloc;
 
+pub mod methods;
 pub mod v1;

@@ -108,7 +108,7 @@ object! {
 ///
 /// Spec: [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoptions)
 ///
-/// Which it is, the members say: a group has `group`. A list that mixes both is an error.
+/// Which it is, the first entry says: an option has `value`, a group has `group`. A list that mixes both is an error.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SessionConfigSelectOptions {
@@ -163,7 +163,7 @@ enum Entry {
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let members = Extra::deserialize(deserializer)?;
-        if members.get("group").is_some() {
+        if members.get("value").is_none() && members.get("group").is_some() {
             Object::from_extra(members).map(Self::Group)
         } else {
             Object::from_extra(members).map(Self::Option)
