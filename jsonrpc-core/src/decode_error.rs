@@ -1,4 +1,5 @@
 use crate::message::{Kind, Response};
+use crate::peek::Recovered;
 use crate::wire;
 use crate::{ErrorCode, ErrorObject, RequestId};
 use alloc::string::ToString;
@@ -15,7 +16,9 @@ pub enum DecodeError {
         /// Why, and where.
         #[source]
         source: serde_json::Error,
-        /// The id, if it stood before the place where reading ended.
+        /// What it would have been, as far as that can be told.
+        kind: Option<Kind>,
+        /// The id, if it stood before the place where reading ended, and whose it is was clear there.
         id: Option<RequestId>,
     },
     /// The JSON is neither a request, nor a notification, nor a response.
@@ -95,10 +98,13 @@ impl DecodeError {
     /// What the message would have been, as far as that can be told.
     pub fn kind(&self) -> Option<Kind> {
         match self {
-            Self::Syntax { .. } => None,
-            Self::Shape { kind, .. } => *kind,
+            Self::Syntax { kind, .. } | Self::Shape { kind, .. } => *kind,
             Self::ErrorObject { .. } => Some(Kind::Response),
         }
+    }
+
+    pub(crate) fn syntax(source: serde_json::Error, recovered: Recovered) -> Self {
+        Self::Syntax { source, kind: recovered.kind, id: recovered.id }
     }
 
     /// The error response that JSON-RPC asks for; notifications and responses are never answered.

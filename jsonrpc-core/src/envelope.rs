@@ -1,8 +1,9 @@
 //! Reads the members of a message, and decides what kind of message they make.
 use crate::RequestId;
 use crate::decode_error::{DecodeError, Shape};
-use crate::id::plain_string;
+use crate::json_str::JsonStr;
 use crate::message::{Kind, Message, Version};
+use crate::peek::recover;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::vec::Vec;
 use core::fmt;
@@ -95,7 +96,7 @@ pub(crate) struct Parts<'a> {
 impl<'a> Envelope<'a> {
     pub(crate) fn decode(text: &'a str) -> Result<Parts<'a>, DecodeError> {
         let envelope: Self = serde_json::from_str(text)
-            .map_err(|source| DecodeError::Syntax { source, id: None })?;
+            .map_err(|source| DecodeError::syntax(source, recover(text.as_bytes())))?;
         envelope.into_parts()
     }
 
@@ -103,12 +104,14 @@ impl<'a> Envelope<'a> {
         let members = Members::new(self.members.map(|member| member.map(RawValue::get)));
         let [version, id, method, params, result, error] = self.members;
         let id = id.filter(|_| self.problem != Some(Shape::Duplicate("id")));
-        let id = id.and_then(RequestId::from_raw);
+        let id = id.and_then(|id| RequestId::from_text(id.get()));
         let problem = match (self.problem, members.kind()) {
             (None, Ok(_)) if members.id.is_some() && id.is_none() => {
                 (Shape::Id, members.kind().ok())
             }
-            (None, Ok(kind)) => match method.map_or(Some(Cow::Borrowed("")), string) {
+            (None, Ok(kind)) => match method
+                .map_or(Some(Cow::Borrowed("")), |raw| JsonStr::new(raw.get())?.decode())
+            {
                 Some(method) => {
                     return Ok(Parts {
                         kind,
@@ -145,14 +148,6 @@ impl<'a> Envelope<'a> {
             Name::Other(_) => Shape::TooManyMembers,
         };
         self.problem.get_or_insert(problem);
-    }
-}
-
-/// The value of a JSON string, if it is one and has one: half a surrogate pair has none.
-fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    match plain_string(raw.get()) {
-        Some(plain) => Some(Cow::Borrowed(plain)),
-        None => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
     }
 }
 

@@ -1,5 +1,7 @@
 use crate::encode;
+use crate::json_str::JsonStr;
 use crate::wire::Raw;
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,7 +12,6 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 
 /// Names a request, so that its response finds it.
 ///
@@ -92,27 +93,24 @@ impl RequestId {
     }
 
     /// Takes the text of a JSON value; nothing unless that is a string, a number or `null`, and not too long.
-    pub(crate) fn from_raw(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         if text.len() > Self::MAX_LEN {
             return None;
         }
-        let repr = match text.as_bytes().first()? {
-            b'n' => Repr::Null,
-            b'"' => match plain_string(text) {
-                Some(value) => Repr::String(value.into()),
-                None => {
-                    let value: String = serde_json::from_str(text).ok()?;
-                    Repr::spelled(raw, SpelledMeaning::String(value.into()))
-                }
+        let meaning = match text.as_bytes().first()? {
+            b'n' => return Some(Self::NULL),
+            b'"' => match JsonStr::new(text)?.decode()? {
+                Cow::Borrowed(plain) => return Some(plain.into()),
+                Cow::Owned(value) => SpelledMeaning::String(value.into()),
             },
             b'-' | b'0'..=b'9' => match text.parse() {
-                Ok(value) if text != "-0" => Repr::Integer(value),
-                _ => Repr::spelled(raw, SpelledMeaning::of_number(text)),
+                Ok(value) if text != "-0" => return Some(Self(Repr::Integer(value))),
+                _ => SpelledMeaning::of_number(text),
             },
             _ => return None,
         };
-        Some(Self(repr))
+        let text = Raw::from_text(text).ok()?;
+        Some(Self(Repr::Spelled(Arc::new(Spelled { text, meaning }))))
     }
 
     /// Appends the JSON text.
@@ -139,23 +137,11 @@ impl RequestId {
     }
 }
 
-impl Repr {
-    fn spelled(raw: &RawValue, meaning: SpelledMeaning) -> Self {
-        Self::Spelled(Arc::new(Spelled { text: raw.into(), meaning }))
-    }
-}
-
 impl SpelledMeaning {
     fn of_number(text: &str) -> Self {
         let normal = normal_form(text);
         integer(&normal).map_or_else(|| Self::Number(normal.into()), Self::Integer)
     }
-}
-
-/// What stands between the quotes of a JSON string without escapes.
-pub(crate) fn plain_string(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    (!inner.as_bytes().contains(&b'\\')).then_some(inner)
 }
 
 /// Exponents of more digits are not calculated with; such a number equals itself as it is written, and no other.
@@ -267,7 +253,7 @@ impl Serialize for RequestId {
 impl<'de> Deserialize<'de> for RequestId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Raw::deserialize(deserializer)?;
-        Self::from_raw(raw.as_ref()).ok_or_else(|| {
+        Self::from_text(raw.as_str()).ok_or_else(|| {
             D::Error::custom("expected a string, a number or null of at most 4096 bytes")
         })
     }

@@ -10,10 +10,15 @@ mod encode;
 mod envelope;
 mod error_object;
 mod id;
+mod json_str;
 mod message;
+mod peek;
+mod scan;
 pub mod wire;
 
 pub use decode_error::{DecodeError, Shape};
 pub use error_object::{ErrorCode, ErrorObject};
 pub use id::RequestId;
+pub use json_str::JsonStr;
 pub use message::{Kind, Message, Notification, Request, Response, Version};
+pub use peek::{Peek, PeekError, peek, peek_member};

@@ -46,7 +46,7 @@ impl UnknownVariant {
 ///
 /// The payload of each variant is an [`Object`]; its members lie beside the tag. The tag may stand anywhere; first is
 /// cheapest. A known tag with a bad body is that body's error; an unknown tag gives
-/// `Unknown` ([`UnknownVariant`]); no tag is an error, unless there is an `untagged` variant, which
+/// `Unknown` ([`UnknownVariant`]); no tag, or `null`, is an error, unless there is an `untagged` variant, which
 /// then is meant (where the variant has a name on the wire, that may also be written; if it was, it is written again).
 ///
 /// Beside the variants it gives `Unknown`, `TAG`, `NAMES`, `tag`, `is_known` and serde.
@@ -180,8 +180,9 @@ pub fn read_tag<'de, M: Members<'de>>(
     let mut before = Extra::new();
     while let Some(name) = members.next_name()? {
         if name.as_str() == tag {
-            let Tag(value) = members.next_value()?;
-            return Ok((Some(Name::Owned(value)), Tagged::new(tag, before, Some(members))));
+            let value: Option<Tag> = members.next_value()?;
+            let value = value.map(|Tag(value)| Name::Owned(value));
+            return Ok((value, Tagged::new(tag, before, Some(members))));
         }
         before.read(name, &mut members)?;
     }

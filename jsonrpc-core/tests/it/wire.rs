@@ -302,6 +302,8 @@ fn a_variant_without_a_name_has_no_tag() -> Result<(), Box<dyn std::error::Error
     assert_eq!((untagged.tag(), untagged.is_known()), ("", true));
     let unknown: Choice = wire::decode(r#"{"type":"item","id":"a","colours":[]}"#)?;
     assert_eq!((unknown.tag(), unknown.is_known()), ("item", false));
+    let null: Choice = wire::decode(r#"{"type":null,"id":"a","colours":[]}"#)?;
+    assert_eq!(null, untagged);
     Ok(())
 }
 

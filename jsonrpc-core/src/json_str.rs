@@ -1,0 +1,104 @@
+use alloc::borrow::Cow;
+use core::fmt;
+use core::str::Chars;
+
+/// A JSON string as it stands in the text, escapes and all; compared by what it means.
+///
+/// ```
+/// use jsonrpc_core::JsonStr;
+///
+/// let text = JsonStr::new(r#""a\u0062""#).ok_or("not a string")?;
+/// assert_eq!(text, "ab");
+/// assert_eq!(text.decode().as_deref(), Some("ab"));
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct JsonStr<'a>(&'a str);
+
+impl<'a> JsonStr<'a> {
+    /// Takes the text of a JSON value, which has to be valid; nothing unless it is a string.
+    pub fn new(text: &'a str) -> Option<Self> {
+        text.strip_prefix('"')?.strip_suffix('"').map(Self)
+    }
+
+    /// The string, where it has no escapes.
+    pub fn as_plain(&self) -> Option<&'a str> {
+        (!self.0.as_bytes().contains(&b'\\')).then_some(self.0)
+    }
+
+    /// The string with its escapes undone; nothing if one of them is half of a surrogate pair, which no Rust string
+    /// can hold. Allocates only where there are escapes.
+    pub fn decode(&self) -> Option<Cow<'a, str>> {
+        match self.as_plain() {
+            Some(plain) => Some(Cow::Borrowed(plain)),
+            None => Unescaped(self.0.chars()).collect::<Option<_>>().map(Cow::Owned),
+        }
+    }
+
+    pub(crate) fn between_quotes(text: &'a str) -> Self {
+        Self(text)
+    }
+}
+
+impl PartialEq<str> for JsonStr<'_> {
+    fn eq(&self, other: &str) -> bool {
+        match self.as_plain() {
+            Some(plain) => plain == other,
+            None => Unescaped(self.0.chars()).eq(other.chars().map(Some)),
+        }
+    }
+}
+
+impl PartialEq<&str> for JsonStr<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+impl fmt::Debug for JsonStr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0)
+    }
+}
+
+/// The characters of a string; nothing for what is none: half a surrogate pair, or a bad escape.
+struct Unescaped<'a>(Chars<'a>);
+
+impl Iterator for Unescaped<'_> {
+    type Item = Option<char>;
+
+    fn next(&mut self) -> Option<Option<char>> {
+        match self.0.next()? {
+            '\\' => Some(self.escape()),
+            plain => Some(Some(plain)),
+        }
+    }
+}
+
+impl Unescaped<'_> {
+    fn escape(&mut self) -> Option<char> {
+        match self.0.next()? {
+            'b' => Some('\u{8}'),
+            'f' => Some('\u{c}'),
+            'n' => Some('\n'),
+            'r' => Some('\r'),
+            't' => Some('\t'),
+            'u' => {
+                let unit = self.unit()?;
+                if !(0xd800..0xdc00).contains(&unit) {
+                    return char::from_u32(unit);
+                }
+                let low = self.0.as_str().strip_prefix("\\u").map(|rest| Unescaped(rest.chars()));
+                let (mut rest, high) = (low?, unit - 0xd800);
+                let low = rest.unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                self.0 = rest.0;
+                char::from_u32(0x10000 + (high << 10) + low)
+            }
+            same => Some(same),
+        }
+    }
+
+    fn unit(&mut self) -> Option<u32> {
+        (0..4).try_fold(0, |unit, _| Some(unit << 4 | self.0.next()?.to_digit(16)?))
+    }
+}
