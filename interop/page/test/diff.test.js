@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { diffLines, MAX_CELLS, withGaps } from "../../../examples/gateway/page/diff.js";
+
+const SIGNS = { same: " ", removed: "-", added: "+" };
+
+/**
+ * @param {string} oldText
+ * @param {string} newText
+ */
+const diff = (oldText, newText) => diffLines(oldText, newText).map((line) => SIGNS[line.kind] + line.text);
+
+test("finds what changed", () => {
+  assert.deepEqual(diff("a\nb\nc\n", "a\nB\nc\n"), [" a", "-b", "+B", " c"]);
+  assert.deepEqual(diff("", "a\nb\n"), ["+a", "+b"]);
+  assert.deepEqual(diff("a\n", ""), ["-a"]);
+  assert.deepEqual(diff("a", "a"), [" a"]);
+  assert.deepEqual(diff("a\r\nb", "a\nb"), [" a", " b"]);
+  assert.deepEqual(diff("a\na\n", "a\n"), [" a", "-a"]);
+  assert.deepEqual(diff("x\na\ny\nb\nz", "a\nb\nc"), ["-x", " a", "-y", " b", "-z", "+c"]);
+});
+
+/** @param {number} seed */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test("contains both texts, whatever they are", () => {
+  const next = random(7);
+  for (let round = 0; round < 300; round += 1) {
+    const lines = () => Array.from({ length: Math.floor(next() * 12) }, () => "abc"[Math.floor(next() * 3)]);
+    const [a, b] = [lines(), lines()];
+    const all = diffLines(a.join("\n"), b.join("\n"));
+    assert.deepEqual(all.filter((line) => line.kind !== "added").map((line) => line.text), a);
+    assert.deepEqual(all.filter((line) => line.kind !== "removed").map((line) => line.text), b);
+  }
+});
+
+test("shows changes too large to compare as removed and added", () => {
+  const count = Math.ceil(Math.sqrt(MAX_CELLS)) + 1;
+  const lines = (/** @type {string} */ letter) => Array.from({ length: count }, (_, at) => `${letter}${at}`).join("\n");
+  const kinds = diffLines(lines("a"), lines("b")).map((line) => line.kind);
+  assert.equal(kinds.indexOf("added"), count);
+  assert.equal(kinds.length, 2 * count);
+});
+
+test("leaves out what is far from a change", () => {
+  const lines = Array.from({ length: 20 }, (_, at) => `${at}`);
+  const changed = lines.with(10, "new");
+  const shown = withGaps(diffLines(lines.join("\n"), changed.join("\n")));
+  assert.deepEqual(shown[0], { kind: "gap", lines: 7 });
+  assert.deepEqual(shown.slice(1, -1).map((line) => (line.kind === "gap" ? "" : line.text)), ["7", "8", "9", "10", "new", "11", "12", "13"]);
+  assert.deepEqual(shown.at(-1), { kind: "gap", lines: 6 });
+  assert.deepEqual(withGaps(diffLines("a\nb", "a\nb")), [{ kind: "gap", lines: 2 }]);
+});
