@@ -9,6 +9,7 @@ mod decode_error;
 mod encode;
 mod envelope;
 mod error_object;
+pub mod framing;
 mod id;
 mod json_str;
 mod message;

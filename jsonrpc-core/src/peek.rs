@@ -169,17 +169,17 @@ pub(crate) struct Recovered {
 /// The id counts only where it is clear whose it is: both peers number their requests, often alike.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
     let mut scan = EnvelopeScan::default();
-    // It fails, or it would not have to be recovered.
-    let _ = scan.run(&mut Scanner::new(bytes));
+    let is_whole = scan.run(&mut Scanner::new(bytes)).is_ok();
     let [_, id, ..] = scan.members;
     let id = id
         .filter(|_| scan.problem != Some(Shape::Duplicate("id")))
         .and_then(|range| core::str::from_utf8(bytes.get(range)?).ok())
         .and_then(RequestId::from_text);
-    let [_, _, is_call, _, has_result, has_error] = scan.is_begun;
+    let [_, has_id, is_call, _, has_result, has_error] = scan.is_begun;
     let kind = match (is_call, has_result || has_error) {
         (false, true) => Some(Kind::Response),
         (true, false) if id.is_some() => Some(Kind::Request),
+        (true, false) if is_whole && !has_id => Some(Kind::Notification),
         _ => None,
     };
     Recovered { id: id.filter(|_| kind.is_some()), kind }
