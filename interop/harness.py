@@ -86,6 +86,20 @@ def lines(data):
     return [json.loads(line) for line in data.splitlines() if line.strip()]
 
 
+def strings(value, leave_out=()):
+    """All strings in a JSON value, but for those of the members named."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from strings(item, leave_out)
+        case dict():
+            for name, member in value.items():
+                if name not in leave_out:
+                    yield from strings(member, leave_out)
+
+
 @dataclass
 class Span:
     """A span as the receiver read it."""
@@ -119,11 +133,11 @@ def attributes(pairs):
 
 
 def received():
-    """What the receiver holds: `(spans, the same as text)`."""
+    """What the receiver holds: the spans, and all strings that came with them."""
     with urllib.request.urlopen(f"{os.environ['INTEROP_OTLP_HTTP']}/test/session/traces", timeout=10) as answer:
-        text = answer.read().decode()
+        requests = json.load(answer)
     spans = []
-    for request in json.loads(text):
+    for request in requests:
         for resource_spans in request.get("resource_spans", []):
             resource = attributes(resource_spans["resource"].get("attributes", []))
             for scope_spans in resource_spans["scope_spans"]:
@@ -143,7 +157,7 @@ def received():
                             resource,
                         )
                     )
-    return spans, text
+    return spans, list(strings(requests))
 
 
 def forget_received():
