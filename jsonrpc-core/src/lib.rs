@@ -14,6 +14,8 @@ mod id;
 mod json_str;
 mod message;
 mod peek;
+mod peer;
+mod pending;
 mod scan;
 pub mod wire;
 
@@ -23,3 +25,7 @@ pub use id::RequestId;
 pub use json_str::JsonStr;
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use peek::{Peek, PeekError, peek, peek_member};
+pub use peer::{
+    CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
+    RegisterError,
+};

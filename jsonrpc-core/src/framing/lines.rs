@@ -169,9 +169,10 @@ impl Lines {
         }
         let needed = self.buffer.len() + more;
         if needed > self.buffer.capacity() {
-            let doubled =
-                (2 * self.buffer.capacity()).min(self.limit.saturating_add(IDLE_CAPACITY));
-            self.buffer.reserve_exact(needed.max(doubled) - self.buffer.len());
+            let doubled = needed.max(2 * self.buffer.capacity());
+            let enough = self.limit.saturating_add(IDLE_CAPACITY);
+            let target = if needed <= enough { doubled.min(enough) } else { doubled };
+            self.buffer.reserve_exact(target - self.buffer.len());
         }
     }
 }
