@@ -69,6 +69,8 @@ export class PermissionView {
    * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
   async #choose(option, answer) {
+    // A disabled button cannot hold the focus.
+    if (this.element.contains(document.activeElement)) this.focus();
     this.#setDisabled(true);
     this.#note.textContent = "Sending…";
     const { ok, status, message } = await answer(option.optionId);

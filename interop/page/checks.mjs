@@ -1,0 +1,356 @@
+// What the page must do, one function a check. A check gets a fresh page of the gateway.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+const CHAT = "**/api/ai/chat";
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const prompt = (page) => page.getByRole("textbox", { name: "Message to the agent" });
+const turn = (page, number) => page.getByRole("region", { name: `Turn ${number}`, exact: true });
+const turnEnd = (page, number = 1) => turn(page, number).locator(".turn-end");
+const permission = (page) => page.getByRole("group", { name: /^Permission/ });
+
+async function send(page, text) {
+  await prompt(page).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** Presses the first button of the open permission request whose name matches. */
+async function answer(page, name) {
+  const button = permission(page).getByRole("button", { name }).first();
+  await button.click();
+}
+
+/** Answers every permission request of a turn until the turn is over. */
+async function answerAll(page, name, number = 1) {
+  const end = turnEnd(page, number);
+  const open = permission(page).getByRole("button", { name }).and(page.locator(":enabled")).first();
+  for (let asked = 0; asked < 5; asked += 1) {
+    await end.or(open).first().waitFor();
+    if (await end.isVisible()) return asked;
+    await open.click();
+    await open.waitFor({ state: "detached" });
+  }
+  throw new Error("the agent asked five times and more");
+}
+
+/** A gateway's answer out of events, for what the demo agent does not do. */
+function answerWith(page, makeEvents) {
+  return page.route(CHAT, (route) => {
+    const { threadId, runId } = route.request().postDataJSON();
+    const body = makeEvents({ threadId, runId })
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join("");
+    return route.fulfill({ status: 200, contentType: "text/event-stream", body });
+  });
+}
+
+async function noViolations(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`);
+  assert.deepEqual(found, [], `accessibility of ${where}`);
+}
+
+export const checks = [
+  {
+    name: "a full turn: text, thought, plan, tools, permission",
+    async run({ page, shot }) {
+      await send(page, "tour");
+      await permission(page).waitFor();
+      await shot("permission");
+      assert.ok(await permission(page).evaluate((group) => group.contains(document.activeElement)), "the question has the focus");
+      const asked = await answerAll(page, /^allow/i);
+      assert.ok(asked > 0, "the agent asked");
+      await shot("tour-end");
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+
+      const text = await turn(page, 1).locator(".agent-text").allInnerTexts();
+      assert.ok(text.join("").trim().length > 0, "text");
+      const thought = page.locator("details.thought").first();
+      assert.equal(await thought.evaluate((details) => details.open), false, "the thought is folded");
+      await thought.locator("summary").click();
+      assert.ok((await thought.locator(".thought-text").innerText()).trim().length > 0, "the thought can be read");
+
+      const entries = page.getByRole("region", { name: "Plan" }).getByRole("listitem");
+      const done = page.getByRole("region", { name: "Plan" }).getByRole("img", { name: "Done" });
+      assert.ok((await entries.count()) >= 2, "plan entries");
+      assert.equal(await done.count(), await entries.count(), "all entries are done");
+
+      const tools = page.locator("article.tool");
+      const states = await tools.evaluateAll((cards) => cards.map((card) => card.dataset.status));
+      assert.ok(states.length >= 3, "tool cards");
+      assert.deepEqual([...new Set(states)], ["completed"], "all tools are done");
+      assert.ok((await page.locator(".diff ins").count()) > 0, "added lines");
+      assert.ok((await page.locator(".diff del").count()) > 0, "removed lines");
+      assert.ok((await page.locator(".terminal").first().innerText()).trim().length > 0, "terminal output");
+      for (const card of await tools.all()) await card.evaluate((article) => article.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+      const results = await page.locator(".tool-body pre:visible").allInnerTexts();
+      assert.ok(results.some((result) => result.trim().startsWith("{")), "arguments as JSON");
+      assert.ok(results.filter((result) => result.trim() !== "").length > states.length, "results");
+      assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage meter");
+      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/, "nothing unknown or out of place");
+      await noViolations(page, "a full turn");
+    },
+  },
+  {
+    name: "a permission that is rejected",
+    async run({ page, shot }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      const asked = await answerAll(page, /^(reject|deny|no)/i);
+      assert.ok(asked > 0, "the agent asked");
+      assert.equal(await page.locator(".permission.is-rejected").count(), asked, "the answer stays to be seen");
+      const states = await page.locator("article.tool").evaluateAll((cards) => cards.map((card) => card.dataset.status));
+      assert.ok(states.includes("failed"), `the tool failed, not ${states}`);
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+      await shot("rejected");
+    },
+  },
+  {
+    name: "a run that is stopped by the button",
+    async run({ page, shot }) {
+      await send(page, "slow");
+      const text = turn(page, 1).locator(".agent-text");
+      await text.first().waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Stopped/);
+      await shot("stopped");
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the focus is back in the message box");
+      await send(page, "hello");
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/, "the next turn works");
+    },
+  },
+  {
+    name: "an error of the agent, in place",
+    async run({ page, shot }) {
+      await send(page, "error");
+      const alert = turn(page, 1).getByRole("alert");
+      await alert.waitFor();
+      await shot("error");
+      assert.match(await alert.innerText(), /The run failed/);
+      assert.match(await alert.locator("code").innerText(), /^[A-Z_]+$/, "the code of the error");
+      assert.ok((await alert.locator(".notice-text").innerText()).trim().length > 0, "the message of the error");
+      assert.match(await turnEnd(page).innerText(), /^Failed/);
+      await noViolations(page, "an error");
+      await alert.getByRole("button", { name: "Try again" }).click();
+      await turn(page, 2).getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "a second turn keeps the first, and tells the gateway of it",
+    async run({ page }) {
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await send(page, "hello");
+      await turnEnd(page, 1).waitFor();
+      const first = await turn(page, 1).textContent();
+      await send(page, "read");
+      await answerAll(page, /^allow/i, 2);
+      assert.equal(await turn(page, 1).textContent(), first);
+      await send(page, "hello");
+      await turnEnd(page, 3).waitFor();
+
+      assert.equal(new Set(inputs.map((input) => input.threadId)).size, 1);
+      assert.equal(new Set(inputs.map((input) => input.runId)).size, 3);
+      const roles = inputs[2].messages.map((message) => message.role);
+      assert.deepEqual([roles[0], roles[1], roles.at(-1)], ["user", "assistant", "user"]);
+      assert.ok(roles.includes("tool") && !roles.includes("activity"), roles.join(" "));
+      const calls = inputs[2].messages.flatMap((message) => message.toolCalls ?? []);
+      const answers = inputs[2].messages.filter((message) => message.role === "tool");
+      assert.deepEqual(answers.map((message) => message.toolCallId), calls.map((call) => call.id));
+      for (const call of calls) JSON.parse(call.function.arguments);
+    },
+  },
+  {
+    name: "the keyboard alone",
+    async run({ page }) {
+      await page.keyboard.type("slow");
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("and on");
+      assert.equal(await prompt(page).inputValue(), "slow\nand on");
+      await page.keyboard.press("Enter");
+      await turn(page, 1).locator(".agent-text").first().waitFor();
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 1).waitFor();
+      assert.match(await turnEnd(page, 1).innerText(), /^Stopped/);
+
+      await page.keyboard.type("edit");
+      await page.keyboard.press("Enter");
+      await permission(page).waitFor();
+      await page.keyboard.press("Enter");
+      assert.equal(await permission(page).count(), 1, "Enter alone answers nothing");
+      await page.keyboard.press("Tab");
+      assert.match(await page.evaluate(() => document.activeElement.textContent), /^allow/i);
+      await page.keyboard.press("Enter");
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the focus is back in the message box");
+
+      await page.keyboard.press("Shift+Tab");
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+      assert.equal(outline, "solid", "the focus can be seen");
+    },
+  },
+  {
+    name: "a permission that is cancelled with its run",
+    async run({ page }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      await page.keyboard.press("Escape");
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Stopped/);
+      assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons stay");
+    },
+  },
+  {
+    name: "a screen reader hears sentences, not letters",
+    async run({ page }) {
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      const heard = await page.locator("[aria-live=polite] p").allInnerTexts();
+      assert.equal(heard.at(-1), "The answer is complete.");
+      const said = await turn(page, 1).locator(".agent-text").innerText();
+      const letters = (text) => text.replaceAll(/[\s`]/g, "");
+      assert.ok(letters(heard.join("")).startsWith(letters(said)), `${heard} for ${said}`);
+      for (const landmark of ["banner", "main"]) assert.equal(await page.getByRole(landmark).count(), 1, landmark);
+    },
+  },
+  {
+    name: "refused, unreachable, broken and malformed answers, in words",
+    expectNetworkErrors: true,
+    async run({ page, shot }) {
+      const answers = [
+        [(route) => route.fulfill({ status: 503, contentType: "application/json", body: '{"error":"too many runs"}' }), /refused[\s\S]*HTTP 503[\s\S]*too many runs/],
+        [(route) => route.abort("connectionrefused"), /does not answer/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "" }), /connection broke/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: "data: [DONE]\n\n" }), /cannot be read[\s\S]*not JSON/],
+        [(route) => route.fulfill({ status: 200, contentType: "text/html", body: "<p>" }), /cannot be read[\s\S]*text\/html/],
+      ];
+      for (const [at, [fulfil, expected]] of answers.entries()) {
+        await page.route(CHAT, fulfil);
+        await send(page, "hello");
+        const alert = turn(page, at + 1).getByRole("alert");
+        await alert.waitFor();
+        assert.match(await alert.innerText(), expected);
+        await page.unroute(CHAT);
+      }
+      await shot("failures");
+      const [request] = await Promise.all([page.waitForRequest(CHAT), send(page, "hello")]);
+      const messages = request.postDataJSON().messages.filter((message) => message.role === "user");
+      assert.equal(messages.length, 4, "what was never taken is not sent again");
+      await turnEnd(page, 6).waitFor();
+      assert.match(await turnEnd(page, 6).innerText(), /^Done/);
+    },
+  },
+  {
+    name: "unknown events are counted, and data is never markup",
+    async run({ page }) {
+      const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+      await answerWith(page, (ids) => [
+        { type: "RUN_STARTED", ...ids },
+        { type: "FROM_THE_FUTURE", x: 1 },
+        { type: "FROM_THE_FUTURE", x: 2 },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "nobody", delta: "lost" },
+        { type: "TEXT_MESSAGE_START", messageId: "m" },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: `${evil}\n\n\`\`\`${evil}\n${evil}\n\`\`\`\n\`${evil}\`` },
+        { type: "TEXT_MESSAGE_END", messageId: "m" },
+        { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: evil },
+        { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: JSON.stringify({ evil }) },
+        { type: "TOOL_CALL_END", toolCallId: "c" },
+        { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "acp.tool", content: { toolCallId: "c", title: evil, kind: evil, status: evil, locations: [{ path: evil }], content: [{ type: "diff", path: evil, oldText: evil, newText: evil + evil }] } },
+        { type: "TOOL_CALL_RESULT", messageId: "r", toolCallId: "c", content: evil },
+        { type: "ACTIVITY_SNAPSHOT", messageId: "p", activityType: "PLAN", content: { entries: [{ content: evil, status: evil, priority: evil }] } },
+        { type: "CUSTOM", name: "acp.session_info", value: { title: evil } },
+        { type: "CUSTOM", name: "acp.notice", value: { severity: evil, title: evil, description: evil } },
+        { type: "RUN_ERROR", message: evil, code: evil },
+      ]);
+      await send(page, evil);
+      await turnEnd(page).waitFor();
+      assert.match(await page.locator("#debug").innerText(), /3 ignored \(FROM_THE_FUTURE ×2, TEXT_MESSAGE_CONTENT out of place ×1\)/);
+      assert.equal(await page.locator("main img, main script").count(), 0);
+      assert.equal(await page.title(), `${evil} · Spanwire`);
+    },
+  },
+  {
+    name: "a new chat begins anew",
+    async run({ page }) {
+      await send(page, "slow");
+      await turn(page, 1).locator(".agent-text").first().waitFor();
+      await page.getByRole("button", { name: "New chat" }).click();
+      assert.equal(await page.locator(".turn").count(), 0);
+      assert.ok(await page.getByRole("heading", { name: "What shall the agent do?" }).isVisible());
+      await page.getByRole("button", { name: /^help/ }).click();
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+      assert.match(await turn(page, 1).locator(".agent-text").innerText(), /tour/);
+    },
+  },
+  {
+    name: "the reader who goes up stays there",
+    async run({ page }) {
+      const box = page.getByRole("region", { name: "Conversation" });
+      const top = () => box.evaluate((element) => element.scrollTop);
+      const fromEnd = () => box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+      await page.setViewportSize({ width: 800, height: 400 });
+      await send(page, "tour");
+      await answerAll(page, /^allow/i);
+      assert.ok((await fromEnd()) < 2, "the end is in sight");
+      await send(page, "slow");
+      await turn(page, 2).locator(".agent-text").first().waitFor();
+      await box.hover();
+      await page.mouse.wheel(0, -150);
+      const jump = page.getByRole("button", { name: "Jump to the end" });
+      await jump.waitFor();
+      const at = await top();
+      const text = await turn(page, 2).innerText();
+      await page.waitForFunction((old) => document.querySelector(".turn:last-child").innerText.length > old + 20, text.length);
+      assert.equal(await top(), at, "the page stays where the reader is");
+      await jump.click();
+      assert.ok((await fromEnd()) < 2, "the button leads to the end");
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 2).waitFor();
+    },
+  },
+  ...["light", "dark"].map((scheme) => ({
+    name: `360 pixels wide, ${scheme}`,
+    context: { colorScheme: scheme, viewport: { width: 360, height: 720 }, reducedMotion: "reduce" },
+    async run({ page, shot }) {
+      const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+      const bright = background.reduce((sum, part) => sum + part, 0) / 3;
+      assert.ok(scheme === "dark" ? bright < 60 : bright > 200, `the background of ${scheme} is ${background}`);
+      await shot("welcome");
+      await send(page, "tour");
+      await permission(page).waitFor();
+      const moving = await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === "running").length);
+      assert.equal(moving, 0, "nothing moves when motion is unwanted");
+      await shot("permission");
+      await answerAll(page, /^allow/i);
+      await shot("end");
+      for (const name of ["html", "#conversation", ".turn"]) {
+        const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);
+        assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
+      }
+      await noViolations(page, `360 pixels, ${scheme}`);
+      await page.getByRole("region", { name: "Conversation" }).evaluate((box) => (box.scrollTop = 0));
+      await shot("top");
+    },
+  })),
+  {
+    name: "dark mode on a wide screen",
+    context: { colorScheme: "dark" },
+    async run({ page, shot }) {
+      await shot("welcome");
+      await noViolations(page, "the welcome");
+      await send(page, "tour");
+      await permission(page).waitFor();
+      await shot("permission");
+      await answerAll(page, /^allow/i);
+      await shot("end");
+    },
+  },
+];

@@ -1,0 +1,40 @@
+// The gateway as a child process on a port of its own.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const START_MS = 20_000;
+const END_MS = 10_000;
+
+/** Starts the gateway with its demo agent. Gives its address, and how to end it. */
+export async function startGateway(command) {
+  const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
+  const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd], { stdio: ["ignore", "ignore", "pipe"] });
+  const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
+  let log = "";
+  const listening = new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      log += text;
+      const found = /listening on (http:\/\/[^\s]+)/.exec(log);
+      if (found) resolve(found[1]);
+    });
+    exited.then((status) => reject(new Error(`the gateway ended with ${status}: ${log}`)));
+    setTimeout(() => reject(new Error(`the gateway does not listen: ${log}`)), START_MS).unref();
+  });
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), END_MS);
+    const status = await exited;
+    clearTimeout(late);
+    await rm(cwd, { recursive: true, force: true });
+    return status;
+  };
+  try {
+    return { url: await listening, stop, log: () => log };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
