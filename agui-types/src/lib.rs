@@ -14,6 +14,8 @@ pub mod integer;
 pub mod interrupt;
 pub mod json_patch;
 pub mod message;
+pub mod profile;
+pub mod sse;
 pub mod tool;
 pub mod usage;
 

@@ -1,0 +1,136 @@
+//! What older clients can take.
+//!
+//! A client of 1.0 drops what it does not know; one of 0.x fails on it. Clients of 0.x are still the most deployed, so
+//! a producer asks here before it sends.
+//!
+//! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
+use crate::content::Content;
+use crate::event::{Event, RunFinishedOutcome};
+
+/// What the peer understands.
+///
+/// ```
+/// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
+/// use agui_types::profile::{Profile, Refusal};
+///
+/// let mut finished = RunFinishedEvent::new("t", "r");
+/// finished.outcome = Some(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()));
+/// let event = Event::from(finished);
+///
+/// assert_eq!(Profile::of(Some("1.0")).refuses(&event), None);
+/// assert_eq!(Profile::of(None).refuses(&event), Some(Refusal::Outcome));
+/// ```
+///
+/// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Clients of 0.0.46 to 0.0.59, which send no `protocolVersion`.
+    Legacy,
+    /// Clients of 1.0 and later.
+    V1,
+}
+
+impl Profile {
+    /// The profile of a client that sent this `protocolVersion`: whoever sends one speaks 1.0 at least.
+    pub fn of(protocol_version: Option<&str>) -> Self {
+        if protocol_version.is_some() { Self::V1 } else { Self::Legacy }
+    }
+
+    /// The events that the peer knows, by `type`.
+    ///
+    /// Subagents came with 0.0.58; since a client does not say which 0.x it is, [`Legacy`](Self::Legacy) leaves them
+    /// out.
+    pub fn event_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Legacy => LEGACY_EVENT_TYPES,
+            Self::V1 => Event::NAMES,
+        }
+    }
+
+    /// Why the peer would fail on an event, if it would.
+    ///
+    /// | event | fails a legacy client when |
+    /// |---|---|
+    /// | any | its type is not one of [`event_types`](Self::event_types) |
+    /// | `RUN_STARTED` | its `input` lacks `tools` or `context` |
+    /// | `RUN_FINISHED` | its outcome is `cancelled` or unknown, or has `pendingToolCallIds` |
+    /// | `TOOL_CALL_RESULT` | its `content` is a list of parts |
+    ///
+    /// A client of 1.0 fails on none of these.
+    pub fn refuses(self, event: &Event) -> Option<Refusal> {
+        if self == Self::V1 {
+            return None;
+        }
+        match event {
+            Event::RunStarted(started) => {
+                let input = started.input.as_ref()?;
+                (input.tools.is_none() || input.context.is_none()).then_some(Refusal::Input)
+            }
+            Event::RunFinished(finished) => match finished.outcome.as_ref()? {
+                RunFinishedOutcome::Success(success) => {
+                    success.pending_tool_call_ids.as_ref().map(|_| Refusal::PendingToolCallIds)
+                }
+                RunFinishedOutcome::Interrupt(_) => None,
+                RunFinishedOutcome::Cancelled(_) | RunFinishedOutcome::Unknown(_) => {
+                    Some(Refusal::Outcome)
+                }
+            },
+            Event::ToolCallResult(result) => {
+                matches!(result.content, Content::Parts(_)).then_some(Refusal::ResultParts)
+            }
+            other => (!self.event_types().contains(&other.tag())).then_some(Refusal::EventType),
+        }
+    }
+}
+
+/// Why a client would fail on an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It does not know the event.
+    #[error("the client does not know the event")]
+    EventType,
+    /// It wants `tools` and `context` in the input of `RUN_STARTED`: give both, or leave the input out.
+    #[error("the client wants `tools` and `context` in the input of RUN_STARTED")]
+    Input,
+    /// It does not know the outcome. For a run that was stopped only `RUN_ERROR` is left: success would be untrue.
+    #[error("the client does not know the outcome of RUN_FINISHED")]
+    Outcome,
+    /// It does not know `pendingToolCallIds`, and finds out itself which calls have no result.
+    #[error("the client does not know `pendingToolCallIds`")]
+    PendingToolCallIds,
+    /// It wants a string as the result of a tool: give [`Content::text`].
+    #[error("the client wants a string as the result of a tool")]
+    ResultParts,
+}
+
+const LEGACY_EVENT_TYPES: &[&str] = &[
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+    "TEXT_MESSAGE_CHUNK",
+    "TOOL_CALL_START",
+    "TOOL_CALL_ARGS",
+    "TOOL_CALL_END",
+    "TOOL_CALL_CHUNK",
+    "TOOL_CALL_RESULT",
+    "STATE_SNAPSHOT",
+    "STATE_DELTA",
+    "MESSAGES_SNAPSHOT",
+    "ACTIVITY_SNAPSHOT",
+    "ACTIVITY_DELTA",
+    "RAW",
+    "CUSTOM",
+    "RUN_STARTED",
+    "RUN_FINISHED",
+    "RUN_ERROR",
+    "STEP_STARTED",
+    "STEP_FINISHED",
+    "REASONING_START",
+    "REASONING_MESSAGE_START",
+    "REASONING_MESSAGE_CONTENT",
+    "REASONING_MESSAGE_END",
+    "REASONING_MESSAGE_CHUNK",
+    "REASONING_END",
+    "REASONING_ENCRYPTED_VALUE",
+];

@@ -1,0 +1,93 @@
+//! Server-sent events: how events travel over HTTP.
+//!
+//! [`write_event`] appends one event to a response body; the decoder takes a body apart again, at whatever places it
+//! was cut. Neither does IO.
+//!
+//! ```
+//! use agui_types::event::{CustomEvent, Event, RunErrorEvent};
+//! use agui_types::sse::{self, Decoder};
+//! use jsonrpc_core::wire::Raw;
+//!
+//! let events: [Event; 2] = [
+//!     CustomEvent::new("acme.progress", Raw::from_value(&0.5)?).into(),
+//!     RunErrorEvent::new("the agent has gone away").into(),
+//! ];
+//! let mut body = Vec::new();
+//! for event in &events {
+//!     sse::write_event(&mut body, event)?;
+//!     sse::write_comment(&mut body, "keep-alive");
+//! }
+//!
+//! let (mut decoder, mut read) = (Decoder::default(), Vec::new());
+//! for piece in body.chunks(7) {
+//!     decoder.push(piece);
+//!     while let Some(frame) = decoder.next_frame() {
+//!         read.push(frame?.decode::<Event>()?);
+//!     }
+//! }
+//! assert_eq!(read, events);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Spec: [HTTP + Server-Sent Events, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse),
+//! [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html)
+use crate::event::Event;
+use alloc::vec::Vec;
+
+mod decoder;
+
+pub use decoder::{Decoder, Frame, FrameError};
+
+/// The media type of a response that carries events.
+///
+/// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
+pub const CONTENT_TYPE: &str = "text/event-stream";
+
+/// Appends an event: one `data` line and an empty line, both ended by a line feed.
+///
+/// # Errors
+/// A value in the event has no JSON form, which does not happen for events that were decoded or made from the types
+/// of this crate. `out` stays as it is then.
+///
+/// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
+pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
+    let mut json = serde_json::to_vec(event)?;
+    // Values that are kept as text may have line ends between their tokens; within strings JSON has none.
+    for byte in json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+    out.extend_from_slice(b"data: ");
+    out.append(&mut json);
+    out.extend_from_slice(b"\n\n");
+    Ok(())
+}
+
+/// Appends an `id` line, for the event that is written next.
+///
+/// The binding does not use it (there is no resumption); it is for producers whose own clients do. A line feed, a
+/// carriage return or a NUL in `id` cannot be written, and is left out.
+///
+/// Spec: [No resumption, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#no-resumption)
+pub fn write_id(out: &mut Vec<u8>, id: &str) {
+    out.extend_from_slice(b"id: ");
+    out.extend(id.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r' | 0)));
+    out.push(b'\n');
+}
+
+/// Appends a comment, which receivers ignore: one line for each of `text`, then an empty one.
+///
+/// ```
+/// let mut body = Vec::new();
+/// agui_types::sse::write_comment(&mut body, "keep-alive");
+/// assert_eq!(body, b": keep-alive\n\n");
+/// ```
+///
+/// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
+pub fn write_comment(out: &mut Vec<u8>, text: &str) {
+    for line in text.split(['\n', '\r']) {
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+}
