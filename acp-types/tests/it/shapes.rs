@@ -1,0 +1,335 @@
+//! What the types look like on the wire, and JSON made after that.
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::LazyLock;
+
+/// The shapes of version 1, a line each:
+///
+/// | line | shape |
+/// |---|---|
+/// | `str bool u16 u32 u64 i64 f64 any id` | a value; `id` is one of a JSON-RPC request |
+/// | `[T]`, `{T}` | array of it, object with values of it |
+/// | `name a b` | one of these strings, or another |
+/// | `object a! T, b? T, c* T, .. T` | members: required; optional, `null` is absent; patched, `null` stays; flat in it |
+/// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
+/// | `has a T, b T` | object that a member selects |
+/// | `either T, U` | array of one or of the other |
+/// | `map T` | as `{T}` |
+const V1: &str = include_str!("v1_shapes.txt");
+
+/// The shapes of version 1 by the names of their types.
+pub static V1_SHAPES: LazyLock<BTreeMap<&'static str, Shape>> = LazyLock::new(|| {
+    V1.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once(" = ").expect(line))
+        .map(|(name, shape)| (name, Shape::parse(shape)))
+        .collect()
+});
+
+/// A shape.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A value without parts, an array, a map, or another type, by its notation.
+    Type(&'static str),
+    Names(Vec<&'static str>),
+    Object(Vec<Member>),
+    /// Tag; then name, whether it may be missing, payload.
+    ByTag(&'static str, Vec<(&'static str, bool, &'static str)>),
+    ByMember(Vec<(&'static str, &'static str)>),
+    Either(&'static str, &'static str),
+    Map(&'static str),
+}
+
+/// A member of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its name; nothing when it lies flat in the object.
+    pub name: Option<&'static str>,
+    /// What `null` and absence mean.
+    pub presence: Presence,
+    /// Its type.
+    pub of: &'static str,
+}
+
+/// What `null` and absence mean for a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    Required,
+    Optional,
+    Patch,
+}
+
+impl Shape {
+    fn parse(text: &'static str) -> Self {
+        let (head, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let parts = || rest.split(", ").filter(|part| !part.is_empty());
+        let pair = |part: &'static str| part.split_once(' ').expect(part);
+        match head {
+            "name" => Self::Names(rest.split(' ').collect()),
+            "object" => Self::Object(parts().map(Member::parse).collect()),
+            "by" => {
+                let (tag, variants) = rest.split_once(": ").expect(rest);
+                let variant = |part| {
+                    let (name, of) = pair(part);
+                    (name.trim_end_matches('?'), name.ends_with('?'), of)
+                };
+                Self::ByTag(tag, variants.split(", ").map(variant).collect())
+            }
+            "has" => Self::ByMember(parts().map(pair).collect()),
+            "either" => {
+                let (first, second) = rest.split_once(", ").expect(rest);
+                Self::Either(first, second)
+            }
+            "map" => Self::Map(rest),
+            _ => Self::Type(text),
+        }
+    }
+}
+
+impl Member {
+    fn parse(text: &'static str) -> Self {
+        let (name, of) = text.split_once(' ').expect(text);
+        let (name, presence) = match name.split_at(name.len() - 1) {
+            (_, ".") => (None, Presence::Required),
+            (name, "!") => (Some(name), Presence::Required),
+            (name, "?") => (Some(name), Presence::Optional),
+            (name, "*") => (Some(name), Presence::Patch),
+            _ => panic!("{text}"),
+        };
+        Self { name, presence, of }
+    }
+}
+
+/// JSON with its members in an order of their own, and with what stands for absence marked.
+#[derive(Clone)]
+pub enum Node {
+    /// Its text, and the value that comes out again.
+    Value(String, Value),
+    Array(Vec<Node>),
+    Object(Vec<(String, Node)>),
+    /// A `null` that means absent.
+    Gone,
+}
+
+impl Node {
+    /// The JSON text.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Value(text, _) => text.clone(),
+            Self::Gone => "null".to_owned(),
+            Self::Array(nodes) => {
+                format!("[{}]", nodes.iter().map(Self::text).collect::<Vec<_>>().join(","))
+            }
+            Self::Object(members) => {
+                let member =
+                    |(name, node): &(String, Self)| format!("{}:{}", json!(name), node.text());
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+
+    /// The JSON value that must come out again; nothing for what means absent.
+    pub fn value(&self) -> Option<Value> {
+        match self {
+            Self::Value(_, value) => Some(value.clone()),
+            Self::Gone => None,
+            Self::Array(nodes) => Some(nodes.iter().filter_map(Self::value).collect()),
+            Self::Object(members) => {
+                let member = |(name, node): &(String, Self)| Some((name.clone(), node.value()?));
+                Some(Value::Object(members.iter().filter_map(member).collect::<Map<_, _>>()))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl From<Value> for Node {
+    fn from(value: Value) -> Self {
+        Self::Value(value.to_string(), value)
+    }
+}
+
+/// JSON of a type, and what a newer peer might make of it: members in any order, unknown ones among them, unknown names
+/// and variants.
+pub fn instance(name: &str) -> BoxedStrategy<Node> {
+    match &V1_SHAPES[name] {
+        Shape::Type(notation) => of_type(notation),
+        Shape::Map(value) => map_of(value),
+        Shape::Names(names) => {
+            prop_oneof![3 => select(names.clone()).prop_map(Value::from), 1 => other_name()]
+                .prop_map(Node::from)
+                .boxed()
+        }
+        Shape::Either(first, second) => prop_oneof![array_of(first), array_of(second)].boxed(),
+        Shape::Object(_) | Shape::ByTag(..) | Shape::ByMember(_) => {
+            members(name).prop_map(Node::Object).boxed()
+        }
+    }
+}
+
+type Members = Vec<(String, Node)>;
+
+fn members(name: &str) -> BoxedStrategy<Members> {
+    let known = match V1_SHAPES.get(name) {
+        None if name == "Extra" => Just(Vec::new()).boxed(),
+        Some(Shape::Object(members)) => members
+            .iter()
+            .map(member)
+            .collect::<Vec<_>>()
+            .prop_map(|members| members.into_iter().flatten().collect())
+            .boxed(),
+        Some(Shape::ByTag(tag, variants)) => by_tag(tag, variants),
+        Some(Shape::ByMember(variants)) => {
+            let known = variants.iter().map(|(_, payload)| members(payload));
+            prop_oneof![3 => proptest::strategy::Union::new(known), 1 => Just(Vec::new())].boxed()
+        }
+        shape => panic!("{name} is no object: {shape:?}"),
+    };
+    (known, unknown_members())
+        .prop_map(|(known, unknown)| {
+            let mut names = BTreeSet::new();
+            known
+                .into_iter()
+                .chain(unknown)
+                .filter(|(name, _)| names.insert(name.clone()))
+                .collect()
+        })
+        .prop_map(|members: Members| Just(members).prop_shuffle())
+        .prop_flat_map(|shuffled| shuffled)
+        .boxed()
+}
+
+fn member(member: &Member) -> BoxedStrategy<Members> {
+    let Some(name) = member.name else { return members(member.of) };
+    let value = of_type(member.of).prop_map(move |value| Vec::from([(name.to_owned(), value)]));
+    let null = move |node: Node| Just(Vec::from([(name.to_owned(), node)]));
+    match member.presence {
+        Presence::Required => value.boxed(),
+        Presence::Optional => {
+            prop_oneof![3 => value, 3 => Just(Vec::new()), 1 => null(Node::Gone)].boxed()
+        }
+        Presence::Patch => {
+            prop_oneof![2 => value, 2 => Just(Vec::new()), 1 => null(Node::from(Value::Null))]
+                .boxed()
+        }
+    }
+}
+
+fn by_tag(
+    tag: &'static str,
+    variants: &[(&'static str, bool, &'static str)],
+) -> BoxedStrategy<Members> {
+    let with_tag = move |name: String, mut members: Members| {
+        members.retain(|(member, _)| member != tag);
+        members.push((tag.to_owned(), Value::from(name).into()));
+        members
+    };
+    let known = variants.iter().flat_map(|&(name, untagged, payload)| {
+        let tagged = (!name.is_empty())
+            .then(|| members(payload).prop_map(move |m| with_tag(name.to_owned(), m)).boxed());
+        tagged.into_iter().chain(untagged.then(|| members(payload)))
+    });
+    let other = (other_name(), other_members()).prop_map(move |(name, members)| {
+        with_tag(name.as_str().unwrap_or_default().to_owned(), members)
+    });
+    prop_oneof![4 => proptest::strategy::Union::new(known), 1 => other].boxed()
+}
+
+fn of_type(notation: &'static str) -> BoxedStrategy<Node> {
+    if let Some(item) = notation.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return array_of(item);
+    }
+    if let Some(value) = notation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        return map_of(value);
+    }
+    let value = match notation {
+        "str" => string().boxed(),
+        "bool" => any::<bool>().prop_map(Value::from).boxed(),
+        "u16" => any::<u16>().prop_map(Value::from).boxed(),
+        "u32" => any::<u32>().prop_map(Value::from).boxed(),
+        "u64" => any::<u64>().prop_map(Value::from).boxed(),
+        "i64" => any::<i64>().prop_map(Value::from).boxed(),
+        "id" => {
+            prop_oneof![any::<i64>().prop_map(Value::from), string(), Just(Value::Null)].boxed()
+        }
+        "any" => any_json().prop_filter("null is absent", |value| !value.is_null()).boxed(),
+        "f64" => return number(),
+        name => return instance(name),
+    };
+    value.prop_map(Node::from).boxed()
+}
+
+/// A number, with or without a fraction; as a value it has one.
+fn number() -> BoxedStrategy<Node> {
+    prop_oneof![
+        any::<i32>().prop_map(|number| Node::Value(number.to_string(), f64::from(number).into())),
+        any::<f64>().prop_map(|number| Node::from(Value::from(number))),
+    ]
+    .boxed()
+}
+
+fn array_of(item: &'static str) -> BoxedStrategy<Node> {
+    prop::collection::vec(of_type(item), 0..3).prop_map(Node::Array).boxed()
+}
+
+fn map_of(value: &'static str) -> BoxedStrategy<Node> {
+    prop::collection::btree_map("\\PC{0,4}", of_type(value), 0..3)
+        .prop_map(|members| members.into_iter().collect())
+        .prop_map(Node::Object)
+        .boxed()
+}
+
+fn string() -> impl Strategy<Value = Value> {
+    prop_oneof!["\\PC{0,6}", "[\"\\\\/\n\t\u{0}-\u{1f}\u{2028}]{0,4}"].prop_map(Value::from)
+}
+
+/// A name that no list has.
+fn other_name() -> impl Strategy<Value = Value> {
+    "[_z][a-z_\"]{0,4}Z".prop_map(Value::from)
+}
+
+/// Members that no type knows.
+fn unknown_members() -> impl Strategy<Value = Members> {
+    prop_oneof![
+        2 => Just(Vec::new()),
+        1 => prop::collection::btree_map("X[a-z\"~/]{0,3}", any_json(), 0..3)
+            .prop_map(|map| map.into_iter().map(|(name, value)| (name, value.into())).collect()),
+    ]
+}
+
+/// Members of a variant that no version knows: names may be those of known members, values may be anything.
+fn other_members() -> impl Strategy<Value = Members> {
+    let name = prop_oneof![
+        "X[a-z]{0,3}",
+        select(vec!["content", "text", "value", "options", "title"]).prop_map(str::to_owned)
+    ];
+    prop::collection::btree_map(name, any_json(), 0..3)
+        .prop_map(|map| map.into_iter().map(|(name, value)| (name, value.into())).collect())
+}
+
+/// Any JSON.
+pub fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<i32>().prop_map(|number| Value::from(f64::from(number) / 4.0)),
+        string(),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z\"~/]{1,4}", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
