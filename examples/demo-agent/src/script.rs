@@ -1,0 +1,113 @@
+//! What a turn consists of.
+
+use acp_types::methods::RequestParams;
+use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::terminals::TerminalId;
+use acp_types::v1::tool_calls::ToolCallId;
+use core::fmt;
+use core::time::Duration;
+use jsonrpc_core::wire::{DecodeError, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// One thing that the agent does in a turn. A turn that runs out of steps ends as `end_turn`.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Tell the client.
+    Update(SessionUpdate),
+    /// Do nothing for a while.
+    Wait(Duration),
+    /// Ask the client, and go on with what follows from its answer.
+    Ask(Question),
+    /// From now on edits need no permission in this session.
+    AllowEdits,
+    /// A terminal is in use; it is released if the turn is cancelled.
+    UseTerminal(TerminalId),
+    /// The terminal is released.
+    ForgetTerminal,
+    /// Count tokens, for the answer to the prompt.
+    Spend(Usage),
+    /// Write a line that is no message.
+    Noise(&'static str),
+    /// End the turn.
+    Stop(StopReason),
+    /// Answer the prompt with an error.
+    Fail(ErrorObject),
+    /// End the process.
+    Exit(u8),
+}
+
+/// A request to the client.
+pub(crate) struct Question {
+    pub(crate) method: &'static str,
+    pub(crate) params: Raw,
+    pub(crate) then: Then,
+}
+
+/// The steps that follow from an answer.
+pub(crate) type Then = Box<dyn FnOnce(Result<Raw, ErrorObject>) -> Vec<Step>>;
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// Asks the client; `then` gets the typed answer. An answer that is not what the method promises fails the turn.
+pub(crate) fn ask<P>(
+    params: &P,
+    then: impl FnOnce(Result<P::Response, ErrorObject>) -> Vec<Step> + 'static,
+) -> Step
+where
+    P: RequestParams<Response: DeserializeOwned> + Serialize,
+{
+    let then = move |answer: Result<Raw, ErrorObject>| match answer.map(|raw| raw.decode()) {
+        Ok(Ok(result)) => then(Ok(result)),
+        Ok(Err(error)) => vec![Step::Fail(wrong_answer(P::METHOD, &error))],
+        Err(error) => then(Err(error)),
+    };
+    match Raw::from_value(params) {
+        Ok(params) => Step::Ask(Question { method: P::METHOD, params, then: Box::new(then) }),
+        Err(error) => Step::Fail(ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string())),
+    }
+}
+
+fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
+    let message = format!("the client's answer to {method} is wrong: {error}");
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
+}
+
+/// Where a turn takes place: what the words may know about their session.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) session_id: SessionId,
+    /// The session's working directory. No file in it is touched.
+    pub(crate) cwd: String,
+    /// The client runs commands for agents.
+    pub(crate) has_terminal: bool,
+    /// Edits need permission.
+    pub(crate) asks: bool,
+    /// How many ids were given out.
+    pub(crate) ids: u64,
+}
+
+impl Scene {
+    /// A fresh id for a tool call.
+    pub(crate) fn tool_call_id(&mut self) -> ToolCallId {
+        self.ids += 1;
+        format!("call-{}", self.ids).into()
+    }
+
+    /// A fresh id for a message.
+    pub(crate) fn message_id(&mut self) -> String {
+        self.ids += 1;
+        format!("message-{}", self.ids)
+    }
+
+    /// The path of a file in the working directory.
+    pub(crate) fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.cwd.trim_end_matches('/'))
+    }
+}

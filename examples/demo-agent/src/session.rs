@@ -1,0 +1,137 @@
+//! A session: what was said in it, and the turn that is running.
+
+use crate::script::{Question, Scene, Step};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, StopReason, Usage};
+use acp_types::v1::session_modes::{SessionMode, SessionModeState};
+use acp_types::v1::terminals::TerminalId;
+use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus};
+use core::time::Duration;
+use jsonrpc_core::RequestId;
+use std::collections::VecDeque;
+
+/// How many updates a session remembers for `session/load`; older ones are forgotten.
+const MAX_HISTORY: usize = 10_000;
+
+/// The mode in which edits need permission.
+const ASK: &str = "ask";
+
+/// The mode in which they do not.
+const AUTO: &str = "auto";
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) scene: Scene,
+    pub(crate) turn: Option<Turn>,
+    history: VecDeque<SessionUpdate>,
+}
+
+impl Session {
+    pub(crate) fn new(scene: Scene) -> Self {
+        Self { scene, turn: None, history: VecDeque::new() }
+    }
+
+    /// Which modes there are, and which one is on.
+    pub(crate) fn modes(&self) -> SessionModeState {
+        let modes =
+            [(ASK, "Ask", "Asks before it edits a file"), (AUTO, "Auto", "Edits without asking")];
+        let modes = modes.map(|(id, name, description)| {
+            let mut mode = SessionMode::new(id, name);
+            mode.description = Some(description.to_owned());
+            mode
+        });
+        SessionModeState::new(if self.scene.asks { ASK } else { AUTO }, modes)
+    }
+
+    /// Switches the mode; false if there is no such mode.
+    pub(crate) fn set_mode(&mut self, mode: &str) -> bool {
+        let known = [ASK, AUTO].contains(&mode);
+        if known {
+            self.scene.asks = mode == ASK;
+        }
+        known
+    }
+
+    /// What was said so far, by both sides.
+    pub(crate) fn history(&self) -> impl Iterator<Item = &SessionUpdate> {
+        self.history.iter()
+    }
+
+    /// Keeps what the user said.
+    pub(crate) fn remember_prompt(&mut self, prompt: &[ContentBlock]) {
+        for block in prompt {
+            self.remember(SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone())));
+        }
+    }
+
+    /// Keeps an update that belongs to the conversation.
+    pub(crate) fn remember(&mut self, update: SessionUpdate) {
+        if self.history.len() == MAX_HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back(update);
+    }
+}
+
+/// A turn: the steps that are still to be taken.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    /// The prompt to answer in the end.
+    pub(crate) prompt: RequestId,
+    pub(crate) steps: VecDeque<Step>,
+    /// Not before this time does the next step come.
+    pub(crate) due: Duration,
+    /// The question that has to be answered first.
+    pub(crate) waiting: Option<(RequestId, Question)>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) terminal: Option<TerminalId>,
+    open_calls: Vec<ToolCallId>,
+}
+
+impl Turn {
+    pub(crate) fn new(prompt: RequestId, steps: Vec<Step>, now: Duration) -> Self {
+        Self {
+            prompt,
+            steps: steps.into(),
+            due: now,
+            waiting: None,
+            usage: None,
+            terminal: None,
+            open_calls: Vec::new(),
+        }
+    }
+
+    /// The next step, if it is time for it. A turn that has no more ends.
+    pub(crate) fn next(&mut self, now: Duration) -> Option<Step> {
+        if self.waiting.is_some() || now < self.due {
+            return None;
+        }
+        Some(self.steps.pop_front().unwrap_or(Step::Stop(StopReason::EndTurn)))
+    }
+
+    /// Goes on with these steps, before those that were to come.
+    pub(crate) fn go_on(&mut self, steps: Vec<Step>) {
+        for step in steps.into_iter().rev() {
+            self.steps.push_front(step);
+        }
+    }
+
+    /// Notes which tool calls are open.
+    pub(crate) fn note(&mut self, update: &SessionUpdate) {
+        let (id, status) = match update {
+            SessionUpdate::ToolCall(call) => (&call.tool_call_id, call.status.as_ref()),
+            SessionUpdate::ToolCallUpdate(call) => (&call.tool_call_id, call.status.value()),
+            _ => return,
+        };
+        self.open_calls.retain(|open| open != id);
+        if !matches!(status, Some(ToolCallStatus::Completed | ToolCallStatus::Failed)) {
+            self.open_calls.push(id.clone());
+        }
+    }
+
+    /// The tool calls that began and did not end.
+    pub(crate) fn take_open_calls(&mut self) -> Vec<ToolCallId> {
+        core::mem::take(&mut self.open_calls)
+    }
+}

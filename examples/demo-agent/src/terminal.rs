@@ -1,0 +1,88 @@
+//! The word that runs a command.
+
+use crate::script::{Scene, Step, ask};
+use crate::talk::say;
+use crate::tools::{failed, raw, start, status, text, update};
+use acp_types::v1::terminals::{
+    CreateTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest,
+    WaitForTerminalExitRequest,
+};
+use acp_types::v1::tool_calls::{
+    Terminal, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
+};
+use jsonrpc_core::wire::Presence;
+use serde_json::json;
+
+const COMMAND: &str = "echo";
+const ARGUMENTS: [&str; 3] = ["one", "two", "three"];
+
+/// Runs `echo one two three`: in the client's terminal if it has one, else the output is made up.
+pub(crate) fn run(scene: &mut Scene) -> Vec<Step> {
+    let id = scene.tool_call_id();
+    let mut call = ToolCall::new(id.clone(), "echo one two three");
+    call.name = Some("run_command".to_owned());
+    call.kind = Some(ToolKind::Execute);
+    call.status = Some(ToolCallStatus::InProgress);
+    call.raw_input = raw(&json!({ "command": COMMAND, "args": ARGUMENTS }));
+    let mut steps = vec![start(call)];
+    if scene.has_terminal {
+        let after = say(scene, "The command has run in your terminal. ");
+        steps.push(create(scene, id, after));
+    } else {
+        steps.extend(made_up(&id));
+        steps.extend(say(scene, "The output is made up, as you have no terminal for me. "));
+    }
+    steps
+}
+
+/// Output that grows; each update replaces the content before.
+fn made_up(id: &ToolCallId) -> Vec<Step> {
+    let mut output = format!("$ {COMMAND} {}\n", ARGUMENTS.join(" "));
+    let mut steps = Vec::new();
+    for word in ARGUMENTS {
+        output.push_str(word);
+        output.push('\n');
+        let mut growing = status(id, ToolCallStatus::InProgress);
+        growing.content = vec![text(&output)].into();
+        steps.push(update(growing));
+    }
+    steps.push(update(ended(id, 0, &output)));
+    steps
+}
+
+/// The command has ended. What is shown stays as it is.
+fn ended(id: &ToolCallId, code: u32, output: &str) -> ToolCallUpdate {
+    let went = if code == 0 { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
+    let mut ended = status(id, went);
+    let result = raw(&json!({ "exitCode": code, "output": output }));
+    ended.raw_output = result.map_or(Presence::Absent, Presence::from);
+    ended
+}
+
+fn create(scene: &Scene, id: ToolCallId, after: Vec<Step>) -> Step {
+    let session = scene.session_id.clone();
+    let mut request = CreateTerminalRequest::new(session.clone(), COMMAND);
+    request.args = Some(ARGUMENTS.map(str::to_owned).into());
+    request.cwd = Some(scene.cwd.clone());
+    ask(&request, move |answer| {
+        let terminal_id = match answer {
+            Ok(created) => created.terminal_id,
+            Err(error) => return vec![update(failed(&id, &error.message))],
+        };
+        let mut shown = status(&id, ToolCallStatus::InProgress);
+        shown.content = vec![ToolCallContent::Terminal(Terminal::new(terminal_id.clone()))].into();
+        let exit = WaitForTerminalExitRequest::new(session.clone(), terminal_id.clone());
+        let output = TerminalOutputRequest::new(session.clone(), terminal_id.clone());
+        let release = ReleaseTerminalRequest::new(session, terminal_id.clone());
+        let exit = ask(&exit, move |answer| {
+            let code = answer.ok().and_then(|exit| exit.exit_code).unwrap_or(1);
+            let output = ask(&output, move |answer| {
+                let output = answer.map(|answer| answer.output).unwrap_or_default();
+                vec![update(ended(&id, code, &output))]
+            });
+            let release = ask(&release, |_| vec![Step::ForgetTerminal]);
+            [output, release].into_iter().chain(after).collect()
+        });
+        vec![Step::UseTerminal(terminal_id), update(shown), exit]
+    })
+}

@@ -1,0 +1,83 @@
+//! The words that the agent knows.
+
+use crate::script::{Scene, Step};
+use crate::{talk, terminal, tools};
+
+/// A word, and what it does.
+#[derive(Debug)]
+pub(crate) struct Word {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) steps: fn(&mut Scene) -> Vec<Step>,
+}
+
+/// All words, in the order of the help text.
+pub(crate) const WORDS: &[Word] = &[
+    word("help", "lists these words", help),
+    word("hello", "streams a short text", talk::hello),
+    word("think", "thinks, then answers", talk::think),
+    word("plan", "makes a plan and works through it", talk::plan),
+    word("read", "reads a file: a tool call with a location", tools::read),
+    word("edit", "edits a file: a diff, after asking for permission", tools::edit),
+    word("run", "runs a command: in the client's terminal if it has one", terminal::run),
+    word("permission", "asks for permission, and does nothing with it", tools::permission),
+    word("usage", "tells how full the context is, the cost, and the tokens", talk::usage),
+    word("image", "sends an image", talk::image),
+    word("link", "sends a link to a resource", talk::link),
+    word("slow", "talks for five seconds; cancel it", talk::slow),
+    word("error", "answers the prompt with an error", talk::error),
+    word("refuse", "ends the turn as `refusal`", talk::refuse),
+    word("max", "ends the turn as `max_tokens`", talk::max),
+    word("noise", "writes a line that is not JSON", talk::noise),
+    word("odd", "sends an update that no client knows", talk::odd),
+    word("crash", "exits in the middle of the turn, with status 3", talk::crash),
+    word("tour", "text, thought, plan, read, edit, run and usage in one turn", tour),
+];
+
+const fn word(name: &'static str, about: &'static str, steps: fn(&mut Scene) -> Vec<Step>) -> Word {
+    Word { name, about, steps }
+}
+
+/// The steps of the first known word in a prompt; without one, the agent says what it got.
+pub(crate) fn steps(prompt: &str, scene: &mut Scene) -> Vec<Step> {
+    let mut said = prompt.split(|c: char| !c.is_alphanumeric());
+    let known =
+        said.find_map(|said| WORDS.iter().find(|word| said.eq_ignore_ascii_case(word.name)));
+    match known {
+        Some(word) => (word.steps)(scene),
+        None => talk::say(scene, &format!("You said: {prompt}\n\nSay `help` to see what I know.")),
+    }
+}
+
+fn help(scene: &mut Scene) -> Vec<Step> {
+    let mut text = String::from("I am a scripted agent. I know these words:\n\n");
+    for word in WORDS {
+        text.push_str(&format!("- `{}` {}\n", word.name, word.about));
+    }
+    talk::say(scene, &text)
+}
+
+fn tour(scene: &mut Scene) -> Vec<Step> {
+    const STOPS: &[fn(&mut Scene) -> Vec<Step>] = &[
+        talk::hello,
+        talk::think,
+        talk::plan,
+        tools::read,
+        tools::edit,
+        terminal::run,
+        talk::usage,
+    ];
+    STOPS.iter().flat_map(|steps| steps(scene)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_word_is_there_once() {
+        let names: BTreeSet<_> = WORDS.iter().map(|word| word.name).collect();
+        assert_eq!(names.len(), WORDS.len());
+    }
+}
