@@ -7,6 +7,7 @@ import { AGENTS, BIN, Place, Program, SCENARIOS, check, prompt, within } from ".
 
 const START_SECONDS = 15;
 const TURN_SECONDS = 60;
+const ANSWER_SECONDS = 10;
 const EXIT_SECONDS = 10;
 const VERSIONS = ["1.0.0", "0.0.59"];
 
@@ -33,7 +34,8 @@ class Chat {
 
   post(path, body) {
     const headers = { "content-type": "application/json" };
-    return fetch(`${this.url}/api/ai/chat/${path}`, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
+    const signal = AbortSignal.timeout(ANSWER_SECONDS * 1000);
+    return fetch(`${this.url}/api/ai/chat/${path}`, { method: "POST", headers, body: JSON.stringify(body ?? {}), signal });
   }
 
   /**
