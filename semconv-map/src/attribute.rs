@@ -96,3 +96,33 @@ impl From<[Cow<'static, str>; 1]> for AttributeValue {
         Self::StringArray(vec::Vec::from(values))
     }
 }
+
+/// Most bytes of a name that a peer chose (a tool, an agent, a mode, an id); a longer one is cut.
+pub const MAX_NAME_BYTES: usize = 256;
+
+/// A peer's name, not longer than [`MAX_NAME_BYTES`].
+pub(crate) fn clip(name: &str) -> String {
+    cut(name, MAX_NAME_BYTES).into()
+}
+
+/// The start of a text, not longer than `max` bytes.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
+}
+
+/// Attributes that are being collected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attributes(pub(crate) Vec<Attribute>);
+
+impl Attributes {
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<AttributeValue>) {
+        self.0.push(Attribute::new(key, value));
+    }
+
+    pub(crate) fn set_some(&mut self, key: &'static str, value: Option<impl Into<AttributeValue>>) {
+        if let Some(value) = value {
+            self.set(key, value);
+        }
+    }
+}

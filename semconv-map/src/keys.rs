@@ -44,7 +44,7 @@ keys! {
         GEN_AI_TOOL_NAME = "gen_ai.tool.name";
         /// The tool call.
         GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
-        /// Where the tool runs, see `tool_type`.
+        /// Where the tool runs, see [`tool_type`](mod@crate::tool_type).
         GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
         /// What the tool was given, with content capture only: a JSON string.
         GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";

@@ -3,10 +3,14 @@
 
 extern crate alloc;
 
+pub mod acp;
 pub mod attribute;
+pub mod finish_reason;
 pub mod keys;
+pub mod messages;
 pub mod policy;
 pub mod span;
+pub mod tool_type;
 pub mod trace_context;
 mod tracker;
 

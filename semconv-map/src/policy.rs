@@ -96,7 +96,7 @@ pub struct Policy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FinishReasonPolicy {
-    /// By the words of the message schemas, see `finish_reason`.
+    /// By the words of the message schemas, see [`finish_reason`](fn@crate::finish_reason::finish_reason).
     #[default]
     Semconv,
     /// As it is.
@@ -123,7 +123,7 @@ pub enum ToolTypePolicy {
     /// No type: the conventions mean where a tool runs, a kind says what it does. `acp.tool.kind` has the kind.
     #[default]
     Omit,
-    /// By the table of `tool_type`.
+    /// By the table of [`tool_type`](mod@crate::tool_type).
     ByKind,
 }
 

@@ -3,7 +3,7 @@
 //! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/),
 //! [ACP extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 use alloc::string::String;
-use jsonrpc_core::wire::Meta;
+use jsonrpc_core::{JsonStr, peek_member};
 
 /// The key of `_meta` that names the parent span.
 pub const TRACEPARENT: &str = "traceparent";
@@ -65,9 +65,18 @@ impl TraceContext {
         Some(Self { trace_id, span_id, flags, tracestate })
     }
 
-    /// Reads the two keys of a request's `_meta`; nothing when there is no valid one.
-    pub fn from_meta(meta: &Meta) -> Option<Self> {
-        let text = |key| meta.get(key).and_then(|value| value.decode::<String>().ok());
+    /// Reads the two keys of a request's `_meta`, given as JSON text; nothing when there is no valid one.
+    ///
+    /// ```
+    /// use semconv_map::trace_context::TraceContext;
+    ///
+    /// let meta = r#"{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00","tracestate":"a=1"}"#;
+    /// let context = TraceContext::from_meta(meta).ok_or("no context")?;
+    /// assert_eq!(context.tracestate.as_deref(), Some("a=1"));
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn from_meta(meta: &str) -> Option<Self> {
+        let text = |key| JsonStr::new(peek_member(meta, key).ok()??)?.decode();
         Self::parse(&text(TRACEPARENT)?, text(TRACESTATE).as_deref())
     }
 

@@ -1,7 +1,25 @@
 //! The state machine: lines of both directions in, spans out.
+use crate::acp::lifecycle::Peers;
+use crate::acp::permission::Options;
+use crate::acp::prompt_turn::TurnEnd;
+use crate::acp::tool_call::ToolEnd;
+use crate::attribute::Attributes;
+use crate::keys::{self, end, error_type};
 use crate::policy::Policy;
-use crate::span::Record;
+use crate::span::{Record, SpanHandle, Status};
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use core::time::Duration;
+use jsonrpc_core::wire::{self, Object};
+use jsonrpc_core::{JsonStr, Kind, Peek, RequestId, peek, peek_member};
+use session::Sessions;
+use spans::Spans;
+
+mod requests;
+mod session;
+mod spans;
+mod updates;
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,12 +95,89 @@ impl Default for Limits {
     }
 }
 
+impl Direction {
+    fn opposite(self) -> Self {
+        match self {
+            Self::ClientToAgent => Self::AgentToClient,
+            Self::AgentToClient => Self::ClientToAgent,
+        }
+    }
+}
+
+impl CloseReason {
+    /// The status of what the reason ends; an end without an error is said in `key`.
+    pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {
+        let error = match self {
+            Self::ClientClosed => error_type::CLIENT_CLOSED,
+            Self::AgentExited => error_type::AGENT_EXITED,
+            Self::ObserverStopped => {
+                attributes.set(key, end::OBSERVER_STOPPED);
+                return Status::Unset;
+            }
+        };
+        attributes.set(keys::ERROR_TYPE, error);
+        Status::Error { description: None }
+    }
+}
+
 /// Turns the lines of one connection, both directions, into spans.
+///
+/// It reads no clock and sends nothing: tell it each line and when it passed, and poll the records that follow. Whatever
+/// the peers send, each span that starts ends once, and what does not fit into the [`Limits`] is counted.
 #[derive(Debug)]
 pub struct Tracker {
     policy: Policy,
     limits: Limits,
     counters: Counters,
+    now: Duration,
+    peers: Peers,
+    spans: Spans,
+    requests: BTreeMap<(Direction, RequestId), OpenRequest>,
+    sessions: Sessions,
+}
+
+/// A request that is not answered.
+#[derive(Debug)]
+struct OpenRequest {
+    /// Nothing for a span that was dropped.
+    span: Option<SpanHandle>,
+    work: Work,
+}
+
+/// What an answer means.
+#[derive(Debug)]
+enum Work {
+    Initialize,
+    NewSession,
+    LoadSession(String),
+    ResumeSession(String),
+    SetConfigOption(String),
+    EndSession(String),
+    Prompt(String),
+    Permission { options: Options, asked: Duration, tool: Option<SpanHandle> },
+    TerminalExit,
+    Other,
+}
+
+impl Work {
+    fn of(direction: Direction, method: &str, session: Option<&str>) -> Self {
+        let session = || session.map(String::from);
+        let work = match (direction, method) {
+            (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
+            (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
+            (Direction::ClientToAgent, "session/load") => session().map(Self::LoadSession),
+            (Direction::ClientToAgent, "session/resume") => session().map(Self::ResumeSession),
+            (Direction::ClientToAgent, "session/set_config_option") => {
+                session().map(Self::SetConfigOption)
+            }
+            (Direction::ClientToAgent, "session/close" | "session/delete") => {
+                session().map(Self::EndSession)
+            }
+            (Direction::AgentToClient, "terminal/wait_for_exit") => Some(Self::TerminalExit),
+            _ => None,
+        };
+        work.unwrap_or(Self::Other)
+    }
 }
 
 impl Tracker {
@@ -93,27 +188,91 @@ impl Tracker {
 
     /// A tracker of one connection.
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
-        Self { policy, limits, counters: Counters::default() }
+        Self {
+            policy,
+            limits,
+            counters: Counters::default(),
+            now: Duration::ZERO,
+            peers: Peers::default(),
+            spans: Spans::new(limits),
+            requests: BTreeMap::new(),
+            sessions: Sessions::new(limits.sessions),
+        }
     }
 
-    /// Takes in one line, with or without its newline. `now` counts from a moment of the caller's choosing (the Unix
-    /// epoch for most exporters); a `now` before the last one counts as the last one.
+    /// Takes in one line, with or without its newline; a blank one is nothing.
+    ///
+    /// `now` counts from a moment of the caller's choosing (the Unix epoch for most exporters); one that is before the
+    /// last counts as the last.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
-        let _ = (direction, now, line, &self.policy, &self.limits);
+        self.now = self.now.max(now);
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let Ok(message) = peek(line) else {
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        match message.kind() {
+            Kind::Request => self.on_request(direction, &message),
+            Kind::Notification => self.on_notification(direction, &message),
+            Kind::Response => self.on_response(direction.opposite(), &message),
+        }
     }
 
-    /// Takes in that nothing more will come, and ends every open span.
+    /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
     pub fn close(&mut self, now: Duration, reason: CloseReason) {
-        let _ = (now, reason);
+        self.now = self.now.max(now);
+        for request in core::mem::take(&mut self.requests).into_values() {
+            if let Some(span) = request.span {
+                let mut attributes = Attributes::default();
+                let status = reason.set(keys::ACP_REQUEST_END, &mut attributes);
+                self.spans.end(self.now, span, None, status, attributes);
+            }
+        }
+        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
+        for session in self.sessions.iter_mut() {
+            while let Some(id) = session.turns.first().map(|turn| turn.id.clone()) {
+                session.end_turn(policy, spans, now, &id, TurnEnd::Closed(reason));
+            }
+            session.end_tools(policy, spans, now, ToolEnd::Closed(reason), |_| true);
+        }
+        self.sessions = Sessions::new(self.limits.sessions);
+        self.peers = Peers::default();
     }
 
     /// The next record, in the order of what happened; call it until it gives nothing.
     pub fn poll(&mut self) -> Option<Record> {
-        None
+        self.spans.poll()
     }
 
     /// What was not recorded so far.
     pub fn counters(&self) -> Counters {
-        self.counters
+        let (dropped_spans, dropped_events) = (self.spans.dropped_spans, self.spans.dropped_events);
+        Counters { dropped_spans, dropped_events, ..self.counters }
     }
+
+    fn on_notification(&mut self, sender: Direction, message: &Peek<'_>) {
+        let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
+        match sender {
+            Direction::AgentToClient if method == "session/update" => self.on_update(params),
+            Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(params),
+            _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
+            _ => {}
+        }
+    }
+
+    /// Decodes what a method says; what it does not is counted.
+    fn decode<T: Object + serde::de::DeserializeOwned>(&mut self, json: &str) -> Option<T> {
+        let decoded = wire::decode(json).ok();
+        if decoded.is_none() {
+            self.counters.undecodable += 1;
+        }
+        decoded
+    }
+}
+
+/// A member that is a string.
+fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    JsonStr::new(peek_member(object, name).ok()??)?.decode()
 }

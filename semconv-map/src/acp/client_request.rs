@@ -1,0 +1,94 @@
+//! What the agent asks of the client: files and terminals.
+//!
+//! | | [`Profile::V1_41`](crate::Profile::V1_41) | [`Profile::V1_39`](crate::Profile::V1_39) |
+//! |---|---|---|
+//! | name | the method | `execute_tool {method}` |
+//! | kind | SERVER | INTERNAL |
+//! | attributes | as in [`lifecycle`](super::lifecycle) | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id |
+//! | parent | the tool call of the session's turn if one runs, else the turn | the same |
+//!
+//! With content capture: `acp.fs.path`, `acp.terminal.command`. `terminal/wait_for_exit` ends with
+//! `process.exit.code`.
+//!
+//! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system),
+//! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+use super::lifecycle::{self, Call, Peers};
+use crate::attribute::{Attributes, clip, cut};
+use crate::keys;
+use crate::messages::MAX_PATH_BYTES;
+use crate::policy::{ClientTools, Policy};
+use crate::span::SpanKind;
+use acp_types::v1::terminals::CreateTerminalRequest;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use serde::Deserialize;
+
+/// Whether a method of the agent is about files or terminals of the client.
+pub(crate) fn is_client_tool(method: &str) -> bool {
+    let is_one = method.starts_with("fs/") || method.starts_with("terminal/");
+    is_one && lifecycle::known_method(crate::Direction::AgentToClient, method).is_some()
+}
+
+/// The name, the kind and the attributes of such a request's span.
+pub(crate) fn start(
+    policy: &Policy,
+    peers: &Peers,
+    call: Call<'_>,
+    params: &str,
+) -> (Cow<'static, str>, SpanKind, Attributes) {
+    let (name, kind, mut attributes) = match policy.profile.client_tools {
+        ClientTools::Protocol => {
+            let (name, attributes) = lifecycle::start(policy, peers, call);
+            (name, lifecycle::span_kind(call.direction), attributes)
+        }
+        ClientTools::ExecuteTool => as_tool(policy, peers, call),
+    };
+    if policy.record_content {
+        set_content(&mut attributes, call.method, params);
+    }
+    (name, kind, attributes)
+}
+
+fn as_tool(
+    policy: &Policy,
+    peers: &Peers,
+    call: Call<'_>,
+) -> (Cow<'static, str>, SpanKind, Attributes) {
+    let mut attributes = Attributes::default();
+    peers.set_gen_ai("execute_tool", call.session, &mut attributes);
+    attributes.set(keys::GEN_AI_TOOL_NAME, clip(call.method));
+    attributes.set(keys::GEN_AI_TOOL_TYPE, "function");
+    attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(&call.id.to_string()));
+    lifecycle::set_call(&mut attributes, policy, peers, call);
+    (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
+}
+
+fn set_content(attributes: &mut Attributes, method: &str, params: &str) {
+    if method.starts_with("fs/") {
+        let path = serde_json::from_str::<Path>(params).ok().map(|params| params.path);
+        attributes
+            .set_some(keys::ACP_FS_PATH, path.map(|path| String::from(cut(&path, MAX_PATH_BYTES))));
+    } else if method == "terminal/create" {
+        let request = serde_json::from_str::<CreateTerminalRequest>(params).ok();
+        attributes.set_some(keys::ACP_TERMINAL_COMMAND, request.map(|request| command(&request)));
+    }
+}
+
+/// What both file requests have.
+#[derive(Deserialize)]
+struct Path {
+    path: String,
+}
+
+fn command(request: &CreateTerminalRequest) -> String {
+    let args = request.args.iter().flatten().map(String::as_str);
+    let mut line = String::new();
+    for word in core::iter::once(request.command.as_str()).chain(args) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(cut(word, MAX_PATH_BYTES.saturating_sub(line.len())));
+    }
+    line
+}

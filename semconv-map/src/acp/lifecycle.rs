@@ -1,0 +1,194 @@
+//! Requests that are not turns: `initialize`, `authenticate`, `session/new` and the like.
+//!
+//! | what | value |
+//! |---|---|
+//! | name | the method; `jsonrpc` for a method that the protocol does not define |
+//! | kind | CLIENT for requests of the client, SERVER for requests of the agent |
+//! | parent | what the request's `_meta` names (client); the tool call or turn it belongs to (agent) |
+//! | `rpc.system.name` | `jsonrpc` |
+//! | `rpc.method` | the method, or `_OTHER` with `rpc.method_original` |
+//! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
+//! | `acp.method.name` | the method |
+//! | `gen_ai.conversation.id` | the session, if the request names one or its answer makes one |
+//! | `acp.protocol.version` | what the agent answered to `initialize` |
+//! | `network.transport` | what the policy says |
+//! | `rpc.response.status_code`, `error.type` | the code of an error, as text |
+//! | status | Error for an error; with its message only when content is recorded |
+//!
+//! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
+use crate::attribute::{Attributes, clip, cut};
+use crate::keys;
+use crate::policy::{Policy, ProviderPolicy};
+use crate::span::{SpanKind, Status};
+use crate::tracker::Direction;
+use acp_types::methods;
+use acp_types::v1::initialization::{Implementation, InitializeRequest, InitializeResponse};
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use jsonrpc_core::wire::Extra;
+use jsonrpc_core::{ErrorObject, RequestId};
+
+/// The method as it may stand in a span's name: nothing for one that the protocol does not define.
+pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
+    let receiver = match direction {
+        Direction::ClientToAgent => methods::Direction::ToAgent,
+        Direction::AgentToClient => methods::Direction::ToClient,
+    };
+    methods::find(methods::V1, receiver, method).map(|known| known.name)
+}
+
+/// The kind of span that a request is.
+pub(crate) fn span_kind(direction: Direction) -> SpanKind {
+    match direction {
+        Direction::ClientToAgent => SpanKind::Client,
+        Direction::AgentToClient => SpanKind::Server,
+    }
+}
+
+/// A request as it comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) direction: Direction,
+    pub(crate) id: &'a RequestId,
+    pub(crate) method: &'a str,
+    pub(crate) session: Option<&'a str>,
+}
+
+/// The name and the attributes of a request's span.
+pub(crate) fn start(
+    policy: &Policy,
+    peers: &Peers,
+    call: Call<'_>,
+) -> (Cow<'static, str>, Attributes) {
+    let known = known_method(call.direction, call.method);
+    let mut attributes = Attributes::default();
+    attributes.set(keys::RPC_SYSTEM_NAME, SYSTEM);
+    attributes.set(keys::RPC_METHOD, known.unwrap_or("_OTHER"));
+    if known.is_none() {
+        attributes.set(keys::RPC_METHOD_ORIGINAL, clip(call.method));
+    }
+    attributes.set(keys::JSONRPC_PROTOCOL_VERSION, "2.0");
+    attributes.set_some(keys::GEN_AI_CONVERSATION_ID, call.session.map(clip));
+    set_call(&mut attributes, policy, peers, call);
+    (known.unwrap_or(SYSTEM).into(), attributes)
+}
+
+/// The attributes of every request, whatever its span means.
+pub(crate) fn set_call(
+    attributes: &mut Attributes,
+    policy: &Policy,
+    peers: &Peers,
+    call: Call<'_>,
+) {
+    attributes.set(keys::ACP_METHOD_NAME, clip(call.method));
+    if !call.id.is_null() {
+        attributes.set(keys::JSONRPC_REQUEST_ID, clip(&call.id.to_string()));
+    }
+    attributes.set_some(keys::ACP_PROTOCOL_VERSION, peers.protocol_version);
+    attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
+}
+
+/// What a JSON-RPC error makes of a request's span.
+pub(crate) fn failure(policy: &Policy, error: &ErrorObject, attributes: &mut Attributes) -> Status {
+    let code = error.code.0.to_string();
+    attributes.set(keys::ERROR_TYPE, code.clone());
+    attributes.set(keys::RPC_RESPONSE_STATUS_CODE, code);
+    let description =
+        policy.record_content.then(|| cut(&error.message, MAX_DESCRIPTION_BYTES).into());
+    Status::Error { description }
+}
+
+/// What an answer makes of a request's span whose error cannot be read.
+pub(crate) fn unreadable_failure(attributes: &mut Attributes) -> Status {
+    attributes.set(keys::ERROR_TYPE, "_OTHER");
+    Status::Error { description: None }
+}
+
+/// Most bytes of an error message.
+const MAX_DESCRIPTION_BYTES: usize = 1024;
+
+const SYSTEM: &str = "jsonrpc";
+
+/// What the two sides said of themselves when they initialized.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Peers {
+    agent: Option<Peer>,
+    client: Option<Peer>,
+    protocol_version: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct Peer {
+    name: String,
+    title: Option<String>,
+    version: String,
+}
+
+impl From<&Implementation> for Peer {
+    fn from(info: &Implementation) -> Self {
+        let title = info.title.as_deref().map(clip);
+        Self { name: clip(&info.name), title, version: clip(&info.version) }
+    }
+}
+
+/// Version 1 has `clientInfo` and `agentInfo`, version 2 calls both `info`.
+fn peer(info: Option<&Implementation>, extra: &Extra) -> Option<Peer> {
+    let v2 = || Some(Peer::from(&extra.get("info")?.decode::<Implementation>().ok()?));
+    info.map(Peer::from).or_else(v2)
+}
+
+impl Peers {
+    /// The client introduces itself; nothing is known of the agent until it answers.
+    pub(crate) fn on_initialize(&mut self, request: Option<&InitializeRequest>) {
+        let client = request.and_then(|request| peer(request.client_info.as_ref(), &request.extra));
+        *self = Self { agent: None, client, protocol_version: None };
+    }
+
+    pub(crate) fn on_initialized(&mut self, response: &InitializeResponse) {
+        self.agent = peer(response.agent_info.as_ref(), &response.extra);
+        self.protocol_version = Some(i64::from(response.protocol_version.0));
+    }
+
+    pub(crate) fn agent_name(&self) -> Option<&str> {
+        self.agent.as_ref().map(|agent| agent.name.as_str())
+    }
+
+    /// `gen_ai.provider.name`.
+    pub(crate) fn provider(&self, policy: &ProviderPolicy) -> Cow<'static, str> {
+        match (policy, self.agent_name()) {
+            (ProviderPolicy::Fixed(name), _) => name.clone(),
+            (_, None) => "acp".into(),
+            (ProviderPolicy::AgentName, Some(name)) => String::from(name).into(),
+            (ProviderPolicy::Prefixed, Some(name)) => format!("acp.{name}").into(),
+        }
+    }
+
+    /// What a GenAI span says of the agent, and a turn of the client as well.
+    pub(crate) fn set_turn(&self, policy: &Policy, attributes: &mut Attributes) {
+        if let Some(agent) = &self.agent {
+            attributes.set(policy.profile.agent_version, agent.version.clone());
+            attributes.set_some(keys::ACP_AGENT_TITLE, agent.title.clone());
+        }
+        if let Some(client) = &self.client {
+            attributes.set(keys::ACP_CLIENT_NAME, client.name.clone());
+            attributes.set(keys::ACP_CLIENT_VERSION, client.version.clone());
+        }
+    }
+
+    /// What every GenAI span carries, so that backends can group by it.
+    pub(crate) fn set_gen_ai(
+        &self,
+        operation: &'static str,
+        session: Option<&str>,
+        attributes: &mut Attributes,
+    ) {
+        attributes.set(keys::GEN_AI_OPERATION_NAME, operation);
+        attributes.set_some(keys::GEN_AI_CONVERSATION_ID, session.map(clip));
+        attributes.set_some(keys::GEN_AI_AGENT_NAME, self.agent_name().map(String::from));
+    }
+
+    pub(crate) fn set_protocol_version(&self, attributes: &mut Attributes) {
+        attributes.set_some(keys::ACP_PROTOCOL_VERSION, self.protocol_version);
+    }
+}

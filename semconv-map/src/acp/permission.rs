@@ -1,0 +1,55 @@
+//! The agent asks for permission, and waits.
+//!
+//! | what | value |
+//! |---|---|
+//! | span | `session/request_permission`, SERVER, child of the tool call's span; as long as the agent waited |
+//! | `acp.permission.outcome` | `selected`, `cancelled`, or the outcome's own word |
+//! | `acp.permission.option.id` | the option that was chosen |
+//! | `acp.permission.option.kind` | its kind: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or its own word |
+//! | `acp.permission.wait.duration` | seconds of waiting |
+//! | event `acp.permission` | on the tool call's span, with the same attributes |
+//!
+//! Spec: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
+use crate::attribute::{Attributes, clip};
+use crate::keys;
+use acp_types::v1::tool_calls::{PermissionOption, RequestPermissionOutcome};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Most options of a request whose kinds are kept.
+pub const MAX_OPTIONS: usize = 32;
+
+/// The options of an open request: id and kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options(Vec<(String, String)>);
+
+impl Options {
+    pub(crate) fn of(options: &[PermissionOption]) -> Self {
+        let kinds = options.iter().take(MAX_OPTIONS);
+        Self(
+            kinds
+                .map(|option| (clip(option.option_id.as_str()), clip(option.kind.as_str())))
+                .collect(),
+        )
+    }
+
+    /// What the answer adds to the span, and says in the event.
+    pub(crate) fn answered(
+        &self,
+        outcome: &RequestPermissionOutcome,
+        wait: Duration,
+    ) -> Attributes {
+        let mut attributes = Attributes::default();
+        attributes.set(keys::ACP_PERMISSION_OUTCOME, clip(outcome.tag()));
+        if let RequestPermissionOutcome::Selected(selected) = outcome {
+            let id = clip(selected.option_id.as_str());
+            let kind =
+                self.0.iter().find(|(option, _)| *option == id).map(|(_, kind)| kind.clone());
+            attributes.set(keys::ACP_PERMISSION_OPTION_ID, id);
+            attributes.set_some(keys::ACP_PERMISSION_OPTION_KIND, kind);
+        }
+        attributes.set(keys::ACP_PERMISSION_WAIT_DURATION, wait.as_secs_f64());
+        attributes
+    }
+}

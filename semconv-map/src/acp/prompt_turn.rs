@@ -1,0 +1,264 @@
+//! A prompt and all that follows until its answer become an `invoke_agent` span.
+//!
+//! | what | value |
+//! |---|---|
+//! | name, kind | `invoke_agent {gen_ai.agent.name}`, else `invoke_agent`; CLIENT |
+//! | parent | what the request's `_meta` names, else none |
+//! | `gen_ai.operation.name` | `invoke_agent` |
+//! | `gen_ai.provider.name` | by policy, see [`ProviderPolicy`](crate::policy::ProviderPolicy) |
+//! | `gen_ai.agent.name`, `gen_ai.agent.version`, `acp.agent.title` | `agentInfo` (the version is `acp.agent.version` in v1.39) |
+//! | `acp.client.name`, `acp.client.version` | `clientInfo` |
+//! | `gen_ai.conversation.id` | `sessionId` |
+//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId` |
+//! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`](super::lifecycle) |
+//! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
+//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`] |
+//! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
+//! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
+//! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture |
+//!
+//! | end | status, `error.type` | finish reason |
+//! |---|---|---|
+//! | an answer, whatever its stop reason: `cancelled` and `refusal` are no errors | unset | by policy |
+//! | a JSON-RPC error | Error, the code | `error` |
+//! | the agent exits, the client closes | Error, `agent_exited`, `client_closed` | `error` |
+//! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
+//!
+//! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`, `acp.config_options`,
+//! `acp.notice`, `acp.compaction`.
+//!
+//! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
+//! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
+use super::lifecycle::{self, Call, Peers};
+use crate::attribute::{Attributes, clip};
+use crate::finish_reason::{self, finish_reason};
+use crate::keys;
+use crate::messages::Message;
+use crate::policy::{Policy, UsagePolicy};
+use crate::span::{SpanHandle, Status};
+use crate::tracker::CloseReason;
+use acp_types::v1::prompt_turn::{Cost, PromptRequest, PromptResponse, Usage, UsageUpdate};
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+use jsonrpc_core::{ErrorObject, RequestId};
+
+/// The name and the attributes of a turn's span.
+pub(crate) fn start(
+    policy: &Policy,
+    peers: &Peers,
+    call: Call<'_>,
+    model: Option<&str>,
+    request: Option<&PromptRequest>,
+) -> (Cow<'static, str>, Attributes) {
+    let mut attributes = Attributes::default();
+    peers.set_gen_ai(OPERATION, call.session, &mut attributes);
+    attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));
+    peers.set_turn(policy, &mut attributes);
+    attributes.set_some(keys::GEN_AI_REQUEST_MODEL, model.map(clip));
+    lifecycle::set_call(&mut attributes, policy, peers, call);
+    let input = request.map(|request| Message::of_blocks(&request.prompt).into_input());
+    attributes.set_some(keys::GEN_AI_INPUT_MESSAGES, input);
+    let name = peers.agent_name();
+    (name.map_or(OPERATION.into(), |name| format!("{OPERATION} {name}").into()), attributes)
+}
+
+const OPERATION: &str = "invoke_agent";
+
+/// A prompt that is not answered yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub(crate) id: RequestId,
+    pub(crate) span: SpanHandle,
+    started: Duration,
+    first_update: Option<Duration>,
+    context: Option<(u64, u64)>,
+    /// What the session had cost when the turn began, if that is known.
+    cost_before: Option<Money>,
+    cost: Option<Money>,
+    /// With content capture.
+    pub(crate) output: Option<Box<Message>>,
+}
+
+/// An amount in a currency; no currency for nothing at all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Money {
+    amount: f64,
+    currency: Option<String>,
+}
+
+impl From<&Cost> for Money {
+    fn from(cost: &Cost) -> Self {
+        Self { amount: cost.amount, currency: Some(clip(&cost.currency)) }
+    }
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TurnEnd<'a> {
+    Answered(&'a PromptResponse),
+    /// Answered, but not with what the protocol says.
+    Unreadable,
+    Failed(&'a ErrorObject),
+    /// Answered with an error that is none.
+    FailedUnreadable,
+    /// The client used the id again.
+    IdReused,
+    Closed(CloseReason),
+}
+
+impl Turn {
+    pub(crate) fn new(
+        policy: &Policy,
+        id: RequestId,
+        span: SpanHandle,
+        started: Duration,
+        cost_before: Option<Money>,
+    ) -> Self {
+        let output = policy.record_content.then(Box::default);
+        let (first_update, context, cost) = (None, None, None);
+        Self { id, span, started, first_update, context, cost_before, cost, output }
+    }
+
+    /// The agent works on it.
+    pub(crate) fn on_work(&mut self, now: Duration) {
+        self.first_update.get_or_insert(now);
+    }
+
+    pub(crate) fn on_usage(&mut self, usage: &UsageUpdate) {
+        self.context = Some((usage.used, usage.size));
+        if let Some(cost) = &usage.cost {
+            self.cost = Some(Money::from(&**cost));
+        }
+    }
+
+    /// The status, and what was learnt. `before` are the counts of the session so far, and become those after.
+    pub(crate) fn end(
+        self,
+        policy: &Policy,
+        how: TurnEnd<'_>,
+        before: &mut Tokens,
+    ) -> (Status, Attributes) {
+        let mut attributes = Attributes::default();
+        let (status, finish) = how.set(policy, &mut attributes);
+        if let Some(finish) = &finish {
+            attributes.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish.clone()]);
+        }
+        if let TurnEnd::Answered(PromptResponse { usage: Some(usage), .. }) = how {
+            set_usage(policy, usage, before, &mut attributes);
+        }
+        self.set_session_usage(&mut attributes);
+        let waited =
+            self.first_update.map(|first| first.saturating_sub(self.started).as_secs_f64());
+        attributes.set_some(keys::ACP_PROMPT_TIME_TO_FIRST_UPDATE, waited);
+        let finish = finish.as_deref().unwrap_or(finish_reason::INCOMPLETE);
+        attributes.set_some(
+            keys::GEN_AI_OUTPUT_MESSAGES,
+            self.output.map(|output| output.into_output(finish)),
+        );
+        (status, attributes)
+    }
+
+    fn set_session_usage(&self, attributes: &mut Attributes) {
+        if let Some((used, size)) = self.context {
+            attributes.set(keys::ACP_USAGE_CONTEXT_USED, count(used));
+            attributes.set(keys::ACP_USAGE_CONTEXT_SIZE, count(size));
+        }
+        let Some(cost) = &self.cost else { return };
+        attributes.set(keys::ACP_COST_AMOUNT, cost.amount);
+        attributes.set_some(keys::ACP_COST_CURRENCY, cost.currency.clone());
+        let comparable =
+            |before: &&Money| before.currency.is_none() || before.currency == cost.currency;
+        if let Some(before) = self.cost_before.as_ref().filter(comparable) {
+            attributes.set(keys::ACP_COST_TURN_AMOUNT, (cost.amount - before.amount).max(0.0));
+        }
+    }
+}
+
+impl TurnEnd<'_> {
+    fn set(
+        self,
+        policy: &Policy,
+        attributes: &mut Attributes,
+    ) -> (Status, Option<Cow<'static, str>>) {
+        match self {
+            Self::Answered(response) => {
+                attributes.set(keys::ACP_STOP_REASON, clip(response.stop_reason.as_str()));
+                let finish = finish_reason(&response.stop_reason, policy.finish_reason);
+                (Status::Unset, Some(finish))
+            }
+            Self::Unreadable => (Status::Unset, None),
+            Self::Failed(error) => {
+                (lifecycle::failure(policy, error, attributes), Some(finish_reason::ERROR.into()))
+            }
+            Self::FailedUnreadable => {
+                (lifecycle::unreadable_failure(attributes), Some(finish_reason::ERROR.into()))
+            }
+            Self::IdReused => {
+                attributes.set(keys::ACP_REQUEST_END, keys::end::ID_REUSED);
+                (Status::Unset, Some(finish_reason::INCOMPLETE.into()))
+            }
+            Self::Closed(reason) => {
+                let status = reason.set(keys::ACP_REQUEST_END, attributes);
+                let finish = match status {
+                    Status::Unset => finish_reason::INCOMPLETE,
+                    Status::Error { .. } => finish_reason::ERROR,
+                };
+                (status, Some(finish.into()))
+            }
+        }
+    }
+}
+
+/// Counts of tokens, for the differences between turns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tokens {
+    input: u64,
+    output: u64,
+    cached_read: Option<u64>,
+    cached_write: Option<u64>,
+}
+
+fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &mut Attributes) {
+    let now = Tokens {
+        input: usage.input_tokens,
+        output: usage.output_tokens,
+        cached_read: usage.cached_read_tokens,
+        cached_write: usage.cached_write_tokens,
+    };
+    let turn = match policy.usage {
+        UsagePolicy::PerTurn => now,
+        UsagePolicy::Cumulative => now.since(before),
+    };
+    *before = now;
+    attributes.set(keys::GEN_AI_USAGE_INPUT_TOKENS, count(turn.input));
+    attributes.set(keys::GEN_AI_USAGE_OUTPUT_TOKENS, count(turn.output));
+    for (key, tokens) in [
+        (policy.profile.cache_read_tokens, turn.cached_read),
+        (policy.profile.cache_write_tokens, turn.cached_write),
+    ] {
+        if let Some(key) = key {
+            attributes.set_some(key, tokens.map(count));
+        }
+    }
+}
+
+impl Tokens {
+    fn since(self, before: &Self) -> Self {
+        let since = |now: Option<u64>, before: Option<u64>| {
+            now.map(|now| now.saturating_sub(before.unwrap_or_default()))
+        };
+        Self {
+            input: self.input.saturating_sub(before.input),
+            output: self.output.saturating_sub(before.output),
+            cached_read: since(self.cached_read, before.cached_read),
+            cached_write: since(self.cached_write, before.cached_write),
+        }
+    }
+}
+
+fn count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,330 @@
+//! A tool call becomes an `execute_tool` span.
+//!
+//! | what | value |
+//! |---|---|
+//! | name, kind | `execute_tool {gen_ai.tool.name}`, INTERNAL |
+//! | parent | the session's oldest open turn; none for a tool call outside of any turn |
+//! | start | the first message that names the tool call: `tool_call`, `tool_call_update` or a permission request |
+//! | end | status `completed` or `failed`; else the end of the turn, with `acp.tool.end` = `turn_end` |
+//! | status | Error and `error.type` = `tool_error` for `failed`, else unset |
+//! | `gen_ai.operation.name` | `execute_tool` |
+//! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session, the agent |
+//! | `gen_ai.tool.call.id` | `toolCallId` |
+//! | `gen_ai.tool.name` | see [`tool_name`] |
+//! | `acp.tool.kind` | `kind`, as the agent said last |
+//! | `gen_ai.tool.type` | by policy, see [`tool_type`](crate::tool_type) |
+//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content`; `acp.tool.title`; `acp.tool.locations` |
+//!
+//! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
+//! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
+use super::lifecycle::Peers;
+use crate::attribute::{Attributes, clip, cut};
+use crate::keys;
+use crate::messages::{MAX_PATH_BYTES, location, tool_content};
+use crate::policy::Policy;
+use crate::span::{SpanHandle, Status};
+use crate::tool_type::tool_type;
+use crate::tracker::CloseReason;
+use acp_types::v1::tool_calls::{
+    ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolKind,
+};
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::RequestId;
+use jsonrpc_core::wire::{Meta, Raw};
+use serde::Deserialize;
+
+/// Most locations of a tool call that are recorded.
+pub const MAX_LOCATIONS: usize = 32;
+
+/// The name of a tool, an identifier of low cardinality: never its title, which is a sentence.
+///
+/// The first of these: its `name`; the name that agents put into `_meta` as `claudeCode.toolName`, `toolName` or
+/// `tool_name`; its `kind`; `other`.
+///
+/// ```
+/// use acp_types::v1::tool_calls::ToolKind;
+/// use jsonrpc_core::wire::Meta;
+/// use semconv_map::acp::tool_call::tool_name;
+///
+/// let meta: Meta = serde_json::from_str(r#"{"claudeCode":{"toolName":"Bash"}}"#)?;
+/// assert_eq!(tool_name(Some("bash"), Some(&meta), Some(&ToolKind::Execute)), "bash");
+/// assert_eq!(tool_name(None, Some(&meta), Some(&ToolKind::Execute)), "Bash");
+/// assert_eq!(tool_name(None, None, Some(&ToolKind::Execute)), "execute");
+/// assert_eq!(tool_name(None, None, None), "other");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn tool_name(name: Option<&str>, meta: Option<&Meta>, kind: Option<&ToolKind>) -> String {
+    given_name(name, meta).unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
+}
+
+fn given_name(name: Option<&str>, meta: Option<&Meta>) -> Option<String> {
+    let name = name.filter(|name| !name.is_empty()).map(clip);
+    name.or_else(|| meta.and_then(meta_name)).filter(|name| !name.is_empty())
+}
+
+fn meta_name(meta: &Meta) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ClaudeCode {
+        tool_name: String,
+    }
+    let claude_code = || meta.get("claudeCode")?.decode::<ClaudeCode>().ok();
+    let text = |key| meta.get(key)?.decode::<String>().ok();
+    let name = claude_code().map(|claude_code| claude_code.tool_name);
+    name.or_else(|| text("toolName")).or_else(|| text("tool_name")).as_deref().map(clip)
+}
+
+/// What one message says of a tool call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) id: &'a str,
+    name: Option<&'a str>,
+    title: Option<&'a str>,
+    kind: Option<&'a ToolKind>,
+    pub(crate) status: Option<&'a ToolCallStatus>,
+    content: Option<&'a [ToolCallContent]>,
+    locations: Option<&'a [ToolCallLocation]>,
+    raw_input: Option<&'a Raw>,
+    raw_output: Option<&'a Raw>,
+    meta: Option<&'a Meta>,
+}
+
+impl<'a> From<&'a ToolCall> for Report<'a> {
+    fn from(call: &'a ToolCall) -> Self {
+        Self {
+            id: call.tool_call_id.as_str(),
+            name: call.name.as_deref(),
+            title: Some(&call.title),
+            kind: call.kind.as_ref(),
+            status: call.status.as_ref(),
+            content: call.content.as_deref(),
+            locations: call.locations.as_deref(),
+            raw_input: call.raw_input.as_ref(),
+            raw_output: call.raw_output.as_ref(),
+            meta: call.meta.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a ToolCallUpdate> for Report<'a> {
+    fn from(update: &'a ToolCallUpdate) -> Self {
+        Self {
+            id: update.tool_call_id.as_str(),
+            name: update.name.value().map(String::as_str),
+            title: update.title.value().map(String::as_str),
+            kind: update.kind.value(),
+            status: update.status.value(),
+            content: update.content.value().map(Vec::as_slice),
+            locations: update.locations.value().map(Vec::as_slice),
+            raw_input: update.raw_input.value(),
+            raw_output: update.raw_output.value(),
+            meta: update.meta.as_ref(),
+        }
+    }
+}
+
+impl Report<'_> {
+    /// The name of the span, and what is known at its start and never changes.
+    pub(crate) fn start(
+        &self,
+        policy: &Policy,
+        peers: &Peers,
+        session: &str,
+    ) -> (Started, Attributes) {
+        let given = given_name(self.name, self.meta);
+        let named = given.is_some();
+        let name = given.unwrap_or_else(|| tool_name(None, None, self.kind));
+        let mut attributes = Attributes::default();
+        peers.set_gen_ai("execute_tool", Some(session), &mut attributes);
+        attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(self.id));
+        attributes.set_some(keys::GEN_AI_TOOL_NAME, named.then(|| name.clone()));
+        peers.set_protocol_version(&mut attributes);
+        attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
+        (Started { name, named }, attributes)
+    }
+}
+
+/// What a tool's span was started as.
+#[derive(Clone, Debug)]
+pub(crate) struct Started {
+    name: String,
+    /// Whether the name was given, not guessed; then it is final.
+    named: bool,
+}
+
+impl Started {
+    pub(crate) fn tool_name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn span_name(&self) -> Cow<'static, str> {
+        span_name(&self.name)
+    }
+}
+
+fn span_name(tool: &str) -> Cow<'static, str> {
+    format!("execute_tool {tool}").into()
+}
+
+/// A tool call whose span is open.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenToolCall {
+    pub(crate) span: SpanHandle,
+    /// The prompt that it belongs to.
+    pub(crate) turn: Option<RequestId>,
+    started: Started,
+    name: Option<String>,
+    kind: Option<ToolKind>,
+    content: Option<Box<Content>>,
+}
+
+/// What is only recorded with content capture.
+#[derive(Clone, Debug, Default)]
+struct Content {
+    title: Option<String>,
+    locations: Option<Vec<Cow<'static, str>>>,
+    arguments: Option<String>,
+    result: Option<String>,
+    produced: Option<String>,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ToolEnd {
+    Completed,
+    Failed,
+    TurnEnd,
+    Closed(CloseReason),
+}
+
+impl OpenToolCall {
+    pub(crate) fn new(
+        policy: &Policy,
+        span: SpanHandle,
+        turn: Option<RequestId>,
+        started: Started,
+    ) -> Self {
+        let content = policy.record_content.then(Box::default);
+        Self { span, turn, started, name: None, kind: None, content }
+    }
+
+    /// Keeps what is new.
+    pub(crate) fn update(&mut self, report: &Report<'_>) {
+        if !self.started.named && self.name.is_none() {
+            self.name = given_name(report.name, report.meta);
+        }
+        if let Some(kind) =
+            report.kind.filter(|kind| kind.as_str().len() <= crate::attribute::MAX_NAME_BYTES)
+        {
+            self.kind = Some(kind.clone());
+        }
+        if let Some(content) = &mut self.content {
+            content.update(report);
+        }
+    }
+
+    /// The name if it is another one than at the start, the status, and what was learnt.
+    pub(crate) fn end(
+        self,
+        policy: &Policy,
+        how: ToolEnd,
+    ) -> (Option<Cow<'static, str>>, Status, Attributes) {
+        let mut attributes = Attributes::default();
+        let mut renamed = None;
+        if !self.started.named {
+            let name = self.name.unwrap_or_else(|| tool_name(None, None, self.kind.as_ref()));
+            renamed = (name != self.started.name).then(|| span_name(&name));
+            attributes.set(keys::GEN_AI_TOOL_NAME, name);
+        }
+        let tool_type = tool_type(self.kind.as_ref().unwrap_or(&ToolKind::Other), policy.tool_type);
+        attributes.set_some(keys::GEN_AI_TOOL_TYPE, tool_type);
+        attributes.set_some(keys::ACP_TOOL_KIND, self.kind.map(|kind| clip(kind.as_str())));
+        if let Some(content) = self.content {
+            content.set(&mut attributes);
+        }
+        (renamed, how.set(&mut attributes), attributes)
+    }
+}
+
+impl Content {
+    fn update(&mut self, report: &Report<'_>) {
+        if let Some(title) = report.title {
+            self.title = Some(cut(title, MAX_TITLE_BYTES).into());
+        }
+        if let Some(locations) = report.locations {
+            let places = locations.iter().take(MAX_LOCATIONS);
+            self.locations =
+                Some(places.map(|place| location(&place.path, place.line).into()).collect());
+        }
+        if let Some(raw) = report.raw_input {
+            self.arguments = Some(tool_content(raw.as_str()));
+        }
+        if let Some(raw) = report.raw_output {
+            self.result = Some(tool_content(raw.as_str()));
+        }
+        if let Some(content) = report.content.filter(|content| !content.is_empty()) {
+            self.produced = serde_json::to_string(content).ok().as_deref().map(tool_content);
+        }
+    }
+
+    fn set(self, attributes: &mut Attributes) {
+        attributes.set_some(keys::ACP_TOOL_TITLE, self.title);
+        attributes.set_some(keys::ACP_TOOL_LOCATIONS, self.locations);
+        attributes.set_some(keys::GEN_AI_TOOL_CALL_ARGUMENTS, self.arguments);
+        attributes.set_some(keys::GEN_AI_TOOL_CALL_RESULT, self.result.or(self.produced));
+    }
+}
+
+/// Most bytes of a title.
+const MAX_TITLE_BYTES: usize = MAX_PATH_BYTES;
+
+impl ToolEnd {
+    fn set(self, attributes: &mut Attributes) -> Status {
+        match self {
+            Self::Completed => Status::Unset,
+            Self::Failed => {
+                attributes.set(keys::ERROR_TYPE, keys::error_type::TOOL_ERROR);
+                Status::Error { description: None }
+            }
+            Self::TurnEnd => {
+                attributes.set(keys::ACP_TOOL_END, keys::end::TURN_END);
+                Status::Unset
+            }
+            Self::Closed(reason) => reason.set(keys::ACP_TOOL_END, attributes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_names_a_tool_without_a_name() {
+        for kind in ToolKind::NAMES.iter().copied().chain(["newer"]) {
+            assert_eq!(tool_name(None, None, Some(&ToolKind::from(kind))), kind);
+        }
+    }
+
+    #[test]
+    fn each_known_place_in_meta_names_a_tool() {
+        let table = [
+            (r#"{"claudeCode":{"toolName":"Bash"}}"#, "Bash"),
+            (r#"{"toolName":"bash"}"#, "bash"),
+            (r#"{"tool_name":"bash"}"#, "bash"),
+            (r#"{"claudeCode":{},"tool_name":"bash"}"#, "bash"),
+            (r#"{"tool_name":""}"#, "read"),
+            (r#"{"tool_name":7}"#, "read"),
+            (r#"{"name":"bash"}"#, "read"),
+            ("[]", "read"),
+        ];
+        for (meta, expected) in table {
+            let given: Meta = serde_json::from_str(meta).unwrap();
+            assert_eq!(tool_name(None, Some(&given), Some(&ToolKind::Read)), expected, "{meta}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Messages and other content, as JSON text within bounds.
+//!
+//! | ACP content block | part |
+//! |---|---|
+//! | `text` | `text` |
+//! | `image` | `blob`, modality `image`; `uri` where the data does not fit and there is a URI |
+//! | `audio` | `blob`, modality `audio` |
+//! | `resource_link` | `uri`, modality by MIME type (else `document`), with `name`, `title`, `size` |
+//! | `resource` with text | `text`, with `uri` and `mime_type` |
+//! | `resource` with a blob | `blob`, modality by MIME type (else `document`), with `uri` |
+//! | any other | a part of that type without content |
+//! | thought | `reasoning` |
+//! | tool call | `tool_call` |
+//!
+//! Content that does not fit is cut so that the JSON stays valid: a text is shortened and its part marked
+//! `"truncated":true`; base64 data, of which a piece means nothing, becomes empty; parts beyond the bound are left out.
+//!
+//! Spec: [input messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json),
+//! [output messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json)
+//! (v1.41.1)
+use crate::attribute::{clip, cut};
+use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde_json::{Map, Value, json};
+
+/// Most bytes of content in one message, before JSON escapes.
+pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+/// Most bytes of content in one part of a message, before JSON escapes.
+pub const MAX_PART_BYTES: usize = 16 * 1024;
+/// Most parts of a message.
+pub const MAX_PARTS: usize = 256;
+/// Most bytes of a tool's arguments or result; what is longer becomes an object with the start of its text.
+pub const MAX_TOOL_CONTENT_BYTES: usize = 16 * 1024;
+
+/// A message that grows within the bounds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Message {
+    parts: Vec<Part>,
+    bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    /// The message that a streamed text belongs to; `None` for parts that nothing can be added to.
+    stream: Option<Stream>,
+    members: Map<String, Value>,
+}
+
+/// Which text a piece continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stream {
+    kind: &'static str,
+    message_id: Option<String>,
+}
+
+impl Message {
+    /// What the user sent.
+    pub(crate) fn of_blocks(blocks: &[ContentBlock]) -> Self {
+        let mut message = Self::default();
+        for block in blocks {
+            message.push_block(block);
+        }
+        message
+    }
+
+    /// Adds a piece of what the agent says or, as `reasoning`, thinks.
+    pub(crate) fn push_chunk(
+        &mut self,
+        reasoning: bool,
+        message_id: Option<&str>,
+        block: &ContentBlock,
+    ) {
+        let ContentBlock::Text(text) = block else {
+            self.push_block(block);
+            return;
+        };
+        let kind = if reasoning { "reasoning" } else { "text" };
+        let stream = Stream { kind, message_id: message_id.map(clip) };
+        let continues = self.parts.last().is_some_and(|part| part.stream.as_ref() == Some(&stream));
+        if continues {
+            self.extend_last(&text.text);
+        } else {
+            self.push_text(kind, &text.text, Some(stream), Map::new());
+        }
+    }
+
+    /// Adds that the agent called a tool.
+    pub(crate) fn push_tool_call(&mut self, id: &str, name: &str) {
+        self.push(
+            None,
+            members([
+                ("type", "tool_call".into()),
+                ("id", clip(id).into()),
+                ("name", clip(name).into()),
+            ]),
+        );
+    }
+
+    /// The messages attribute of what the user sent.
+    pub(crate) fn into_input(self) -> String {
+        json!([{ "role": "user", "parts": self.into_parts() }]).to_string()
+    }
+
+    /// The messages attribute of what the agent said.
+    pub(crate) fn into_output(self, finish_reason: &str) -> String {
+        json!([{ "role": "assistant", "parts": self.into_parts(), "finish_reason": finish_reason }])
+            .to_string()
+    }
+
+    fn into_parts(self) -> Vec<Value> {
+        self.parts.into_iter().map(|part| Value::Object(part.members)).collect()
+    }
+
+    fn push_block(&mut self, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.push_text("text", &text.text, None, Map::new()),
+            ContentBlock::Image(image) => {
+                self.push_blob("image", Some(&image.mime_type), &image.data, image.uri.as_deref());
+            }
+            ContentBlock::Audio(audio) => {
+                self.push_blob("audio", Some(&audio.mime_type), &audio.data, None);
+            }
+            ContentBlock::ResourceLink(link) => {
+                let mut part = uri_part(link.mime_type.as_deref(), &link.uri);
+                part.insert("name".into(), clip(&link.name).into());
+                insert_some(&mut part, "title", link.title.as_deref());
+                if let Some(size) = link.size {
+                    part.insert("size".into(), size.into());
+                }
+                self.push(None, part);
+            }
+            ContentBlock::Resource(resource) => match &resource.resource {
+                EmbeddedResourceResource::Text(text) => {
+                    let mut more = members([("uri", clip(&text.uri).into())]);
+                    insert_some(&mut more, "mime_type", text.mime_type.as_deref());
+                    self.push_text("text", &text.text, None, more);
+                }
+                EmbeddedResourceResource::Blob(blob) => {
+                    let mime_type = blob.mime_type.as_deref();
+                    self.push_blob(modality(mime_type), mime_type, &blob.blob, Some(&blob.uri));
+                }
+                _ => {
+                    self.push(None, members([("type", "resource".into())]));
+                }
+            },
+            unknown => {
+                self.push(None, members([("type", clip(unknown.tag()).into())]));
+            }
+        }
+    }
+
+    fn push_text(
+        &mut self,
+        kind: &str,
+        text: &str,
+        stream: Option<Stream>,
+        mut part: Map<String, Value>,
+    ) {
+        part.insert("type".into(), kind.into());
+        part.insert("content".into(), "".into());
+        if self.push(stream, part) {
+            self.extend_last(text);
+        }
+    }
+
+    /// Adds to the text of the last part what fits.
+    fn extend_last(&mut self, text: &str) {
+        let Some(part) = self.parts.last_mut() else { return };
+        if part.members.contains_key(TRUNCATED) {
+            return;
+        }
+        let Some(Value::String(content)) = part.members.get_mut("content") else { return };
+        let room = MAX_PART_BYTES
+            .saturating_sub(content.len())
+            .min(MAX_MESSAGE_BYTES.saturating_sub(self.bytes));
+        let piece = cut(text, room);
+        content.push_str(piece);
+        self.bytes += piece.len();
+        if piece.len() < text.len() {
+            part.members.insert(TRUNCATED.into(), true.into());
+        }
+    }
+
+    fn push_blob(
+        &mut self,
+        modality: &str,
+        mime_type: Option<&str>,
+        data: &str,
+        uri: Option<&str>,
+    ) {
+        let fits = data.len() <= MAX_PART_BYTES
+            && data.len() <= MAX_MESSAGE_BYTES.saturating_sub(self.bytes);
+        let mut part = match uri {
+            Some(uri) if !fits && modality == "image" => uri_part(mime_type, uri),
+            _ => {
+                let content = if fits { data } else { "" };
+                let mut part = members([("type", "blob".into()), ("content", content.into())]);
+                insert_some(&mut part, "mime_type", mime_type);
+                insert_some(&mut part, "uri", uri);
+                part
+            }
+        };
+        part.insert("modality".into(), modality.into());
+        if fits {
+            self.bytes += data.len();
+        } else {
+            part.insert(TRUNCATED.into(), true.into());
+        }
+        self.push(None, part);
+    }
+
+    /// Adds a part, unless there are too many.
+    fn push(&mut self, stream: Option<Stream>, members: Map<String, Value>) -> bool {
+        let fits = self.parts.len() < MAX_PARTS;
+        if fits {
+            self.parts.push(Part { stream, members });
+        }
+        fits
+    }
+}
+
+/// A tool's arguments or result as JSON text within [`MAX_TOOL_CONTENT_BYTES`].
+pub(crate) fn tool_content(json: &str) -> String {
+    if json.len() <= MAX_TOOL_CONTENT_BYTES {
+        return json.into();
+    }
+    let start = cut(json, MAX_TOOL_CONTENT_BYTES);
+    json!({ TRUNCATED: start, "bytes": json.len() }).to_string()
+}
+
+/// The member of a part that was cut; and of an object that stands for a longer value, with the start of its text.
+const TRUNCATED: &str = "truncated";
+
+fn uri_part(mime_type: Option<&str>, uri: &str) -> Map<String, Value> {
+    let mut part = members([
+        ("type", "uri".into()),
+        ("modality", modality(mime_type).into()),
+        ("uri", cut(uri, MAX_PART_BYTES).into()),
+    ]);
+    insert_some(&mut part, "mime_type", mime_type);
+    part
+}
+
+fn modality(mime_type: Option<&str>) -> &'static str {
+    let kind = mime_type.and_then(|mime_type| mime_type.split('/').next()).unwrap_or_default();
+    ["image", "audio", "video"].into_iter().find(|known| *known == kind).unwrap_or("document")
+}
+
+fn members<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn insert_some(part: &mut Map<String, Value>, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        part.insert(name.into(), clip(value).into());
+    }
+}
+
+/// `path:line`, for the attribute of a tool's locations.
+pub(crate) fn location(path: &str, line: Option<u32>) -> String {
+    let path = cut(path, MAX_PATH_BYTES);
+    line.map_or_else(|| path.into(), |line| format!("{path}:{line}"))
+}
+
+/// Most bytes of a path.
+pub(crate) const MAX_PATH_BYTES: usize = 4096;

@@ -1,0 +1,348 @@
+//! Requests and their answers.
+use super::{OpenRequest, Tracker, Work, member};
+use crate::acp::client_request;
+use crate::acp::lifecycle::{self, Call};
+use crate::acp::permission::Options;
+use crate::acp::prompt_turn::{self, Turn, TurnEnd};
+use crate::acp::tool_call::{Report, ToolEnd};
+use crate::attribute::{Attributes, clip};
+use crate::keys::{self, event};
+use crate::span::{Parent, SpanHandle, Status};
+use crate::trace_context::TraceContext;
+use crate::tracker::Direction;
+use acp_types::v1::initialization::{InitializeRequest, InitializeResponse};
+use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
+use acp_types::v1::session_config_options::SetSessionConfigOptionResponse;
+use acp_types::v1::session_setup::{
+    LoadSessionResponse, NewSessionResponse, ResumeSessionResponse,
+};
+use acp_types::v1::terminals::WaitForTerminalExitResponse;
+use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
+use core::time::Duration;
+use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
+
+impl Tracker {
+    pub(super) fn on_request(&mut self, sender: Direction, message: &Peek<'_>) {
+        let (Some(id), Some(method)) =
+            (message.request_id(), message.method().and_then(|method| method.decode()))
+        else {
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        self.end_reused(sender, &id);
+        if !self.has_room() {
+            self.spans.dropped_spans += 1;
+            return;
+        }
+        let params = message.params().unwrap_or("{}");
+        let session = member(params, "sessionId");
+        let call =
+            Call { direction: sender, id: &id, method: &method, session: session.as_deref() };
+        let request = match (sender, &*method) {
+            (Direction::ClientToAgent, "session/prompt") => self.start_turn(call, params),
+            (Direction::AgentToClient, "session/request_permission") => {
+                self.start_permission(call, params)
+            }
+            _ => self.start_request(call, params),
+        };
+        self.requests.insert((sender, id), request);
+    }
+
+    /// Takes in an answer to a request that `asker` sent.
+    pub(super) fn on_response(&mut self, asker: Direction, message: &Peek<'_>) {
+        let id = message.request_id();
+        let Some(request) = id.clone().and_then(|id| self.requests.remove(&(asker, id))) else {
+            self.counters.unmatched_responses += 1;
+            return;
+        };
+        let outcome = match (message.error(), message.result()) {
+            (Some(error), _) => Err(self.decode::<ErrorObject>(error)),
+            (None, result) => Ok(result.unwrap_or("null")),
+        };
+        match request.work {
+            Work::Prompt(session) => {
+                self.end_turn(&session, &id.unwrap_or(RequestId::NULL), outcome);
+            }
+            work => self.end_request(request.span, work, outcome),
+        }
+    }
+
+    fn start_turn(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
+        let content =
+            self.policy.record_content.then(|| self.decode::<PromptRequest>(params)).flatten();
+        let key = call.session.unwrap_or_default();
+        let dropped = OpenRequest { span: None, work: Work::Other };
+        let Some(session) = self.sessions.get_or_insert(key) else {
+            self.spans.dropped_spans += 1;
+            return dropped;
+        };
+        let (policy, model) = (&self.policy, session.model.as_deref());
+        let (name, attributes) =
+            prompt_turn::start(policy, &self.peers, call, model, content.as_ref());
+        let kind = lifecycle::span_kind(call.direction);
+        let Some(span) = self.spans.start(self.now, remote_parent(params), kind, name, attributes)
+        else {
+            return dropped;
+        };
+        let turn = Turn::new(policy, call.id.clone(), span, self.now, session.cost.clone());
+        session.turns.push(turn);
+        OpenRequest { span: None, work: Work::Prompt(clip(key)) }
+    }
+
+    fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
+        let Some(request) = self.decode::<RequestPermissionRequest>(params) else {
+            return self.start_request(call, params);
+        };
+        let report = Report::from(&request.tool_call);
+        let tool = self.on_tool_call(request.session_id.as_str(), &report);
+        let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
+        let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
+        let kind = lifecycle::span_kind(call.direction);
+        let span = self.spans.start(self.now, parent, kind, name, attributes);
+        let options = Options::of(&request.options);
+        OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
+    }
+
+    fn start_request(&mut self, mut call: Call<'_>, params: &str) -> OpenRequest {
+        let work = Work::of(call.direction, call.method, call.session);
+        match &work {
+            Work::Initialize => {
+                let request = self.decode::<InitializeRequest>(params);
+                self.peers.on_initialize(request.as_ref());
+            }
+            // The answer says which session it is.
+            Work::NewSession => call.session = None,
+            Work::LoadSession(session) => {
+                if let Some(session) = self.sessions.get_or_insert(session) {
+                    session.loading += 1;
+                }
+            }
+            _ => {}
+        }
+        let parent = match call.direction {
+            Direction::ClientToAgent => remote_parent(params),
+            Direction::AgentToClient => self.agent_parent(call.session),
+        };
+        let is_client_tool = call.direction == Direction::AgentToClient
+            && client_request::is_client_tool(call.method);
+        let (name, kind, attributes) = if is_client_tool {
+            client_request::start(&self.policy, &self.peers, call, params)
+        } else {
+            let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
+            (name, lifecycle::span_kind(call.direction), attributes)
+        };
+        let span = self.spans.start(self.now, parent, kind, name, attributes);
+        OpenRequest { span, work }
+    }
+
+    /// Where a request of the agent belongs: to the only tool call that runs, else to the turn.
+    fn agent_parent(&self, session: Option<&str>) -> Parent {
+        let turn = match session {
+            Some(session) => {
+                let session = self.sessions.get(session);
+                if let Some(tool) = session.and_then(|session| session.only_tool()) {
+                    return Parent::Span(tool.span);
+                }
+                session.and_then(|session| session.turns.first())
+            }
+            None => self.sessions.only_turn(),
+        };
+        turn.map_or(Parent::Root, |turn| Parent::Span(turn.span))
+    }
+
+    fn end_turn(
+        &mut self,
+        session: &str,
+        id: &RequestId,
+        outcome: Result<&str, Option<ErrorObject>>,
+    ) {
+        let response =
+            outcome.as_ref().ok().and_then(|result| self.decode::<PromptResponse>(result));
+        let how = match (&outcome, &response) {
+            (Err(Some(error)), _) => TurnEnd::Failed(error),
+            (Err(None), _) => TurnEnd::FailedUnreadable,
+            (Ok(_), Some(response)) => TurnEnd::Answered(response),
+            (Ok(_), None) => TurnEnd::Unreadable,
+        };
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.end_turn(&self.policy, &mut self.spans, self.now, id, how);
+        }
+    }
+
+    fn end_request(
+        &mut self,
+        span: Option<SpanHandle>,
+        work: Work,
+        outcome: Result<&str, Option<ErrorObject>>,
+    ) {
+        let mut attributes = Attributes::default();
+        if let Work::LoadSession(session) = &work
+            && let Some(session) = self.sessions.get_mut(session)
+        {
+            session.loading = session.loading.saturating_sub(1);
+            let replayed = core::mem::take(&mut session.replayed);
+            attributes.set(keys::ACP_SESSION_REPLAYED_UPDATES, replayed);
+        }
+        let status = match outcome {
+            Ok(result) => {
+                self.on_result(work, result, &mut attributes);
+                Status::Unset
+            }
+            Err(Some(error)) => lifecycle::failure(&self.policy, &error, &mut attributes),
+            Err(None) => lifecycle::unreadable_failure(&mut attributes),
+        };
+        if let Some(span) = span {
+            self.spans.end(self.now, span, None, status, attributes);
+        }
+    }
+
+    /// Learns from a result.
+    fn on_result(&mut self, work: Work, result: &str, attributes: &mut Attributes) {
+        match work {
+            Work::Initialize => {
+                if let Some(response) = self.decode::<InitializeResponse>(result) {
+                    self.peers.on_initialized(&response);
+                    self.peers.set_protocol_version(attributes);
+                }
+            }
+            Work::NewSession => self.on_new_session(result, attributes),
+            Work::LoadSession(id) => {
+                if let Some(response) = self.decode::<LoadSessionResponse>(object(result))
+                    && let Some(session) = self.sessions.get_or_insert(&id)
+                {
+                    session
+                        .on_config_options(response.config_options.as_deref().unwrap_or_default());
+                    session.on_models(&response.extra);
+                }
+            }
+            Work::ResumeSession(id) => {
+                if let Some(response) = self.decode::<ResumeSessionResponse>(object(result))
+                    && let Some(session) = self.sessions.get_or_insert(&id)
+                {
+                    session
+                        .on_config_options(response.config_options.as_deref().unwrap_or_default());
+                    session.on_models(&response.extra);
+                }
+            }
+            Work::SetConfigOption(id) => {
+                if let Some(response) = self.decode::<SetSessionConfigOptionResponse>(result)
+                    && let Some(session) = self.sessions.get_mut(&id)
+                {
+                    session.on_config_options(&response.config_options);
+                }
+            }
+            Work::EndSession(id) => self.on_session_ended(&id),
+            Work::Permission { options, asked, tool } => {
+                self.on_permission(result, &options, asked, tool, attributes);
+            }
+            Work::TerminalExit => {
+                let response = self.decode::<WaitForTerminalExitResponse>(object(result));
+                let code = response.and_then(|response| response.exit_code).map(i64::from);
+                attributes.set_some(keys::PROCESS_EXIT_CODE, code);
+            }
+            Work::Prompt(_) | Work::Other => {}
+        }
+    }
+
+    fn on_new_session(&mut self, result: &str, attributes: &mut Attributes) {
+        let Some(response) = self.decode::<NewSessionResponse>(result) else { return };
+        let id = response.session_id.as_str();
+        attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(id));
+        if let Some(session) = self.sessions.get_or_insert(id) {
+            session.on_config_options(response.config_options.as_deref().unwrap_or_default());
+            session.on_models(&response.extra);
+            session.cost.get_or_insert_default();
+        }
+    }
+
+    fn on_session_ended(&mut self, id: &str) {
+        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.end_tools(policy, spans, now, ToolEnd::TurnEnd, |tool| tool.turn.is_none());
+        if session.is_idle() {
+            self.sessions.remove(id);
+        }
+    }
+
+    fn on_permission(
+        &mut self,
+        result: &str,
+        options: &Options,
+        asked: Duration,
+        tool: Option<SpanHandle>,
+        attributes: &mut Attributes,
+    ) {
+        let Some(response) = self.decode::<RequestPermissionResponse>(result) else { return };
+        *attributes = options.answered(&response.outcome, self.now.saturating_sub(asked));
+        if let Some(tool) = tool {
+            self.spans.event(self.now, tool, event::PERMISSION, attributes.clone());
+        }
+    }
+
+    pub(super) fn on_cancel(&mut self, params: &str) {
+        let session = member(params, "sessionId");
+        let session = session.and_then(|session| self.sessions.get(&session));
+        for turn in session.into_iter().flat_map(|session| &session.turns) {
+            self.spans.event(self.now, turn.span, event::SESSION_CANCEL, Attributes::default());
+        }
+    }
+
+    pub(super) fn on_cancel_request(&mut self, sender: Direction, params: &str) {
+        let id = peek_member(params, "requestId").ok().flatten();
+        let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else { return };
+        let span = match self.requests.get(&(sender, id.clone())) {
+            Some(OpenRequest { work: Work::Prompt(session), .. }) => {
+                let turns =
+                    self.sessions.get(session).into_iter().flat_map(|session| &session.turns);
+                turns.into_iter().find(|turn| turn.id == id).map(|turn| turn.span)
+            }
+            request => request.and_then(|request| request.span),
+        };
+        if let Some(span) = span {
+            self.spans.event(self.now, span, event::CANCEL_REQUEST, Attributes::default());
+        }
+    }
+
+    /// The sender uses an id again: nobody will know which of the two an answer is for, so it is for the new one.
+    fn end_reused(&mut self, sender: Direction, id: &RequestId) {
+        let Some(request) = self.requests.remove(&(sender, id.clone())) else { return };
+        if let Work::Prompt(session) = &request.work {
+            if let Some(session) = self.sessions.get_mut(session) {
+                session.end_turn(&self.policy, &mut self.spans, self.now, id, TurnEnd::IdReused);
+            }
+        } else {
+            if let Work::LoadSession(session) = &request.work
+                && let Some(session) = self.sessions.get_mut(session)
+            {
+                session.loading = session.loading.saturating_sub(1);
+            }
+            if let Some(span) = request.span {
+                let mut attributes = Attributes::default();
+                attributes.set(keys::ACP_REQUEST_END, keys::end::ID_REUSED);
+                self.spans.end(self.now, span, None, Status::Unset, attributes);
+            }
+        }
+    }
+
+    /// Whether one more request can be kept. Those whose spans ended with their parents make room.
+    fn has_room(&mut self) -> bool {
+        if self.requests.len() >= self.limits.open_spans {
+            let spans = &self.spans;
+            self.requests.retain(|_, request| {
+                matches!(request.work, Work::Prompt(_) | Work::LoadSession(_))
+                    || request.span.is_some_and(|span| spans.is_open(span))
+            });
+        }
+        self.requests.len() < self.limits.open_spans
+    }
+}
+
+fn remote_parent(params: &str) -> Parent {
+    let meta = peek_member(params, "_meta").ok().flatten();
+    meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote)
+}
+
+/// `null` as an empty object: there are agents that answer so where there is nothing to say.
+fn object(result: &str) -> &str {
+    if result == "null" { "{}" } else { result }
+}

@@ -1,0 +1,216 @@
+//! What is known of one session.
+use super::spans::Spans;
+use crate::acp::prompt_turn::{Money, Tokens, Turn, TurnEnd};
+use crate::acp::tool_call::{OpenToolCall, ToolEnd};
+use crate::attribute::{MAX_NAME_BYTES, clip, cut};
+use crate::policy::Policy;
+use acp_types::v1::session_config_options::{
+    SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory,
+};
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::RequestId;
+use jsonrpc_core::wire::Extra;
+use serde::Deserialize;
+
+/// Tool calls of a session that have ended, and are remembered so that a late update does not begin them again.
+const ENDED_TOOL_CALLS: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// The prompts that are not answered, in the order they came.
+    pub(super) turns: Vec<Turn>,
+    pub(super) tools: BTreeMap<String, OpenToolCall>,
+    ended_tools: VecDeque<String>,
+    pub(super) model: Option<String>,
+    pub(super) tokens: Tokens,
+    /// What the session has cost, if that is known.
+    pub(super) cost: Option<Money>,
+    /// How many `session/load` are not answered.
+    pub(super) loading: usize,
+    /// The updates they replayed.
+    pub(super) replayed: i64,
+    /// When it was last heard of, in messages.
+    pub(super) last_seen: u64,
+}
+
+impl Session {
+    /// Whether nothing is lost but what is known of it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.turns.is_empty() && self.tools.is_empty() && self.loading == 0
+    }
+
+    /// Whether updates tell what happened before.
+    pub(super) fn is_replaying(&self) -> bool {
+        self.loading > 0 && self.turns.is_empty()
+    }
+
+    pub(super) fn has_ended(&self, tool_call: &str) -> bool {
+        self.ended_tools.iter().any(|ended| ended == tool_call)
+    }
+
+    /// The turn that updates and requests of the agent belong to: the oldest one, for agents answer in order.
+    pub(super) fn turn(&mut self) -> Option<&mut Turn> {
+        self.turns.first_mut()
+    }
+
+    /// The tool call of the current turn, if it is the only one that runs.
+    pub(super) fn only_tool(&self) -> Option<&OpenToolCall> {
+        let turn = self.turns.first().map(|turn| &turn.id);
+        let mut running = self.tools.values().filter(|tool| tool.turn.as_ref() == turn);
+        running.next().filter(|_| running.next().is_none())
+    }
+
+    pub(super) fn end_tool(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        id: &str,
+        how: ToolEnd,
+    ) {
+        let Some((id, tool)) = self.tools.remove_entry(id) else { return };
+        let span = tool.span;
+        let (name, status, attributes) = tool.end(policy, how);
+        spans.end(now, span, name, status, attributes);
+        self.forget_tool(id);
+    }
+
+    /// Takes no more updates of a tool call.
+    pub(super) fn forget_tool(&mut self, id: String) {
+        if self.ended_tools.len() >= ENDED_TOOL_CALLS {
+            self.ended_tools.pop_front();
+        }
+        self.ended_tools.push_back(id);
+    }
+
+    /// Ends the tool calls that `belongs` picks.
+    pub(super) fn end_tools(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        how: ToolEnd,
+        belongs: impl Fn(&OpenToolCall) -> bool,
+    ) {
+        let picked = self.tools.iter().filter(|(_, tool)| belongs(tool));
+        let mut ids: Vec<_> = picked.map(|(id, tool)| (tool.span, id.clone())).collect();
+        ids.sort_unstable();
+        for (_, id) in ids {
+            self.end_tool(policy, spans, now, &id, how);
+        }
+    }
+
+    /// Ends a turn, and before it the tool calls that are still open in it.
+    pub(super) fn end_turn(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        id: &RequestId,
+        how: TurnEnd<'_>,
+    ) {
+        let Some(at) = self.turns.iter().position(|turn| turn.id == *id) else { return };
+        let tools = match how {
+            TurnEnd::Closed(reason) => ToolEnd::Closed(reason),
+            _ => ToolEnd::TurnEnd,
+        };
+        self.end_tools(policy, spans, now, tools, |tool| tool.turn.as_ref() == Some(id));
+        let turn = self.turns.remove(at);
+        let span = turn.span;
+        let (status, attributes) = turn.end(policy, how, &mut self.tokens);
+        spans.end(now, span, None, status, attributes);
+    }
+
+    /// Takes the model out of the config options, where one of them is it.
+    pub(super) fn on_config_options(&mut self, options: &[SessionConfigOption]) {
+        let model = options.iter().find_map(|option| match &option.kind {
+            SessionConfigKind::Select(select)
+                if option.category == Some(SessionConfigOptionCategory::Model) =>
+            {
+                Some(clip(select.current_value.as_str()))
+            }
+            _ => None,
+        });
+        if model.is_some() {
+            self.model = model;
+        }
+    }
+
+    /// Takes the model out of `models`, a member of older agents that the schema does not have any more.
+    pub(super) fn on_models(&mut self, extra: &Extra) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Models {
+            current_model_id: String,
+        }
+        let models = extra.get("models").and_then(|models| models.decode::<Models>().ok());
+        if let Some(models) = models.filter(|_| self.model.is_none()) {
+            self.model = Some(clip(&models.current_model_id));
+        }
+    }
+}
+
+/// The sessions that are known.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    sessions: BTreeMap<String, Session>,
+    limit: usize,
+    messages: u64,
+}
+
+impl Sessions {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { sessions: BTreeMap::new(), limit, messages: 0 }
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(cut(id, MAX_NAME_BYTES))
+    }
+
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Session> {
+        self.messages += 1;
+        let session = self.sessions.get_mut(cut(id, MAX_NAME_BYTES))?;
+        session.last_seen = self.messages;
+        Some(session)
+    }
+
+    /// The session, which may be new; nothing if all others are busy and there is no room.
+    pub(super) fn get_or_insert(&mut self, id: &str) -> Option<&mut Session> {
+        let id = cut(id, MAX_NAME_BYTES);
+        if !self.sessions.contains_key(id) {
+            if self.sessions.len() >= self.limit {
+                self.forget_oldest();
+            }
+            if self.sessions.len() >= self.limit {
+                return None;
+            }
+            self.sessions.insert(id.into(), Session::default());
+        }
+        self.get_mut(id)
+    }
+
+    pub(super) fn remove(&mut self, id: &str) -> Option<Session> {
+        self.sessions.remove(cut(id, MAX_NAME_BYTES))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.sessions.values_mut()
+    }
+
+    /// The only turn there is, for requests that name no session.
+    pub(super) fn only_turn(&self) -> Option<&Turn> {
+        let mut turns = self.sessions.values().flat_map(|session| &session.turns);
+        turns.next().filter(|_| turns.next().is_none())
+    }
+
+    fn forget_oldest(&mut self) {
+        let idle = self.sessions.iter().filter(|(_, session)| session.is_idle());
+        let oldest = idle.min_by_key(|(_, session)| session.last_seen).map(|(id, _)| id.clone());
+        if let Some(id) = oldest {
+            self.sessions.remove(&id);
+        }
+    }
+}

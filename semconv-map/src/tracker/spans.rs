@@ -1,0 +1,133 @@
+//! The spans that are open, and the records that wait to be polled.
+use super::Limits;
+use crate::attribute::{Attribute, Attributes};
+use crate::keys;
+use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Keeps that each span starts once and ends once, and before its parent does.
+///
+/// A span takes the room for its end when it starts, so an end always fits: the waiting records and the open spans
+/// together are never more than [`Limits::records`].
+#[derive(Debug)]
+pub(super) struct Spans {
+    limits: Limits,
+    queue: VecDeque<Record>,
+    open: BTreeMap<SpanHandle, Open>,
+    last: u64,
+    pub(super) dropped_spans: u64,
+    pub(super) dropped_events: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    parent: Option<SpanHandle>,
+    events: usize,
+}
+
+impl Spans {
+    pub(super) fn new(limits: Limits) -> Self {
+        let (queue, open) = (VecDeque::new(), BTreeMap::new());
+        Self { limits, queue, open, last: 0, dropped_spans: 0, dropped_events: 0 }
+    }
+
+    pub(super) fn poll(&mut self) -> Option<Record> {
+        self.queue.pop_front()
+    }
+
+    pub(super) fn is_open(&self, span: SpanHandle) -> bool {
+        self.open.contains_key(&span)
+    }
+
+    /// Starts a span, if there is room for it.
+    pub(super) fn start(
+        &mut self,
+        time: Duration,
+        parent: Parent,
+        kind: SpanKind,
+        name: Cow<'static, str>,
+        attributes: Attributes,
+    ) -> Option<SpanHandle> {
+        if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
+            self.dropped_spans += 1;
+            return None;
+        }
+        self.last += 1;
+        let span = SpanHandle(self.last);
+        let parent_span = match &parent {
+            Parent::Span(span) => Some(*span),
+            Parent::Root | Parent::Remote(_) => None,
+        };
+        self.open.insert(span, Open { parent: parent_span, events: 0 });
+        let attributes = attributes.0;
+        self.queue.push_back(Record::Start(SpanStart {
+            span,
+            parent,
+            name,
+            kind,
+            time,
+            attributes,
+        }));
+        Some(span)
+    }
+
+    /// Adds an event to a span; nothing happens if that has ended.
+    pub(super) fn event(
+        &mut self,
+        time: Duration,
+        span: SpanHandle,
+        name: &'static str,
+        attributes: Attributes,
+    ) {
+        let has_room = self.used() < self.limits.records;
+        let Some(open) = self.open.get_mut(&span) else { return };
+        if !has_room || open.events >= self.limits.events_per_span {
+            self.dropped_events += 1;
+            return;
+        }
+        open.events += 1;
+        let attributes = attributes.0;
+        self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
+    }
+
+    /// Ends a span, and before it those that belong to it; nothing happens if it has ended.
+    pub(super) fn end(
+        &mut self,
+        time: Duration,
+        span: SpanHandle,
+        name: Option<Cow<'static, str>>,
+        status: Status,
+        attributes: Attributes,
+    ) {
+        if self.is_open(span) {
+            self.end_below(time, span);
+            self.push_end(SpanEnd { span, time, status, name, attributes: attributes.0 });
+        }
+    }
+
+    /// Ends what belongs to a span: a span that has ended takes no more children, so the newest go first.
+    fn end_below(&mut self, time: Duration, span: SpanHandle) {
+        let mut below = Vec::from([span]);
+        for (handle, open) in self.open.range(span..) {
+            if open.parent.is_some_and(|parent| below.contains(&parent)) {
+                below.push(*handle);
+            }
+        }
+        for &span in below.iter().skip(1).rev() {
+            let attributes = [Attribute::new(keys::ACP_REQUEST_END, keys::end::PARENT_END)].into();
+            self.push_end(SpanEnd { span, time, status: Status::Unset, name: None, attributes });
+        }
+    }
+
+    fn push_end(&mut self, end: SpanEnd) {
+        self.open.remove(&end.span);
+        self.queue.push_back(Record::End(end));
+    }
+
+    fn used(&self) -> usize {
+        self.queue.len() + self.open.len()
+    }
+}

@@ -1,0 +1,158 @@
+//! What the agent reports of a session.
+use super::{Tracker, member};
+use crate::acp::prompt_turn::Money;
+use crate::acp::tool_call::{OpenToolCall, Report, ToolEnd};
+use crate::attribute::{Attributes, clip};
+use crate::keys::{self, event};
+use crate::span::{Parent, SpanHandle, SpanKind};
+use acp_types::v1::agent_plan::{Plan, PlanEntryStatus};
+use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
+use acp_types::v1::tool_calls::ToolCallStatus;
+use jsonrpc_core::peek_member;
+
+impl Tracker {
+    /// Takes in a `session/update`. Text is only looked past, unless content is recorded.
+    pub(super) fn on_update(&mut self, params: &str) {
+        let update = peek_member(params, "update").ok().flatten();
+        let (Some(id), Some(update)) = (member(params, "sessionId"), update) else {
+            self.counters.undecodable += 1;
+            return;
+        };
+        let Some(kind) = member(update, SessionUpdate::TAG) else {
+            self.counters.undecodable += 1;
+            return;
+        };
+        let now = self.now;
+        let is_text = matches!(&*kind, "agent_message_chunk" | "agent_thought_chunk");
+        let is_work = is_text || matches!(&*kind, "tool_call" | "tool_call_update" | "plan");
+        if let Some(session) = self.sessions.get_mut(&id) {
+            if session.is_replaying() {
+                if is_work || kind == "user_message_chunk" {
+                    session.replayed = session.replayed.saturating_add(1);
+                    return;
+                }
+            } else if let Some(turn) = session.turn().filter(|_| is_work) {
+                turn.on_work(now);
+            }
+        }
+        let is_read = match &*kind {
+            "agent_message_chunk" | "agent_thought_chunk" => self.policy.record_content,
+            "tool_call" | "tool_call_update" | "plan" | "current_mode_update" => true,
+            "config_option_update" | "usage_update" | "notice" | "compaction_update" => true,
+            _ => false,
+        };
+        if is_read && let Some(update) = self.decode::<SessionUpdate>(update) {
+            self.on_typed_update(&id, &update);
+        }
+    }
+
+    fn on_typed_update(&mut self, id: &str, update: &SessionUpdate) {
+        let mut attributes = Attributes::default();
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => self.on_chunk(id, false, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.on_chunk(id, true, chunk),
+            SessionUpdate::ToolCall(call) => {
+                self.on_tool_call(id, &Report::from(&**call));
+            }
+            SessionUpdate::ToolCallUpdate(update) => {
+                self.on_tool_call(id, &Report::from(&**update));
+            }
+            SessionUpdate::Plan(plan) => {
+                set_plan(plan, &mut attributes);
+                self.turn_event(id, event::PLAN, attributes);
+            }
+            SessionUpdate::CurrentModeUpdate(mode) => {
+                attributes.set(keys::ACP_SESSION_MODE_ID, clip(mode.current_mode_id.as_str()));
+                self.turn_event(id, event::MODE, attributes);
+            }
+            SessionUpdate::ConfigOptionUpdate(options) => {
+                if let Some(session) = self.sessions.get_or_insert(id) {
+                    session.on_config_options(&options.config_options);
+                }
+                self.turn_event(id, event::CONFIG_OPTIONS, attributes);
+            }
+            SessionUpdate::UsageUpdate(usage) => self.on_usage(id, usage),
+            SessionUpdate::Notice(notice) => {
+                attributes.set(keys::ACP_NOTICE_SEVERITY, clip(notice.severity.as_str()));
+                self.turn_event(id, event::NOTICE, attributes);
+            }
+            SessionUpdate::CompactionUpdate(compaction) => {
+                attributes.set(keys::ACP_COMPACTION_STATUS, clip(compaction.status.as_str()));
+                self.turn_event(id, event::COMPACTION, attributes);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_chunk(&mut self, id: &str, reasoning: bool, chunk: &ContentChunk) {
+        let turn = self.sessions.get_mut(id).and_then(|session| session.turn());
+        if let Some(output) = turn.and_then(|turn| turn.output.as_mut()) {
+            let message_id = chunk.message_id.as_ref().map(|id| id.as_str());
+            output.push_chunk(reasoning, message_id, &chunk.content);
+        }
+    }
+
+    fn on_usage(&mut self, id: &str, usage: &UsageUpdate) {
+        let Some(session) = self.sessions.get_or_insert(id) else { return };
+        if let Some(cost) = &usage.cost {
+            session.cost = Some(Money::from(&**cost));
+        }
+        if let Some(turn) = session.turn() {
+            turn.on_usage(usage);
+        }
+    }
+
+    /// Takes in what is new about a tool call, and gives its span if that is open then.
+    pub(super) fn on_tool_call(&mut self, id: &str, report: &Report<'_>) -> Option<SpanHandle> {
+        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
+        let Some(session) = self.sessions.get_or_insert(id) else {
+            spans.dropped_spans += 1;
+            return None;
+        };
+        let key = clip(report.id);
+        if session.has_ended(&key) {
+            return None;
+        }
+        if !session.tools.contains_key(&key) {
+            let turn = session.turns.first();
+            let parent = turn.map_or(Parent::Root, |turn| Parent::Span(turn.span));
+            let turn = turn.map(|turn| turn.id.clone());
+            let (started, attributes) = report.start(policy, &self.peers, id);
+            let name = started.span_name();
+            let Some(span) = spans.start(now, parent, SpanKind::Internal, name, attributes) else {
+                session.forget_tool(key);
+                return None;
+            };
+            if let Some(output) = session.turn().and_then(|turn| turn.output.as_mut()) {
+                output.push_tool_call(report.id, started.tool_name());
+            }
+            session.tools.insert(key.clone(), OpenToolCall::new(policy, span, turn, started));
+        }
+        let tool = session.tools.get_mut(&key)?;
+        tool.update(report);
+        let span = tool.span;
+        let how = match report.status {
+            Some(ToolCallStatus::Completed) => ToolEnd::Completed,
+            Some(ToolCallStatus::Failed) => ToolEnd::Failed,
+            _ => return Some(span),
+        };
+        session.end_tool(policy, spans, now, &key, how);
+        None
+    }
+
+    fn turn_event(&mut self, id: &str, name: &'static str, attributes: Attributes) {
+        if let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn()) {
+            self.spans.event(self.now, turn.span, name, attributes);
+        }
+    }
+}
+
+fn set_plan(plan: &Plan, attributes: &mut Attributes) {
+    let completed =
+        plan.entries.iter().filter(|entry| entry.status == PlanEntryStatus::Completed).count();
+    for (key, count) in
+        [(keys::ACP_PLAN_ENTRIES, plan.entries.len()), (keys::ACP_PLAN_COMPLETED, completed)]
+    {
+        attributes.set(key, i64::try_from(count).unwrap_or(i64::MAX));
+    }
+}
