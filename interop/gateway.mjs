@@ -114,8 +114,9 @@ function told(wire) {
       merge(params.toolCall, true);
     }
     const update = method === "session/update" ? params.update : {};
-    if (update.sessionUpdate === "agent_message_chunk") facts.text += update.content.text;
-    if (update.sessionUpdate === "agent_thought_chunk") facts.thought += update.content.text;
+    const words = update.content?.type === "text" ? update.content.text : "";
+    if (update.sessionUpdate === "agent_message_chunk") facts.text += words;
+    if (update.sessionUpdate === "agent_thought_chunk") facts.thought += words;
     if (update.sessionUpdate === "plan") facts.plan = update.entries;
     if (update.sessionUpdate?.startsWith("tool_call")) merge(update, false);
   }
@@ -259,6 +260,23 @@ async function policy(option, happened) {
   });
 }
 
+/** What the demo agent knows beside the scenarios: every kind of update, noise, odd ends. */
+async function vocabulary(version) {
+  const title = (what) => `gateway × demo-agent × @ag-ui/client ${version}: ${what}`;
+  const agent = AGENTS.find(({ name }) => name === "demo-agent");
+  let chat;
+  await check(title("start for its other words"), async () => (chat = await Chat.open(agent, version, ["--permission", "allow"])));
+  if (!chat) return;
+  for (const word of ["hello", "plan", "run", "usage", "image", "odd", "noise", "max", "refuse", "tour"]) {
+    await check(title(`the word ${word}`), async () => {
+      const turn = await chat.turn(word);
+      assert.equal(turn.last.type, word === "refuse" ? "RUN_ERROR" : "RUN_FINISHED", JSON.stringify(turn.last));
+      expectMessages(turn);
+    });
+  }
+  await check(title("the end after its other words"), () => chat.close());
+}
+
 async function agentThatDies(version) {
   await check(`gateway × @ag-ui/client ${version}: an agent that dies in a turn`, async () => {
     const chat = await Chat.open(AGENTS[0], version);
@@ -295,6 +313,7 @@ async function agentThatIsNotThere(version) {
 
 for (const agent of AGENTS) for (const version of VERSIONS) await conversation(agent, version);
 for (const version of VERSIONS) {
+  await vocabulary(version);
   await agentThatDies(version);
   await agentThatIsNotThere(version);
 }

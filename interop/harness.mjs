@@ -58,14 +58,17 @@ export class Place {
     return words.map((word) => `'${word}'`).join(" ");
   }
 
-  /** The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process. */
+  /**
+   * The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process. What is
+   * no JSON object is left out.
+   */
   tapped(direction) {
     const folder = join(this.root, "tap");
     const files = readdirSync(folder).filter((name) => name.endsWith(`.${direction}`));
     files.sort((a, b) => parseInt(a) - parseInt(b));
     return files.flatMap((name) => {
       const lines = readFileSync(join(folder, name), "utf8").split("\n");
-      return lines.slice(0, -1).map((line) => JSON.parse(line));
+      return lines.slice(0, -1).filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
     });
   }
 
