@@ -9,7 +9,9 @@ import { Transcript } from "./transcript.js";
 /** @import { RunEnd } from "./run.js" */
 
 /** Custom events that change nothing on the page. */
-const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction"]);
+const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction", "acp.tool_call.late"]);
+/** Custom events that the conversation shows. */
+const SHOWN = new Set(["acp.notice", "acp.permission.requested", "acp.permission.resolved", "acp.tool_call.args_changed"]);
 
 /**
  * @typedef {object} ChatParts
@@ -22,7 +24,10 @@ const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction"])
  * @property {(line: string) => void} setDebugLine
  */
 
-/** @typedef {{id: string, abort: AbortController, stopping: boolean}} ActiveRun */
+/** How long an agent may take to stop before the connection may be ended instead. */
+const STOP_MS = 2000;
+
+/** @typedef {{id: string, abort: AbortController, state: "running" | "stopping" | "stuck"}} ActiveRun */
 
 /** One thread with the gateway. */
 export class Chat {
@@ -73,7 +78,8 @@ export class Chat {
     const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
     this.#transcript.startTurn(message);
-    const active = { id: newId("run"), abort: new AbortController(), stopping: false };
+    /** @type {ActiveRun} */
+    const active = { id: newId("run"), abort: new AbortController(), state: "running" };
     this.#run = active;
     this.composer?.setState("running");
     const resume = this.#interrupts.map((interrupt) => ({ interruptId: interrupt.id, status: "cancelled" }));
@@ -84,20 +90,27 @@ export class Chat {
     return true;
   }
 
-  /** Stops the agent; asked twice, ends the connection. */
+  /** Stops the agent; asked again after a while, ends the connection. */
   async stop() {
     const active = this.#run;
-    if (active === null) return;
-    if (active.stopping) {
-      active.abort.abort();
-      return;
-    }
-    active.stopping = true;
-    this.composer?.setState("stopping");
+    if (active?.state === "stuck") active.abort.abort();
+    if (active?.state !== "running") return;
+    this.#enter(active, "stopping");
     this.#parts.announcer.say("Stopping.");
+    setTimeout(() => this.#enter(active, "stuck"), STOP_MS);
     const { ok } = await cancelRun(active.id);
     // A gateway that does not know the run yet, or is gone, leaves only the connection to end.
     if (!ok && this.#run === active) active.abort.abort();
+  }
+
+  /**
+   * @param {ActiveRun} active
+   * @param {ActiveRun["state"]} state
+   */
+  #enter(active, state) {
+    if (this.#run !== active) return;
+    active.state = state;
+    this.composer?.setState(state);
   }
 
   /**
@@ -124,7 +137,7 @@ export class Chat {
     if (name === "acp.usage") this.#parts.usage.update(value);
     else if (name === "acp.session_info") this.#parts.setTitle(typeof value?.title === "string" ? value.title : null);
     else if (name === "acp.mode") this.#parts.setMode(typeof value?.currentModeId === "string" ? value.currentModeId : null);
-    else if (name !== "acp.notice" && !name.startsWith("acp.permission.") && !SILENT.has(name)) this.#ignore(name);
+    else if (!SHOWN.has(name) && !SILENT.has(name)) this.#ignore(name);
   }
 
   /** @param {string} name */

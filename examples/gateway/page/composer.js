@@ -2,6 +2,9 @@
 
 import { focus } from "./dom.js";
 
+/** What the button that stops says. */
+const STOP_NAMES = { idle: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
+
 /**
  * @typedef {object} ComposerActions
  * @property {(text: string) => boolean} send Gives false if it cannot be sent now.
@@ -35,7 +38,7 @@ export class Composer {
     this.#prompt.addEventListener("input", () => this.#fit());
     this.#stop.addEventListener("click", () => actions.stop());
     page.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !this.#running || event.isComposing) return;
+      if (event.key !== "Escape" || !this.#running || event.isComposing || event.repeat) return;
       event.preventDefault();
       actions.stop();
     });
@@ -59,14 +62,13 @@ export class Composer {
     this.#fit();
   }
 
-  /** @param {"idle" | "running" | "stopping"} state */
+  /** @param {keyof typeof STOP_NAMES} state */
   setState(state) {
     const hadFocus = document.activeElement === this.#stop;
     this.#running = state !== "idle";
     this.#send.hidden = this.#running;
     this.#stop.hidden = !this.#running;
-    this.#stop.classList.toggle("is-stopping", state === "stopping");
-    this.#stop.textContent = state === "stopping" ? "Disconnect" : "Stop";
+    this.#stop.textContent = STOP_NAMES[state];
     if (hadFocus && !this.#running) this.focus();
   }
 

@@ -1,7 +1,7 @@
-/** Paragraphs, fenced code and inline code, found in text while it streams in. */
+/** Paragraphs, fenced code, inline code and links, found in text while it streams in. */
 
 /**
- * Takes what was found, in order. Blocks do not nest; an inline code stands in a paragraph.
+ * Takes what was found, in order. Blocks do not nest; inline code and links stand in a paragraph.
  *
  * @typedef {object} TextSink
  * @property {() => void} openParagraph
@@ -9,6 +9,7 @@
  * @property {(text: string) => void} text Text of the block, or of the inline code, that is open.
  * @property {(ticks: string) => void} openInline
  * @property {(matched: boolean) => void} closeInline Not matched: it was no code, the ticks are text.
+ * @property {(text: string, href: string) => void} link To an address that begins with `http:` or `https:`.
  * @property {() => void} closeBlock
  */
 
@@ -19,11 +20,15 @@ const MAX_FENCE_LINE = 200;
 const UNDECIDED = /^(?:\s*| {0,3}`{1,2}| {0,3}`{3,}[^`]*)$/;
 const FENCE = /^ {0,3}(`{3,})\s*([^`\s]*)[^`]*$/;
 
+const LINK = /\[([^[\]\n]{1,200})\]\((https?:\/\/[^\s()<>]{1,2000})\)/g;
+/** The beginning of a link, at the end of the text. */
+const LINK_START = /\[[^[\]\n]{0,200}(?:\](?:\((?:h|ht|htt|https?|https?:|https?:\/|https?:\/\/[^\s()<>]{0,2000})?)?)?$/;
+
 /**
  * Splits streamed text into blocks.
  *
- * It holds back no more than what may still become a fence, a line break or the ticks of inline
- * code. However the text was cut, the sink's calls amount to the same.
+ * It holds back no more than what may still become a fence, a line break, the ticks of inline code
+ * or a link. However the text was cut, the sink's calls amount to the same.
  */
 export class TextBlocks {
   #sink;
@@ -35,8 +40,8 @@ export class TextBlocks {
   #inLine = false;
   /** The ticks that close the code block that is open. */
   #fence = "";
-  /** Ticks at the end of the text so far. */
-  #ticks = "";
+  /** Ticks, or the beginning of a link, at the end of the text so far. */
+  #tail = "";
   /** The ticks that close the inline code that is open. */
   #inline = "";
 
@@ -115,16 +120,29 @@ export class TextBlocks {
       if (text !== "") this.#sink.text(text);
       return;
     }
-    const all = this.#ticks + text;
-    this.#ticks = "";
+    const all = this.#tail + text;
+    this.#tail = "";
     let start = 0;
     for (const run of all.matchAll(/`+/g)) {
-      if (run.index > start) this.#sink.text(all.slice(start, run.index));
+      this.#putWords(all.slice(start, run.index));
       start = run.index + run[0].length;
-      if (start === all.length) this.#ticks = run[0];
+      if (start === all.length) this.#tail = run[0];
       else this.#tick(run[0]);
     }
-    if (start < all.length) this.#sink.text(all.slice(start));
+    const rest = all.slice(start);
+    this.#tail ||= this.#inline === "" ? (LINK_START.exec(rest)?.[0] ?? "") : "";
+    this.#putWords(this.#tail.startsWith("[") ? rest.slice(0, -this.#tail.length) : rest);
+  }
+
+  /** @param {string} text Text without ticks. */
+  #putWords(text) {
+    let start = 0;
+    for (const link of this.#inline === "" ? text.matchAll(LINK) : []) {
+      if (link.index > start) this.#sink.text(text.slice(start, link.index));
+      this.#sink.link(link[1], link[2]);
+      start = link.index + link[0].length;
+    }
+    if (start < text.length) this.#sink.text(text.slice(start));
   }
 
   /** @param {string} run */
@@ -141,8 +159,9 @@ export class TextBlocks {
   }
 
   #endInline() {
-    if (this.#ticks !== "") this.#tick(this.#ticks);
-    this.#ticks = "";
+    if (this.#tail.startsWith("`")) this.#tick(this.#tail);
+    else if (this.#tail !== "") this.#sink.text(this.#tail);
+    this.#tail = "";
     if (this.#inline !== "") this.#sink.closeInline(false);
     this.#inline = "";
   }

@@ -1,5 +1,6 @@
 /** The conversation on the page. It takes changes and adds to what is there. */
 
+import { mediaView } from "./view-media.js";
 import { PermissionView } from "./view-permission.js";
 import { noticeView } from "./view-notice.js";
 import { TextView } from "./view-text.js";
@@ -50,6 +51,7 @@ export class Transcript {
   /** @param {Message} message What the user said. */
   startTurn(message) {
     this.flush();
+    this.#turn?.settle();
     this.#openTurn().addUser(message);
     this.#parts.scroller.toEnd();
   }
@@ -175,6 +177,7 @@ export class Transcript {
   #showActivity(message) {
     if (message.activityType === "PLAN") this.#currentTurn.updatePlan(message);
     else if (message.activityType === "acp.tool") this.#tool(String(message.content.toolCallId ?? message.id)).update(message.content);
+    else if (message.activityType === "acp.content") this.#currentTurn.add(mediaView(message.content.part));
   }
 
   /**
@@ -184,14 +187,15 @@ export class Transcript {
   #showCustom(name, value) {
     if (name === "acp.permission.requested") this.#askPermission(value);
     else if (name === "acp.permission.resolved") this.#resolvePermission(value?.interruptId, value?.outcome, value?.optionId);
+    else if (name === "acp.tool_call.args_changed") this.#tool(String(value?.toolCallId)).changeArguments(value?.arguments);
     else if (name === "acp.notice") this.#currentTurn.add(noticeView(value));
   }
 
   /** @param {any} request */
   #askPermission(request) {
-    const view = new PermissionView(request, (optionId) => this.#parts.answer(request.interruptId, optionId));
-    this.#permissions.set(request.interruptId, view);
     const tool = this.#tools.get(request.toolCallId);
+    const view = new PermissionView(request, tool?.title ?? "", (optionId) => this.#parts.answer(request.interruptId, optionId));
+    this.#permissions.set(request.interruptId, view);
     if (tool === undefined) this.#currentTurn.add(view.element);
     else tool.ask(view.element);
     this.#currentTurn.setAsking(true);

@@ -1,6 +1,6 @@
 /** Words about a run, in the place where they belong. */
 
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
 
 /** @import { RunEnd } from "./run.js" */
 
@@ -38,7 +38,7 @@ export function failure(end) {
  * A box for a failure.
  *
  * @param {{title: string, text: string, code?: string}} failed
- * @param {() => void} retry
+ * @param {HTMLButtonElement} retry
  */
 export function failureView(failed, retry) {
   return el(
@@ -46,7 +46,7 @@ export function failureView(failed, retry) {
     { class: "notice is-error", role: "alert" },
     el("p", { class: "notice-title" }, failed.title, failed.code === undefined ? null : el("code", {}, failed.code)),
     el("p", { class: "notice-text" }, failed.text),
-    button("Try again", "secondary", retry),
+    retry,
   );
 }
 

@@ -24,10 +24,12 @@ export class PermissionView {
 
   /**
    * @param {any} request The value of `acp.permission.requested`.
+   * @param {string} shownTitle What stands above it already.
    * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
-  constructor(request, answer) {
-    this.#title = String(request.title ?? "");
+  constructor(request, shownTitle, answer) {
+    const title = String(request.title ?? "");
+    this.#title = title === shownTitle ? "" : title;
     this.#options = Array.isArray(request.options) ? request.options : [];
     for (const option of this.#options) {
       const name = String(option.name ?? option.optionId);
@@ -37,7 +39,7 @@ export class PermissionView {
     if (this.#title !== "") question.append(el("span", { class: "permission-title" }, this.#title));
     this.element = el(
       "div",
-      { class: "permission", role: "group", tabindex: -1, "aria-label": `Permission: ${this.#title}` },
+      { class: "permission", role: "group", tabindex: -1, "aria-label": `Permission: ${title}` },
       question,
       this.#buttons,
       this.#note,
@@ -57,11 +59,11 @@ export class PermissionView {
     if (this.#resolved) return;
     this.#resolved = true;
     const option = this.#options.find((candidate) => candidate.optionId === optionId);
-    const word = outcome === "selected" ? (option?.name ?? "Answered") : "Not answered";
+    const word = outcome === "selected" ? `Your answer: ${option?.name ?? optionId}` : "Not answered";
     const allowed = outcome === "selected" && (option?.kind.startsWith("allow") ?? false);
     const mark = el("span", { class: "permission-mark", "aria-hidden": "true" }, allowed ? "✓" : "✕");
     this.element.classList.add("is-resolved", allowed ? "is-allowed" : "is-rejected");
-    this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, `${this.#title || "Permission"}: ${word}`));
+    this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, this.#title === "" ? word : `${this.#title} · ${word}`));
   }
 
   /**

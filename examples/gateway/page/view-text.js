@@ -87,6 +87,14 @@ class DomSink {
     this.#target.normalize();
   }
 
+  /**
+   * @param {string} text
+   * @param {string} href
+   */
+  link(text, href) {
+    this.#target.append(el("a", { href, rel: "noopener noreferrer", target: "_blank" }, text));
+  }
+
   closeBlock() {
     this.#target = this.#root;
   }

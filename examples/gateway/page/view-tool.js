@@ -2,6 +2,7 @@
 
 import { el, icon } from "./dom.js";
 import { diffView } from "./view-diff.js";
+import { mediaView, plainText } from "./view-media.js";
 
 /** How tool kinds are called; an unknown one is called as it is written. */
 const KIND_NAMES = new Map([
@@ -17,10 +18,10 @@ const STATUS_NAMES = new Map([
   ["completed", "Done"],
   ["failed", "Failed"],
   ["cancelled", "Cancelled"],
-  ["unfinished", "Not finished"],
+  ["incomplete", "Not finished"],
 ]);
 
-const FINAL = new Set(["completed", "failed", "cancelled", "unfinished"]);
+const FINAL = new Set(["completed", "failed", "cancelled", "incomplete"]);
 
 /** Tools whose content is worth seeing at once. */
 const OPEN_KINDS = new Set(["edit", "delete", "move", "execute"]);
@@ -38,6 +39,8 @@ export class ToolView {
   #icon = icon("other");
   #title = el("span", { class: "tool-title" });
   #kindLabel = el("span", { class: "tag tool-kind" });
+  /** Who runs it, if that is not the agent. */
+  #source = el("span", { class: "tag", hidden: true });
   #status = el("span", { class: "tool-status" });
   #locations = el("p", { class: "tool-locations" });
   #arguments = el("pre", { tabindex: 0 });
@@ -56,7 +59,7 @@ export class ToolView {
   /** @param {string} toolCallId */
   constructor(toolCallId) {
     this.title = toolCallId;
-    const summary = el("summary", {}, this.#icon, this.#title, this.#kindLabel, this.#status);
+    const summary = el("summary", {}, this.#icon, this.#title, this.#kindLabel, this.#source, this.#status);
     summary.addEventListener("click", () => (this.#touched = true));
     const body = el("div", { class: "tool-body" }, this.#locations, this.#argumentsFold, this.#content, this.#resultFold);
     this.#details = el("details", {}, summary, body);
@@ -70,14 +73,20 @@ export class ToolView {
   /** @param {import("./thread.js").ToolCall} call A call that has just begun. */
   start(call) {
     if (this.title === call.id) this.#setTitle(call.function.name);
+    const source = /** @type {any} */ (call.metadata)?.acp?.source;
+    if (typeof source === "string" && source !== "agent") this.#source.textContent = source;
+    this.#source.hidden = this.#source.textContent === "";
   }
 
   /** @param {import("./thread.js").ToolCall} call A call whose arguments are complete. */
   setArguments(call) {
-    const text = pretty(call.function.arguments);
-    this.#arguments.textContent = text;
-    this.#argumentsFold.hidden = text === "" || text === "{}";
+    this.#showArguments(pretty(call.function.arguments));
     if (!FINAL.has(this.status)) this.#setStatus("in_progress");
+  }
+
+  /** @param {unknown} value The arguments by which the agent replaced those of the call. */
+  changeArguments(value) {
+    this.#showArguments(JSON.stringify(value, null, 2) ?? "");
   }
 
   /** @param {any} content The content of an `acp.tool` activity. */
@@ -98,13 +107,19 @@ export class ToolView {
 
   /** The run is over, whatever state the tool is in. */
   endRun() {
-    if (!FINAL.has(this.status)) this.#setStatus("unfinished");
+    if (!FINAL.has(this.status)) this.#setStatus("incomplete");
   }
 
   /** @param {Element} question */
   ask(question) {
     this.#below.append(question);
     this.#details.open = true;
+  }
+
+  /** @param {string} text */
+  #showArguments(text) {
+    this.#arguments.textContent = text;
+    this.#argumentsFold.hidden = text === "" || text === "{}";
   }
 
   /** @param {string} title */
@@ -159,7 +174,9 @@ export class ToolView {
   #contentView(block) {
     if (block?.type === "diff") return diffView(block);
     if (block?.type === "terminal") return terminalView(String(block.output ?? ""), block.exitCode ?? block.exitStatus?.exitCode);
-    const text = plainText([block?.content ?? block]).replace(ESCAPE, "");
+    const inner = block?.content ?? block;
+    if (inner?.type === "image") return mediaView(inner);
+    const text = plainText([inner]).replace(ESCAPE, "");
     return this.#kind === "execute" ? terminalView(text) : el("pre", { tabindex: 0 }, text);
   }
 
@@ -167,7 +184,7 @@ export class ToolView {
     const repeated = this.#resultText.trim() === this.#contentText.replace(ESCAPE, "").trim();
     this.#resultFold.hidden = this.#resultText === "" || repeated;
     if (this.#resultFold.hidden) return;
-    if (this.#kind === "execute" && this.#shownContent === "") {
+    if (this.#kind === "execute" && this.#content.childElementCount === 0) {
       this.#content.replaceChildren(terminalView(this.#resultText));
       this.#resultFold.hidden = true;
       if (!this.#touched) this.#details.open = true;
@@ -211,23 +228,4 @@ function pretty(json) {
   } catch {
     return json;
   }
-}
-
-/**
- * The text of a content, with a word for each part that is none.
- *
- * @param {unknown} content A string, or parts of AG-UI or blocks of ACP.
- * @returns {string}
- */
-export function plainText(content) {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return content === undefined ? "" : JSON.stringify(content, null, 2);
-  return content
-    .map((part) => {
-      if (typeof part?.text === "string") return part.text;
-      if (typeof part?.resource?.text === "string") return part.resource.text;
-      if (typeof part?.uri === "string") return part.uri;
-      return `[${part?.type ?? "content"}]`;
-    })
-    .join("\n");
 }

@@ -1,9 +1,9 @@
 /** A turn: what the user said, and all that the agent did about it. */
 
-import { el } from "./dom.js";
+import { button, el } from "./dom.js";
 import { failure, failureView, endLine } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
-import { plainText } from "./view-tool.js";
+import { plainText } from "./view-media.js";
 
 /** A section of the conversation. */
 export class TurnView {
@@ -12,6 +12,8 @@ export class TurnView {
   /** @type {Map<string, PlanView>} */
   #plans = new Map();
   #since = performance.now();
+  /** @type {HTMLButtonElement | null} */
+  #retry = null;
 
   /** @param {number} number Counted from 1. */
   constructor(number) {
@@ -57,13 +59,21 @@ export class TurnView {
     this.element.classList.add("is-over");
   }
 
+  /** Another turn follows, so that this one can no longer be tried again. */
+  settle() {
+    this.#retry?.remove();
+  }
+
   /**
    * @param {import("./run.js").RunEnd} end
    * @param {() => void} retry
    */
   end(end, retry) {
     const failed = failure(end);
-    if (failed !== null) this.add(failureView(failed, retry));
+    if (failed !== null) {
+      this.#retry = button("Try again", "secondary", retry);
+      this.add(failureView(failed, this.#retry));
+    }
     this.add(endLine(end, performance.now() - this.#since));
     this.close();
   }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { TextBlocks } from "../../../examples/gateway/page/text-blocks.js";
 
 /**
- * What a page would show: `P(…)` a paragraph, `C:language(…)` a code block, `<…>` inline code.
+ * What a page would show: `P(…)` a paragraph, `C:language(…)` a code block, `<…>` inline code, `{…|…}` a link.
  *
  * @param {string[]} deltas
  */
@@ -23,6 +23,7 @@ function shown(deltas) {
     closeInline(matched) {
       text = matched ? `${text}>` : `${text.slice(0, inlineAt)}${ticks}${text.slice(inlineAt + 1)}`;
     },
+    link: (words, href) => (text += `{${words}|${href}}`),
     closeBlock: () => (text += ")"),
   });
   for (const delta of deltas) blocks.push(delta);
@@ -59,6 +60,14 @@ const TEXTS = [
   ["three ticks within a line", "a ```b``` c", "P(a <b> c)"],
   ["three ticks that close on the line", "```a``` b\n", "P(<a> b)"],
   ["two ticks at the start of a line", "``\na", "P(``\na)"],
+  ["a link", "see [the docs](https://a.b/c?d=1#e) now", "P(see {the docs|https://a.b/c?d=1#e} now)"],
+  ["two links", "[a](http://a)[b](http://b)", "P({a|http://a}{b|http://b})"],
+  ["a link that runs code", "[a](javascript:alert(1)) [b](data:text/html,x)", "P([a](javascript:alert(1)) [b](data:text/html,x))"],
+  ["brackets that are no link", "a[1] [b] [c](d) [](https://x) [", "P(a[1] [b] [c](d) [](https://x) [)"],
+  ["a link that never ends", "[a](https://x\ny)", "P([a](https://x\ny))"],
+  ["a link in inline code", "`[a](https://b)`", "P(<[a](https://b)>)"],
+  ["inline code behind a bracket", "[`a`](https://b)", "P([<a>](https://b))"],
+  ["a link behind a bracket", "[[a](https://b)", "P([{a|https://b})"],
   ["markup", "<b>&amp;</b>", "P(<b>&amp;</b>)"],
 ];
 
@@ -91,6 +100,7 @@ test("holds back nothing of a line that is decided", () => {
     openInline: nothing,
     closeInline: nothing,
     closeBlock: nothing,
+    link: nothing,
     text: (delta) => texts.push(delta),
   });
   blocks.push("Hel");
