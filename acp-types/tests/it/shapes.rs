@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// | `str bool u16 u32 u64 i64 f64 any id` | a value; `id` is one of a JSON-RPC request |
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
-/// | `object a! T, b? T, c* T, .. T` | members: required; optional, `null` is absent; patched, `null` stays; flat in it |
+/// | `object a! T, b? T, c* T, .. T` | members: required; optional (`null` is absent); patched (`null` stays); flat |
 /// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
 /// | `has a T, b T` | object that a member selects |
 /// | `either T, U` | array of one or of the other |
@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 const V1: &str = include_str!("v1_shapes.txt");
 
 /// The shapes of version 1 by the names of their types.
-pub static V1_SHAPES: LazyLock<BTreeMap<&'static str, Shape>> = LazyLock::new(|| {
+pub(crate) static V1_SHAPES: LazyLock<BTreeMap<&'static str, Shape>> = LazyLock::new(|| {
     V1.lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .map(|line| line.split_once(" = ").expect(line))
@@ -31,7 +31,7 @@ pub static V1_SHAPES: LazyLock<BTreeMap<&'static str, Shape>> = LazyLock::new(||
 
 /// A shape.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A value without parts, an array, a map, or another type, by its notation.
     Type(&'static str),
     Names(Vec<&'static str>),
@@ -45,18 +45,18 @@ pub enum Shape {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub(crate) struct Member {
     /// Its name; nothing when it lies flat in the object.
-    pub name: Option<&'static str>,
+    pub(crate) name: Option<&'static str>,
     /// What `null` and absence mean.
-    pub presence: Presence,
+    pub(crate) presence: Presence,
     /// Its type.
-    pub of: &'static str,
+    pub(crate) of: &'static str,
 }
 
 /// What `null` and absence mean for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub(crate) enum Presence {
     Required,
     Optional,
     Patch,
@@ -105,7 +105,7 @@ impl Member {
 
 /// JSON with its members in an order of their own, and with what stands for absence marked.
 #[derive(Clone)]
-pub enum Node {
+pub(crate) enum Node {
     /// Its text, and the value that comes out again.
     Value(String, Value),
     Array(Vec<Node>),
@@ -116,7 +116,7 @@ pub enum Node {
 
 impl Node {
     /// The JSON text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Value(text, _) => text.clone(),
             Self::Gone => "null".to_owned(),
@@ -132,7 +132,7 @@ impl Node {
     }
 
     /// The JSON value that must come out again; nothing for what means absent.
-    pub fn value(&self) -> Option<Value> {
+    pub(crate) fn value(&self) -> Option<Value> {
         match self {
             Self::Value(_, value) => Some(value.clone()),
             Self::Gone => None,
@@ -159,7 +159,7 @@ impl From<Value> for Node {
 
 /// JSON of a type, and what a newer peer might make of it: members in any order, unknown ones among them, unknown names
 /// and variants.
-pub fn instance(name: &str) -> BoxedStrategy<Node> {
+pub(crate) fn instance(name: &str) -> BoxedStrategy<Node> {
     match &V1_SHAPES[name] {
         Shape::Type(notation) => of_type(notation),
         Shape::Map(value) => map_of(value),
@@ -316,7 +316,7 @@ fn other_members() -> impl Strategy<Value = Members> {
 }
 
 /// Any JSON.
-pub fn any_json() -> impl Strategy<Value = Value> {
+pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::Path;
 
 /// A wire type.
-pub struct WireType {
+pub(crate) struct WireType {
     /// Its name in the schema.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Decodes a text as the type, then encodes that.
-    pub again: fn(&str) -> Result<String, DecodeError>,
+    pub(crate) again: fn(&str) -> Result<String, DecodeError>,
 }
 
 fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
@@ -29,28 +29,92 @@ macro_rules! wire_types {
 }
 
 /// The types of version 1.
-pub const V1: &[WireType] = wire_types! { v1 {
-    initialization { ProtocolVersion, InitializeRequest, InitializeResponse, Implementation, ClientCapabilities, FileSystemCapabilities, ClientSessionCapabilities, CompactionCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities, BooleanConfigOptionCapabilities, AuthCapabilities, ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities, AgentCapabilities, PromptCapabilities, McpCapabilities, SessionCapabilities, SessionListCapabilities, SessionDeleteCapabilities, SessionAdditionalDirectoriesCapabilities, SessionResumeCapabilities, SessionCloseCapabilities, AgentAuthCapabilities, LogoutCapabilities }
-    authentication { AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse, LogoutRequest, LogoutResponse }
-    session_setup { SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest, LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse, CloseSessionRequest, CloseSessionResponse, McpServer, McpServerHttp, McpServerSse, McpServerStdio, HttpHeader, EnvVariable }
-    session_list { ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest, DeleteSessionResponse, SessionInfoUpdate }
-    session_modes { SessionModeId, SessionModeState, SessionMode, SetSessionModeRequest, SetSessionModeResponse, CurrentModeUpdate }
-    session_config_options { SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption, SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean, SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup, SetSessionConfigOptionRequest, SessionConfigOptionValue, SessionConfigOptionBoolean, SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate }
-    prompt_turn { MessageId, PromptRequest, PromptResponse, StopReason, Usage, CancelNotification, SessionNotification, SessionUpdate, ContentChunk, UsageUpdate, Cost }
-    content { ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource, EmbeddedResourceResource, TextResourceContents, BlobResourceContents, Annotations, Role }
-    tool_calls { ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus, ToolCallContent, Content, Diff, Terminal, ToolCallLocation, RequestPermissionRequest, PermissionOption, PermissionOptionKind, RequestPermissionResponse, RequestPermissionOutcome, SelectedPermissionOutcome }
-    file_system { ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse }
-    terminals { TerminalId, CreateTerminalRequest, CreateTerminalResponse, TerminalOutputRequest, TerminalOutputResponse, TerminalExitStatus, WaitForTerminalExitRequest, WaitForTerminalExitResponse, KillTerminalRequest, KillTerminalResponse, ReleaseTerminalRequest, ReleaseTerminalResponse }
+pub(crate) const V1: &[WireType] = wire_types! { v1 {
+    initialization {
+        ProtocolVersion, InitializeRequest, InitializeResponse, Implementation,
+        ClientCapabilities, FileSystemCapabilities, ClientSessionCapabilities,
+        CompactionCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
+        BooleanConfigOptionCapabilities, AuthCapabilities, ElicitationCapabilities,
+        ElicitationFormCapabilities, ElicitationUrlCapabilities, AgentCapabilities,
+        PromptCapabilities, McpCapabilities, SessionCapabilities, SessionListCapabilities,
+        SessionDeleteCapabilities, SessionAdditionalDirectoriesCapabilities,
+        SessionResumeCapabilities, SessionCloseCapabilities, AgentAuthCapabilities,
+        LogoutCapabilities
+    }
+    authentication {
+        AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, AuthenticateRequest,
+        AuthenticateResponse, LogoutRequest, LogoutResponse
+    }
+    session_setup {
+        SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest,
+        LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
+        CloseSessionRequest, CloseSessionResponse, McpServer, McpServerHttp, McpServerSse,
+        McpServerStdio, HttpHeader, EnvVariable
+    }
+    session_list {
+        ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
+        DeleteSessionResponse, SessionInfoUpdate
+    }
+    session_modes {
+        SessionModeId, SessionModeState, SessionMode, SetSessionModeRequest,
+        SetSessionModeResponse, CurrentModeUpdate
+    }
+    session_config_options {
+        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
+        SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect,
+        SessionConfigBoolean, SessionConfigSelectOptions, SessionConfigSelectOption,
+        SessionConfigSelectGroup, SetSessionConfigOptionRequest, SessionConfigOptionValue,
+        SessionConfigOptionBoolean, SessionConfigOptionValueId,
+        SetSessionConfigOptionResponse, ConfigOptionUpdate
+    }
+    prompt_turn {
+        MessageId, PromptRequest, PromptResponse, StopReason, Usage, CancelNotification,
+        SessionNotification, SessionUpdate, ContentChunk, UsageUpdate, Cost
+    }
+    content {
+        ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink,
+        EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
+        BlobResourceContents, Annotations, Role
+    }
+    tool_calls {
+        ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
+        ToolCallContent, Content, Diff, Terminal, ToolCallLocation,
+        RequestPermissionRequest, PermissionOption, PermissionOptionKind,
+        RequestPermissionResponse, RequestPermissionOutcome, SelectedPermissionOutcome
+    }
+    file_system {
+        ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest,
+        WriteTextFileResponse
+    }
+    terminals {
+        TerminalId, CreateTerminalRequest, CreateTerminalResponse, TerminalOutputRequest,
+        TerminalOutputResponse, TerminalExitStatus, WaitForTerminalExitRequest,
+        WaitForTerminalExitResponse, KillTerminalRequest, KillTerminalResponse,
+        ReleaseTerminalRequest, ReleaseTerminalResponse
+    }
     agent_plan { Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus }
-    slash_commands { AvailableCommandsUpdate, AvailableCommand, AvailableCommandInput, UnstructuredCommandInput }
-    elicitation { ElicitationId, CreateElicitationRequest, ElicitationMode, ElicitationFormMode, ElicitationUrlMode, ElicitationScope, ElicitationSessionScope, ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType, ElicitationProperties, ElicitationPropertySchema, StringFormat, StringPropertySchema, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, MultiSelectPropertySchema, MultiSelectItems, StringMultiSelectItems, TitledMultiSelectItems, CreateElicitationResponse, ElicitationAction, ElicitationAcceptAction, ElicitationContentValue, CompleteElicitationNotification }
+    slash_commands {
+        AvailableCommandsUpdate, AvailableCommand, AvailableCommandInput,
+        UnstructuredCommandInput
+    }
+    elicitation {
+        ElicitationId, CreateElicitationRequest, ElicitationMode, ElicitationFormMode,
+        ElicitationUrlMode, ElicitationScope, ElicitationSessionScope,
+        ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType,
+        ElicitationProperties, ElicitationPropertySchema, StringFormat,
+        StringPropertySchema, EnumOption, NumberPropertySchema, IntegerPropertySchema,
+        BooleanPropertySchema, MultiSelectPropertySchema, MultiSelectItems,
+        StringMultiSelectItems, TitledMultiSelectItems, CreateElicitationResponse,
+        ElicitationAction, ElicitationAcceptAction, ElicitationContentValue,
+        CompleteElicitationNotification
+    }
     notices { Notice, NoticeSeverity }
     compaction { CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk }
     cancellation { CancelRequestNotification }
 } };
 
 /// The type of a name.
-pub fn find(name: &str) -> &'static WireType {
+pub(crate) fn find(name: &str) -> &'static WireType {
     V1.iter().find(|wire_type| wire_type.name == name).unwrap_or_else(|| panic!("no type {name}"))
 }
 
