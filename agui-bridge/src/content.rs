@@ -1,0 +1,59 @@
+//! Content that is not text: what the page is shown of it.
+use crate::ids;
+use crate::json::{self, Members};
+use crate::translator::Translator;
+use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource, ResourceLink};
+use alloc::format;
+use alloc::string::String;
+use jsonrpc_core::wire::Raw;
+
+/// A resource link as text: a Markdown link to what a browser can open, else the name as code.
+pub(crate) fn link_text(link: &ResourceLink) -> String {
+    let title = link.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&link.name);
+    if link.uri.starts_with("https://") || link.uri.starts_with("http://") {
+        format!("[{}]({})", title.replace(['[', ']'], " "), link.uri.replace(')', "%29"))
+    } else {
+        format!("`{}`", link.name.replace('`', "'"))
+    }
+}
+
+/// A content block as JSON; of one that is longer than `limit` bytes, what it is and its size.
+pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {
+    let value = json::raw(block);
+    let bytes = value.as_str().len();
+    if bytes <= limit {
+        return value;
+    }
+    let (mime_type, uri) = match block {
+        ContentBlock::Image(image) => (Some(&image.mime_type), image.uri.as_ref()),
+        ContentBlock::Audio(audio) => (Some(&audio.mime_type), None),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::Text(text) => (text.mime_type.as_ref(), Some(&text.uri)),
+            EmbeddedResourceResource::Blob(blob) => (blob.mime_type.as_ref(), Some(&blob.uri)),
+            _ => (None, None),
+        },
+        _ => (None, None),
+    };
+    let short = |text: Option<&String>| text.map(|text| String::from(json::head(text, limit)));
+    Members::new()
+        .with("type", json::head(block.tag(), limit))
+        .with_some("mimeType", short(mime_type).as_ref())
+        .with_some("uri", short(uri).as_ref())
+        .with("omittedBytes", &bytes)
+        .into_raw()
+}
+
+impl Translator {
+    /// Shows a content block that no text can stand for.
+    pub(crate) fn show_block(&mut self, block: &ContentBlock) {
+        let part = bounded_block(block, self.options.limits.value);
+        if !block.is_known() {
+            self.custom("acp.unknown_content", Members::new().with("part", &part).into_raw());
+        } else if self.is_modern() {
+            let id = self.ids.numbered(&format!("{}content-", ids::ACTIVITY));
+            self.activity(id, "acp.content", Members::new().with("part", &part));
+        } else {
+            self.custom("acp.content", Members::new().with("part", &part).into_raw());
+        }
+    }
+}

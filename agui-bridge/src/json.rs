@@ -1,0 +1,78 @@
+use alloc::string::String;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// `value` as JSON text; `null` for a value that has no JSON form, of which the protocols have none.
+pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Raw {
+    Raw::from_value(value).unwrap_or_else(|_| Raw::from(RawValue::NULL))
+}
+
+/// `value` as JSON text, or what it is and how long it was when that is more than `limit` bytes.
+pub(crate) fn bounded<T: Serialize + ?Sized>(value: &T, limit: usize) -> Raw {
+    let value = raw(value);
+    let bytes = value.as_str().len();
+    if bytes <= limit { value } else { omitted(bytes).into_raw() }
+}
+
+/// The stand-in for a value that is too long.
+pub(crate) fn omitted(bytes: usize) -> Members {
+    Members::new().with("omittedBytes", &bytes)
+}
+
+/// A JSON object that is being put together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Members(Extra);
+
+impl Members {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn with<T: Serialize + ?Sized>(mut self, name: &'static str, value: &T) -> Self {
+        self.0.insert(name, raw(value));
+        self
+    }
+
+    pub(crate) fn with_some<T: Serialize>(self, name: &'static str, value: Option<&T>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_extra(self) -> Extra {
+        self.0
+    }
+
+    pub(crate) fn into_raw(self) -> Raw {
+        raw(&self.0)
+    }
+}
+
+/// The longest start of `text` that fits into `limit` bytes and ends between characters.
+pub(crate) fn head(text: &str, limit: usize) -> &str {
+    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The longest end of `text` that fits into `limit` bytes and begins between characters.
+pub(crate) fn tail(text: &str, limit: usize) -> &str {
+    let start =
+        (text.len().saturating_sub(limit)..=text.len()).find(|start| text.is_char_boundary(*start));
+    text.get(start.unwrap_or_default()..).unwrap_or_default()
+}
+
+/// Cuts `text` to `limit` bytes, and says so at its end.
+pub(crate) fn cut(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        let bytes = text.len();
+        text.truncate(head(&text, limit).len());
+        text.push_str(&alloc::format!("\n[cut: {limit} of {bytes} bytes]"));
+    }
+    text
+}

@@ -1,0 +1,68 @@
+/// Bounds on what a [`Translator`](crate::Translator) keeps and on what it puts into one event.
+///
+/// All sizes are bytes of UTF-8. Where something is cut, the event says so.
+///
+/// ```
+/// let mut limits = agui_bridge::Limits::default();
+/// limits.result = 1024;
+/// assert_eq!(limits.tool_calls, agui_bridge::Limits::TOOL_CALLS);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Text of one tool result; a longer one is cut and marked.
+    pub result: usize,
+    /// Arguments of one tool call; longer ones are replaced by `{"omittedBytes":…}`.
+    pub arguments: usize,
+    /// Content of one activity, and value of one custom event; what is longer is left out and its size given.
+    pub value: usize,
+    /// Text that a tool call shows before it ends; of a longer one, the end.
+    pub progress: usize,
+    /// Message of a `RUN_ERROR`; a longer one is cut and marked.
+    pub message: usize,
+    /// Tool calls that are kept. One more forgets the oldest that has its result, or gives the oldest its result.
+    pub tool_calls: usize,
+    /// Updates that are kept while no run is open; the oldest go first, and the next run says how many went.
+    pub waiting_updates: usize,
+    /// Permission requests that wait for a person; one more is rejected.
+    pub permissions: usize,
+    /// Identifiers that are remembered, so that none is used twice; later ones are numbers of our own.
+    pub ids: usize,
+}
+
+impl Limits {
+    /// Default of [`result`](Self::result): 64 KiB.
+    pub const RESULT: usize = 64 << 10;
+    /// Default of [`arguments`](Self::arguments): 1 MiB.
+    pub const ARGUMENTS: usize = 1 << 20;
+    /// Default of [`value`](Self::value): 1 MiB.
+    pub const VALUE: usize = 1 << 20;
+    /// Default of [`progress`](Self::progress): 4 KiB.
+    pub const PROGRESS: usize = 4 << 10;
+    /// Default of [`message`](Self::message): 4 KiB.
+    pub const MESSAGE: usize = 4 << 10;
+    /// Default of [`tool_calls`](Self::tool_calls).
+    pub const TOOL_CALLS: usize = 1024;
+    /// Default of [`waiting_updates`](Self::waiting_updates).
+    pub const WAITING_UPDATES: usize = 4096;
+    /// Default of [`permissions`](Self::permissions).
+    pub const PERMISSIONS: usize = 64;
+    /// Default of [`ids`](Self::ids).
+    pub const IDS: usize = 65_536;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            result: Self::RESULT,
+            arguments: Self::ARGUMENTS,
+            value: Self::VALUE,
+            progress: Self::PROGRESS,
+            message: Self::MESSAGE,
+            tool_calls: Self::TOOL_CALLS,
+            waiting_updates: Self::WAITING_UPDATES,
+            permissions: Self::PERMISSIONS,
+            ids: Self::IDS,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! How runs end.
+use crate::json::{self, Members};
+use crate::translator::Translator;
+use crate::usage::token_usage;
+use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
+use agui_types::event::{
+    RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome,
+    RunFinishedSuccessOutcome,
+};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Extra;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+
+/// The code of a run that a legacy client has to take for failed because it cannot be told that it was cancelled.
+const CANCELLED: &str = "CANCELLED";
+
+/// What ends a run that the agent does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The agent cannot be started or reached.
+    AgentUnavailable,
+    /// The agent took too long to start or to greet.
+    AgentTimeout,
+    /// The agent speaks no version of ACP that we speak.
+    AcpVersion,
+    /// The agent ended, or its connection did.
+    AgentExited,
+    /// The turn took too long.
+    TurnTimeout,
+    /// Nothing came from the agent for too long.
+    IdleTimeout,
+    /// Too much is going on.
+    Overloaded,
+    /// The agent went beyond a limit.
+    LimitExceeded,
+    /// Whoever runs the bridge is ending.
+    GatewayShutdown,
+}
+
+impl Failure {
+    /// The `code` of the `RUN_ERROR`.
+    ///
+    /// ```
+    /// assert_eq!(agui_bridge::Failure::AgentExited.code(), "AGENT_EXITED");
+    /// ```
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::AgentUnavailable => "AGENT_UNAVAILABLE",
+            Self::AgentTimeout => "AGENT_TIMEOUT",
+            Self::AcpVersion => "ACP_VERSION",
+            Self::AgentExited => "AGENT_EXITED",
+            Self::TurnTimeout => "TURN_TIMEOUT",
+            Self::IdleTimeout => "IDLE_TIMEOUT",
+            Self::Overloaded => "OVERLOADED",
+            Self::LimitExceeded => "LIMIT_EXCEEDED",
+            Self::GatewayShutdown => "GATEWAY_SHUTDOWN",
+        }
+    }
+}
+
+/// The `code` of the `RUN_ERROR` for an error that the agent answered a prompt with.
+///
+/// | JSON-RPC | code |
+/// |---|---|
+/// | -32700 | `ACP_PARSE_ERROR` |
+/// | -32600 | `ACP_INVALID_REQUEST` |
+/// | -32601 | `ACP_METHOD_NOT_FOUND` |
+/// | -32602 | `ACP_INVALID_PARAMS` |
+/// | -32603 | `ACP_INTERNAL_ERROR` |
+/// | -32800 | `ACP_REQUEST_CANCELLED` |
+/// | -32000 | `ACP_AUTH_REQUIRED` |
+/// | -32002 | `ACP_SESSION_NOT_FOUND` when `data` names a session, else `ACP_RESOURCE_NOT_FOUND` |
+/// | any other | `ACP_ERROR` |
+fn error_code(error: &ErrorObject) -> &'static str {
+    match error.code {
+        ErrorCode::PARSE_ERROR => "ACP_PARSE_ERROR",
+        ErrorCode::INVALID_REQUEST => "ACP_INVALID_REQUEST",
+        ErrorCode::METHOD_NOT_FOUND => "ACP_METHOD_NOT_FOUND",
+        ErrorCode::INVALID_PARAMS => "ACP_INVALID_PARAMS",
+        ErrorCode::INTERNAL_ERROR => "ACP_INTERNAL_ERROR",
+        ErrorCode::REQUEST_CANCELLED => "ACP_REQUEST_CANCELLED",
+        AUTH_REQUIRED => "ACP_AUTH_REQUIRED",
+        RESOURCE_NOT_FOUND if names_session(error) => "ACP_SESSION_NOT_FOUND",
+        RESOURCE_NOT_FOUND => "ACP_RESOURCE_NOT_FOUND",
+        _ => "ACP_ERROR",
+    }
+}
+
+/// Spec: [`ErrorCode`](https://agentclientprotocol.com/protocol/v1/schema#errorcode) (ACP v1)
+const AUTH_REQUIRED: ErrorCode = ErrorCode(-32000);
+const RESOURCE_NOT_FOUND: ErrorCode = ErrorCode(-32002);
+
+fn names_session(error: &ErrorObject) -> bool {
+    let data = error.data.as_ref().and_then(|data| data.decode::<Extra>().ok());
+    data.is_some_and(|data| data.get("sessionId").is_some())
+}
+
+impl Translator {
+    /// Takes in the agent's answer to the prompt, and ends the run.
+    ///
+    /// | answer | AG-UI 1.0 | legacy |
+    /// |---|---|---|
+    /// | `end_turn`, and reasons that this version does not know | `RUN_FINISHED`, outcome success | without outcome |
+    /// | `max_tokens`, `max_turn_requests` | the same, after a `CUSTOM` `acp.notice` | without outcome |
+    /// | `refusal` | `RUN_ERROR` `ACP_REFUSAL` | the same |
+    /// | `cancelled`, or any reason after [`handle_cancel`](Self::handle_cancel) | outcome cancelled | `RUN_ERROR` `CANCELLED` |
+    /// | error -32800 after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
+    /// | any other error | `RUN_ERROR`, the code by the table of JSON-RPC codes, `ACP_ERROR` for unknown ones | the same |
+    ///
+    /// `RUN_FINISHED.result` is `{"stopReason":…}`, the agent's own word. While no run is open it does nothing: the
+    /// run has its end.
+    pub fn handle_prompt_response(&mut self, response: Result<PromptResponse, ErrorObject>) {
+        let Some(run) = &self.run else { return };
+        let stopped = run.cancelled;
+        match response {
+            Ok(response) => {
+                let cancelled = stopped || response.stop_reason == StopReason::Cancelled;
+                self.close_run(cancelled);
+                if cancelled {
+                    self.finish_cancelled(Some(response));
+                } else if response.stop_reason == StopReason::Refusal {
+                    self.fail_run(
+                        "ACP_REFUSAL",
+                        "The agent refuses to go on.",
+                        Some(&response),
+                        None,
+                    );
+                } else {
+                    self.finish(response);
+                }
+            }
+            Err(error) if stopped && error.code == ErrorCode::REQUEST_CANCELLED => {
+                self.close_run(true);
+                self.finish_cancelled(None);
+            }
+            Err(error) => {
+                self.close_run(stopped);
+                let code = error_code(&error);
+                self.fail_run(code, &error.message, None, Some(error.code));
+            }
+        }
+    }
+
+    /// Notes that the run is to stop: whatever asks for permission is answered `cancelled`, now and until the agent
+    /// answers the prompt. Sending `session/cancel` is the caller's part.
+    pub fn handle_cancel(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.cancelled = true;
+            self.cancel_permissions();
+        }
+    }
+
+    /// Ends the run as failed, and closes what is open. Does nothing while no run is open.
+    pub fn handle_failure(&mut self, failure: Failure, message: &str) {
+        let Some(run) = &self.run else { return };
+        let stopped = run.cancelled;
+        self.close_run(stopped);
+        self.fail_run(failure.code(), message, None, None);
+    }
+
+    /// Closes all that is open, so that only the end is missing.
+    fn close_run(&mut self, cancelled: bool) {
+        self.cancel_permissions();
+        self.close_text();
+        self.close_calls(cancelled);
+        self.tell_last();
+    }
+
+    fn finish(&mut self, response: PromptResponse) {
+        let title = match response.stop_reason {
+            StopReason::MaxTokens => Some("The agent stopped: it reached its limit of tokens."),
+            StopReason::MaxTurnRequests => {
+                Some("The agent stopped: it reached its limit of model requests in a turn.")
+            }
+            _ => None,
+        };
+        if let Some(title) = title {
+            let notice = Members::new().with("severity", "warning").with("title", title);
+            self.custom("acp.notice", notice.into_raw());
+        }
+        let mut success = RunFinishedSuccessOutcome::new();
+        success.pending_tool_call_ids = Some(Vec::new());
+        self.finish_run(RunFinishedOutcome::Success(success), Some(&response));
+    }
+
+    fn finish_cancelled(&mut self, response: Option<PromptResponse>) {
+        if self.is_modern() {
+            let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
+            self.finish_run(outcome, response.as_ref());
+        } else {
+            self.fail_run(CANCELLED, "The run was cancelled.", None, None);
+        }
+    }
+
+    fn finish_run(&mut self, outcome: RunFinishedOutcome, response: Option<&PromptResponse>) {
+        let Some(run) = self.run.take() else { return };
+        let mut finished = RunFinishedEvent::new(run.thread_id, run.run_id);
+        finished.result = response.map(|response| {
+            let reason = json::head(response.stop_reason.as_str(), self.options.limits.message);
+            Members::new().with("stopReason", reason).into_raw()
+        });
+        if self.is_modern() {
+            finished.outcome = Some(outcome);
+            finished.usage = response
+                .and_then(|response| response.usage.as_ref())
+                .map(|usage| vec![token_usage(usage)]);
+        }
+        self.emit(finished);
+    }
+
+    fn fail_run(
+        &mut self,
+        code: &str,
+        message: &str,
+        response: Option<&PromptResponse>,
+        number: Option<ErrorCode>,
+    ) {
+        self.run = None;
+        let message: String = json::cut(message.to_owned(), self.options.limits.message);
+        let mut error = RunErrorEvent::new(message);
+        error.code = Some(code.to_owned());
+        if self.is_modern() {
+            error.usage = response
+                .and_then(|response| response.usage.as_ref())
+                .map(|usage| vec![token_usage(usage)]);
+        }
+        error.metadata = self.metadata(Members::new().with_some("code", number.as_ref()));
+        self.emit(error);
+    }
+}

@@ -1,0 +1,202 @@
+//! Messages and thoughts: joining chunks, opening and closing spans.
+use crate::ids;
+use crate::json::Members;
+use crate::translator::Translator;
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{ContentChunk, MessageId as ChunkId};
+use agui_types::Metadata;
+use agui_types::event::{
+    ReasoningEndEvent, ReasoningMessageContentEvent, ReasoningMessageEndEvent,
+    ReasoningMessageStartEvent, ReasoningRole, ReasoningStartEvent, TextMessageContentEvent,
+    TextMessageEndEvent, TextMessageRole, TextMessageStartEvent,
+};
+use agui_types::id::MessageId;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Who speaks in a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    User,
+    Agent,
+    Thought,
+}
+
+/// What is open, what tool calls hang on, and what the agent may repeat.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    open: Option<Open>,
+    parent: Option<Parent>,
+    echo: Echo,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    voice: Voice,
+    key: Option<ChunkId>,
+    id: MessageId,
+    /// Of a thought.
+    span: Option<MessageId>,
+}
+
+/// The assistant message that the next tool call belongs to.
+#[derive(Clone, Debug)]
+struct Parent {
+    key: Option<ChunkId>,
+    id: MessageId,
+}
+
+/// The prompt, as far as the agent has not repeated it.
+#[derive(Clone, Debug, Default)]
+struct Echo {
+    text: String,
+    repeated: usize,
+    blocks: Vec<ContentBlock>,
+}
+
+impl Text {
+    /// Begins a run that sends `prompt`.
+    pub(crate) fn begin(&mut self, prompt: &[ContentBlock]) {
+        let mut echo = Echo::default();
+        for block in prompt {
+            match block {
+                ContentBlock::Text(text) => echo.text.push_str(&text.text),
+                other => echo.blocks.push(other.clone()),
+            }
+        }
+        *self = Self { open: None, parent: None, echo };
+    }
+
+    /// Whether the agent only repeats, in a chunk of the user's, the prompt of the last run.
+    pub(crate) fn is_echo(&mut self, chunk: &ContentChunk) -> bool {
+        let echo = &mut self.echo;
+        match &chunk.content {
+            ContentBlock::Text(text) => {
+                let rest = echo.text.get(echo.repeated..).unwrap_or_default();
+                let repeats = rest.starts_with(&text.text);
+                echo.repeated += if repeats { text.text.len() } else { 0 };
+                repeats
+            }
+            other => {
+                let at = echo.blocks.iter().position(|block| block == other);
+                at.map(|at| echo.blocks.remove(at)).is_some()
+            }
+        }
+    }
+
+    /// The next tool call belongs to another step of the model.
+    pub(crate) fn end_step(&mut self) {
+        self.parent = None;
+    }
+}
+
+impl Translator {
+    pub(crate) fn chunk(&mut self, voice: Voice, chunk: ContentChunk) {
+        let acp = Members::new().with_some("_meta", chunk.meta.as_ref());
+        match chunk.content {
+            ContentBlock::Text(text) => {
+                let acp = acp
+                    .with_some("annotations", text.annotations.as_ref())
+                    .with_some("contentMeta", text.meta.as_ref());
+                self.say(voice, chunk.message_id, text.text, acp);
+            }
+            ContentBlock::ResourceLink(link) => {
+                let text = crate::content::link_text(&link);
+                self.say(voice, chunk.message_id, text, acp.with("resource", &link));
+            }
+            other => self.show_block(&other),
+        }
+    }
+
+    fn say(&mut self, voice: Voice, key: Option<ChunkId>, delta: String, acp: Members) {
+        if delta.is_empty() {
+            return;
+        }
+        let metadata = self.metadata(acp);
+        let joins = |open: &&Open| open.voice == voice && (key.is_none() || open.key == key);
+        let open = self.text.open.as_ref().filter(joins).map(|open| open.id.clone());
+        let (id, metadata) = match open {
+            Some(id) => (id, metadata),
+            None => (self.open(voice, key, metadata), None),
+        };
+        if voice == Voice::Thought {
+            let mut event = ReasoningMessageContentEvent::new(id, delta);
+            event.metadata = metadata;
+            self.emit(event);
+        } else {
+            let mut event = TextMessageContentEvent::new(id, delta);
+            event.metadata = metadata;
+            self.emit(event);
+        }
+    }
+
+    fn open(
+        &mut self,
+        voice: Voice,
+        key: Option<ChunkId>,
+        metadata: Option<Metadata>,
+    ) -> MessageId {
+        self.close_text();
+        let same =
+            self.text.parent.as_ref().is_some_and(|parent| key.is_some() && parent.key == key);
+        if voice != Voice::Thought || !same {
+            self.text.parent = None;
+        }
+        let (id, span) = match voice {
+            Voice::Thought => {
+                let span = self.message_id(ids::SPAN, key.as_ref());
+                let id = self.message_id(ids::REASONING, key.as_ref());
+                self.emit(ReasoningStartEvent::new(span.clone()));
+                let mut start =
+                    ReasoningMessageStartEvent::new(id.clone(), ReasoningRole::Reasoning);
+                start.metadata = metadata;
+                self.emit(start);
+                (id, Some(span))
+            }
+            Voice::Agent | Voice::User => {
+                let id = self.message_id(ids::MESSAGE, key.as_ref());
+                let mut start = TextMessageStartEvent::new(id.clone());
+                let agent = voice == Voice::Agent;
+                start.role =
+                    Some(if agent { TextMessageRole::Assistant } else { TextMessageRole::User });
+                start.metadata = metadata;
+                self.emit(start);
+                if agent {
+                    self.text.parent = Some(Parent { key: key.clone(), id: id.clone() });
+                }
+                (id, None)
+            }
+        };
+        self.text.open = Some(Open { voice, key, id: id.clone(), span });
+        id
+    }
+
+    /// Ends the message or thought that is open.
+    pub(crate) fn close_text(&mut self) {
+        let Some(open) = self.text.open.take() else { return };
+        match open.span {
+            Some(span) => {
+                self.emit(ReasoningMessageEndEvent::new(open.id));
+                self.emit(ReasoningEndEvent::new(span));
+            }
+            None => self.emit(TextMessageEndEvent::new(open.id)),
+        }
+    }
+
+    /// The assistant message that a tool call which starts now belongs to; one of its own where no text came before.
+    pub(crate) fn parent_message(&mut self) -> MessageId {
+        if let Some(parent) = &self.text.parent {
+            return parent.id.clone();
+        }
+        let id = self.message_id(ids::MESSAGE, None);
+        self.text.parent = Some(Parent { key: None, id: id.clone() });
+        id
+    }
+
+    fn message_id(&mut self, prefix: &str, key: Option<&ChunkId>) -> MessageId {
+        match key {
+            Some(key) => self.ids.keyed(prefix, key.as_str(), '.').into(),
+            None => self.ids.numbered(prefix).into(),
+        }
+    }
+}

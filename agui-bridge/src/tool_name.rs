@@ -1,0 +1,125 @@
+use acp_types::v1::tool_calls::ToolKind;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt;
+use jsonrpc_core::wire::{Extra, Meta};
+use serde::{Serialize, Serializer};
+
+/// Longest tool name, in bytes.
+const NAME_BYTES: usize = 128;
+/// Longest name made from a title, in bytes.
+const SLUG_BYTES: usize = 64;
+/// What a tool is called about which nothing is known.
+const NAMELESS: &str = "tool";
+
+/// Who runs a tool, as `metadata.acp.source` of its call says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Agent,
+    Mcp(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent => f.write_str("agent"),
+            Self::Mcp(server) => write!(f, "mcp:{server}"),
+        }
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What is known about a tool call that can name its tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clues<'a> {
+    pub(crate) name: Option<&'a str>,
+    pub(crate) meta: Option<&'a Meta>,
+    pub(crate) kind: Option<&'a ToolKind>,
+    pub(crate) title: Option<&'a str>,
+}
+
+/// The name and the source of a tool: the first of these that there is.
+///
+/// | from | name |
+/// |---|---|
+/// | `name` | itself, MCP-decoded |
+/// | `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name` | itself, MCP-decoded |
+/// | `title` that is an MCP name | MCP-decoded |
+/// | `kind`, a known one but `other` | itself |
+/// | `title` | in lower case, each run of what is neither letter nor digit as one `_`, at most 64 bytes |
+/// | nothing | `tool` |
+///
+/// MCP-decoded: `mcp__server__tool`, and `mcp_server_tool` where the server's name has no `_`, are `tool` of
+/// `mcp:server`. `server_tool` is not decoded: without a list of the servers it is any name.
+pub(crate) fn tool_name(clues: Clues<'_>) -> (String, Source) {
+    let given = clues.name.filter(|name| !name.trim().is_empty());
+    if let Some(name) = given {
+        return mcp_or_agent(name);
+    }
+    if let Some(name) = clues.meta.and_then(name_in_meta) {
+        return mcp_or_agent(&name);
+    }
+    let title = clues.title.map(str::trim).filter(|title| !title.is_empty());
+    if let Some((server, tool)) = title.and_then(mcp_name) {
+        return (short(tool), Source::Mcp(short(server)));
+    }
+    let kind = clues.kind.filter(|kind| kind.is_known() && **kind != ToolKind::Other);
+    let name = match kind {
+        Some(kind) => kind.as_str().to_owned(),
+        None => {
+            title.map(slug).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned())
+        }
+    };
+    (name, Source::Agent)
+}
+
+fn mcp_or_agent(name: &str) -> (String, Source) {
+    match mcp_name(name) {
+        Some((server, tool)) => (short(tool), Source::Mcp(short(server))),
+        None => (short(name), Source::Agent),
+    }
+}
+
+fn mcp_name(name: &str) -> Option<(&str, &str)> {
+    let is_name = |part: &str| !part.is_empty() && !part.contains(char::is_whitespace);
+    let parts = match name.strip_prefix("mcp__") {
+        Some(rest) => rest.split_once("__"),
+        None => name.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')),
+    };
+    parts.filter(|(server, tool)| is_name(server) && is_name(tool))
+}
+
+fn name_in_meta(meta: &Meta) -> Option<String> {
+    let claude = meta.get("claudeCode").and_then(|value| value.decode::<Extra>().ok());
+    let claude = claude.as_ref().and_then(|members| members.get("toolName").cloned());
+    [claude, meta.get("toolName"), meta.get("tool_name")]
+        .into_iter()
+        .flatten()
+        .filter_map(|value| value.decode::<String>().ok())
+        .find(|name| !name.trim().is_empty())
+}
+
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for character in title.chars() {
+        if slug.len() == SLUG_BYTES {
+            break;
+        }
+        if character.is_ascii_alphanumeric() {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    slug.truncate(slug.trim_end_matches('_').len());
+    slug
+}
+
+fn short(name: &str) -> String {
+    crate::json::head(name, NAME_BYTES).to_owned()
+}
