@@ -23,7 +23,7 @@ use acp_types::v1::slash_commands::{AvailableCommand, AvailableCommandsUpdate};
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorCode, ErrorObject, Message, Request, RequestId};
+use jsonrpc_core::{ErrorCode, ErrorObject, Incoming, Request, RequestId};
 use std::collections::BTreeMap;
 
 /// How many sessions there may be.
@@ -45,42 +45,40 @@ pub(crate) struct Agent {
 impl Agent {
     /// `pause`: the time between two updates.
     pub(crate) fn new(pause: Duration) -> Self {
-        Self { pause, client: Client::default(), sessions: BTreeMap::new(), has_terminal: false }
+        Self { pause, client: Client::new(), sessions: BTreeMap::new(), has_terminal: false }
     }
 
     /// Takes in a line of the client.
-    pub(crate) fn handle_line(&mut self, line: &str, now: Duration) {
-        match Message::decode(line) {
-            Ok(Message::Request(request)) => self.handle_request(request, now),
-            Ok(Message::Notification(notification)) => {
-                // What cannot be read or is not known is nothing to answer.
-                match ClientNotification::decode(&notification.method, notification.params) {
-                    Ok(ClientNotification::CancelNotification(cancel)) => {
-                        self.cancel(&cancel.session_id);
-                    }
-                    Ok(ClientNotification::CancelRequestNotification(cancel)) => {
-                        self.cancel_request(&cancel.request_id);
-                    }
-                    _ => {}
+    pub(crate) fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
+        match self.client.read(line) {
+            Incoming::Request(request) => self.handle_request(&request, now),
+            Incoming::Notification(notification) => {
+                let decoded = ClientNotification::decode(&notification.method, notification.params);
+                if let Ok(ClientNotification::CancelNotification(cancel)) = decoded {
+                    self.cancel(&cancel.session_id);
                 }
             }
-            Ok(Message::Response(response)) => {
-                if let Some(session) = self.client.answered(&response.id) {
-                    self.go_on(&session, &response.id, response.outcome.map(Raw::from));
+            Incoming::Cancelled { id, .. } => self.cancel_request(&id),
+            Incoming::Response { id, token, outcome } => {
+                self.go_on(&token, &id, outcome.map(Raw::from));
+            }
+            Incoming::Refused { response, .. } => self.client.reply(response),
+            Incoming::Unmatched(_) => {}
+            Incoming::Malformed { error, reply, ended } => {
+                if let Some(reply) = reply {
+                    self.client.reply(reply);
+                }
+                if let Some((id, session)) = ended {
+                    let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string());
+                    self.go_on(&session, &id, Err(error));
                 }
             }
-            Err(error) => self.client.complain(error.reply()),
         }
     }
 
-    /// Takes in that a line of the client cannot be read.
-    pub(crate) fn handle_unreadable(&mut self, error: &FrameError) {
-        self.client.complain(error.reply());
-    }
-
-    fn handle_request(&mut self, request: Request<'_>, now: Duration) {
-        let Request { id, method, params, .. } = request;
-        match ClientRequest::decode(&method, params) {
+    fn handle_request(&mut self, request: &Request<'_>, now: Duration) {
+        let (id, method) = (&request.id, &request.method);
+        match ClientRequest::decode(method, request.params) {
             Ok(ClientRequest::InitializeRequest(request)) => self.initialize(id, &request),
             Ok(ClientRequest::AuthenticateRequest(request)) => self.authenticate(id, &request),
             Ok(ClientRequest::NewSessionRequest(request)) => self.new_session(id, *request),
@@ -97,7 +95,7 @@ impl Agent {
         }
     }
 
-    fn initialize(&mut self, id: RequestId, request: &InitializeRequest) {
+    fn initialize(&mut self, id: &RequestId, request: &InitializeRequest) {
         let client = request.client_capabilities.as_ref();
         self.has_terminal = client.and_then(|client| client.terminal).unwrap_or(false);
         let mut prompt = PromptCapabilities::new();
@@ -116,7 +114,7 @@ impl Agent {
         self.client.answer(id, Ok(response));
     }
 
-    fn authenticate(&mut self, id: RequestId, request: &AuthenticateRequest) {
+    fn authenticate(&mut self, id: &RequestId, request: &AuthenticateRequest) {
         if request.method_id.as_str() == AUTH_METHOD {
             self.client.answer(id, Ok(AuthenticateResponse::new()));
         } else {
@@ -125,7 +123,7 @@ impl Agent {
         }
     }
 
-    fn new_session(&mut self, id: RequestId, request: NewSessionRequest) {
+    fn new_session(&mut self, id: &RequestId, request: NewSessionRequest) {
         if self.sessions.len() >= MAX_SESSIONS {
             let message = format!("no more than {MAX_SESSIONS} sessions");
             return self.refuse(id, ErrorCode::INTERNAL_ERROR, message);
@@ -148,7 +146,7 @@ impl Agent {
         self.client.update(&session_id, SessionUpdate::AvailableCommandsUpdate(update));
     }
 
-    fn load_session(&mut self, id: RequestId, request: &LoadSessionRequest) {
+    fn load_session(&mut self, id: &RequestId, request: &LoadSessionRequest) {
         let Some(session) = self.sessions.get(&request.session_id) else {
             return self.refuse_session(id, &request.session_id);
         };
@@ -160,7 +158,7 @@ impl Agent {
         self.client.answer(id, Ok(response));
     }
 
-    fn set_mode(&mut self, id: RequestId, request: &SetSessionModeRequest) {
+    fn set_mode(&mut self, id: &RequestId, request: &SetSessionModeRequest) {
         let Some(session) = self.sessions.get_mut(&request.session_id) else {
             return self.refuse_session(id, &request.session_id);
         };
@@ -172,7 +170,7 @@ impl Agent {
         }
     }
 
-    fn prompt(&mut self, id: RequestId, request: &PromptRequest, now: Duration) {
+    fn prompt(&mut self, id: &RequestId, request: &PromptRequest, now: Duration) {
         let Some(session) = self.sessions.get_mut(&request.session_id) else {
             return self.refuse_session(id, &request.session_id);
         };
@@ -182,14 +180,14 @@ impl Agent {
         }
         session.remember_prompt(&request.prompt);
         let steps = words::steps(&text(&request.prompt), &mut session.scene);
-        session.turn = Some(Turn::new(id, steps, now));
+        session.turn = Some(Turn::new(id.clone(), steps, now));
     }
 
-    fn refuse_session(&mut self, id: RequestId, session: &SessionId) {
+    fn refuse_session(&mut self, id: &RequestId, session: &SessionId) {
         self.refuse(id, RESOURCE_NOT_FOUND, format!("no session {session:?}"));
     }
 
-    fn refuse(&mut self, id: RequestId, code: ErrorCode, message: String) {
+    fn refuse(&mut self, id: &RequestId, code: ErrorCode, message: String) {
         self.client.answer::<()>(id, Err(ErrorObject::new(code, message)));
     }
 }

@@ -3,33 +3,48 @@
 use acp_types::methods::NotificationParams;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::session_setup::SessionId;
+use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorCode, ErrorObject, Message, Notification, Request, RequestId, Response};
+use jsonrpc_core::{
+    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
+    RequestId, Response,
+};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
-/// What is to be written, and what was asked.
-#[derive(Debug, Default)]
+/// What is to be written, and which requests of both sides are open.
+#[derive(Debug)]
 pub(crate) struct Client {
     /// Lines for the client.
     pub(crate) out: Vec<u8>,
-    asked: BTreeMap<RequestId, SessionId>,
-    last_id: i64,
+    peer: Peer<SessionId>,
 }
 
 impl Client {
-    /// Answers a request.
-    pub(crate) fn answer<R: Serialize>(&mut self, id: RequestId, outcome: Result<R, ErrorObject>) {
-        let outcome = outcome.and_then(|result| to_raw(&result));
-        let outcome = outcome.as_ref().map(AsRef::as_ref).map_err(Clone::clone);
-        Message::from(Response::new(id, outcome)).to_line(&mut self.out);
+    pub(crate) fn new() -> Self {
+        Self { out: Vec::new(), peer: Peer::new(CancelMethod::ACP, Limits::default()) }
     }
 
-    /// Writes the answer to a message that cannot be read, if it gets one.
-    pub(crate) fn complain(&mut self, reply: Option<Response<'_>>) {
-        if let Some(reply) = reply {
-            Message::from(reply).to_line(&mut self.out);
+    /// Reads a line of the client.
+    pub(crate) fn read<'a>(
+        &mut self,
+        line: Result<&'a str, FrameError>,
+    ) -> Incoming<'a, SessionId> {
+        self.peer.handle_line(line)
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer<R: Serialize>(&mut self, id: &RequestId, outcome: Result<R, ErrorObject>) {
+        let outcome = outcome.and_then(|result| to_raw(&result));
+        let outcome = outcome.as_ref().map(AsRef::as_ref).map_err(Clone::clone);
+        match self.peer.respond(id, outcome) {
+            Ok(response) => Message::from(response).to_line(&mut self.out),
+            Err(error) => eprintln!("demo-agent: request {id} cannot be answered: {error}"),
         }
+    }
+
+    /// Writes an answer that is ready.
+    pub(crate) fn reply(&mut self, response: Response<'_>) {
+        Message::from(response).to_line(&mut self.out);
     }
 
     /// Tells what happens in a session.
@@ -45,17 +60,21 @@ impl Client {
     }
 
     /// Asks for something in a session.
-    pub(crate) fn ask(&mut self, session: &SessionId, method: &str, params: &Raw) -> RequestId {
-        self.last_id += 1;
-        let id = RequestId::from(self.last_id);
-        self.asked.insert(id.clone(), session.clone());
+    ///
+    /// # Errors
+    /// Too much was asked that is not answered.
+    pub(crate) fn ask(
+        &mut self,
+        session: &SessionId,
+        method: &str,
+        params: &Raw,
+    ) -> Result<RequestId, ErrorObject> {
+        let id = self
+            .peer
+            .register(session.clone(), None)
+            .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
         Message::from(Request::new(id.clone(), method, params.as_ref())).to_line(&mut self.out);
-        id
-    }
-
-    /// The session in which the question was asked that has this answer.
-    pub(crate) fn answered(&mut self, id: &RequestId) -> Option<SessionId> {
-        self.asked.remove(id)
+        Ok(id)
     }
 
     /// Writes a line that is no message.

@@ -42,10 +42,7 @@ pub(crate) fn run(mut agent: Agent) -> ExitCode {
             Err(RecvTimeoutError::Disconnected) => return ExitCode::SUCCESS,
         }
         while let Some(line) = lines.next() {
-            match line {
-                Ok(line) => agent.handle_line(line, start.elapsed()),
-                Err(error) => agent.handle_unreadable(&error),
-            }
+            agent.handle_line(line, start.elapsed());
         }
     }
 }

@@ -77,8 +77,10 @@ fn take(session: &mut Session, client: &mut Client, step: Step, now: Duration, p
         }
         Step::Wait(pause) => turn.due = now + pause,
         Step::Ask(question) => {
-            let id = client.ask(&session.scene.session_id, question.method, &question.params);
-            turn.waiting = Some((id, question));
+            match client.ask(&session.scene.session_id, question.method, &question.params) {
+                Ok(id) => turn.waiting = Some((id, question)),
+                Err(error) => turn.go_on((question.then)(Err(error))),
+            }
         }
         Step::AllowEdits => session.scene.asks = false,
         Step::UseTerminal(terminal) => turn.terminal = Some(terminal),
@@ -98,7 +100,8 @@ fn cancel(session: &mut Session, client: &mut Client) {
     if let Some(terminal) = turn.terminal.take() {
         let request = ReleaseTerminalRequest::new(session.scene.session_id.clone(), terminal);
         if let Ok(params) = Raw::from_value(&request) {
-            client.ask(&session.scene.session_id, ReleaseTerminalRequest::METHOD, &params);
+            // Whatever comes of it, the turn is over.
+            let _ = client.ask(&session.scene.session_id, ReleaseTerminalRequest::METHOD, &params);
         }
     }
     for id in turn.take_open_calls() {
@@ -120,5 +123,5 @@ fn end(session: &mut Session, client: &mut Client, outcome: Result<StopReason, E
         response.usage = turn.usage;
         response
     });
-    client.answer(turn.prompt, response);
+    client.answer(&turn.prompt, response);
 }
