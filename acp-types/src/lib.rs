@@ -1,7 +1,61 @@
 //! The Agent Client Protocol as open, lossless Rust types.
+//!
+//! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) is JSON-RPC 2.0 between an editor, the client, and a
+//! coding agent. This crate is its messages, and does no IO: [`v1`] has a type for all that is stable in version 1, in a
+//! module for each page of the specification, and [`methods`] has its methods as data.
+//!
+//! **Decode, then encode, gives the same JSON value.** Peers are newer, older or odd: members that a type does not know
+//! stay in its `extra`, names that an enum does not know and variants that a union does not know are its `Unknown`, and
+//! come out as they came in. A known shape with a bad body is an error that says where, what was expected, and what came.
+//! Numbers are kept by value: `0` may come out as `0.0` where the protocol has a fraction.
+//!
+//! Read what an agent reports:
+//!
+//! ```
+//! use acp_types::v1::content::ContentBlock;
+//! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+//! use jsonrpc_core::wire;
+//!
+//! let params = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}"#;
+//! let notification: SessionNotification = wire::decode(params)?;
+//! let SessionUpdate::AgentMessageChunk(chunk) = &notification.update else { panic!("something else") };
+//! let ContentBlock::Text(text) = &chunk.content else { panic!("not text") };
+//! assert_eq!(text.text, "Hi");
+//!
+//! let newer = r#"{"sessionId":"s","update":{"sessionUpdate":"mood","level":1.50}}"#;
+//! let notification: SessionNotification = wire::decode(newer)?;
+//! assert_eq!((notification.update.tag(), notification.update.is_known()), ("mood", false));
+//! assert_eq!(serde_json::to_string(&notification)?, newer);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Answer a prompt: `new` takes what the specification requires, the rest are public fields.
+//!
+//! ```
+//! use acp_types::v1::prompt_turn::{PromptResponse, StopReason, Usage};
+//!
+//! let mut response = PromptResponse::new(StopReason::EndTurn);
+//! response.usage = Some(Usage::new(53_u64, 35_u64, 18_u64));
+//! assert_eq!(
+//!     serde_json::to_string(&response)?,
+//!     r#"{"stopReason":"end_turn","usage":{"totalTokens":53,"inputTokens":35,"outputTokens":18}}"#,
+//! );
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! Read by method, when the envelope says what it is: see [`v1::dispatch`].
+//!
+//! Members that are unstable in version 1 are in `extra` as well; only [`PromptResponse::usage`] has a field already.
+//!
+//! [`PromptResponse::usage`]: v1::prompt_turn::PromptResponse::usage
 #![no_std]
 
 extern crate alloc;
 
 pub mod methods;
 pub mod v1;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -27,6 +27,17 @@ object! {
     /// The user said something; the answer comes when the turn is over.
     ///
     /// Method `session/prompt`. Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::PromptRequest;
+    ///
+    /// let request = PromptRequest::new("sess-1", ["Hello".into()]);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"sessionId":"sess-1","prompt":[{"type":"text","text":"Hello"}]}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct PromptRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -55,6 +66,14 @@ open_enum! {
     /// Why an agent ended a turn.
     ///
     /// Spec: [`StopReason`](https://agentclientprotocol.com/protocol/v1/schema#stopreason)
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::StopReason;
+    ///
+    /// let reason: StopReason = serde_json::from_str(r#""out_of_credits""#)?;
+    /// assert_eq!((reason.as_str(), reason.is_known()), ("out_of_credits", false));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub enum StopReason {
         /// The model finished without asking for another tool.
         EndTurn = "end_turn",
@@ -120,6 +139,17 @@ open_union! {
     /// What an agent reports of a session.
     ///
     /// Spec: [`SessionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#sessionupdate)
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+    ///
+    /// let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("Hi"));
+    /// assert_eq!(
+    ///     serde_json::to_string(&SessionNotification::new("sess-1", update))?,
+    ///     r#"{"sessionId":"sess-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub enum SessionUpdate by "sessionUpdate" {
         /// A piece of what the user said, when a session is told again.
         UserMessageChunk(ContentChunk) = "user_message_chunk",

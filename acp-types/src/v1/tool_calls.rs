@@ -57,6 +57,15 @@ object! {
     /// A tool call has changed. Absent and `null` both mean unchanged; which of them came is kept.
     ///
     /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v1/schema#toolcallupdate)
+    ///
+    /// ```
+    /// use acp_types::v1::tool_calls::{ToolCallStatus, ToolCallUpdate};
+    ///
+    /// let mut update = ToolCallUpdate::new("call-1");
+    /// update.status = ToolCallStatus::Completed.into();
+    /// assert_eq!(serde_json::to_string(&update)?, r#"{"toolCallId":"call-1","status":"completed"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct ToolCallUpdate {
         /// Which one.
         tool_call_id: ToolCallId = "toolCallId",
@@ -244,6 +253,19 @@ object! {
     /// The user's answer.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
+    ///
+    /// ```
+    /// use acp_types::v1::tool_calls::{
+    ///     RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
+    /// };
+    ///
+    /// let chosen = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new("once"));
+    /// assert_eq!(
+    ///     serde_json::to_string(&RequestPermissionResponse::new(chosen))?,
+    ///     r#"{"outcome":{"outcome":"selected","optionId":"once"}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct RequestPermissionResponse {
         /// What came of the question.
         outcome: RequestPermissionOutcome = "outcome",

@@ -1,6 +1,8 @@
 //! The law: decode, then encode, gives the same JSON value.
 use crate::shapes::{Member, Node, Presence, Shape, V1_SHAPES, instance};
 use crate::wire_types::{self, V1};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::SessionNotification;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -64,4 +66,12 @@ fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     let others = members.iter().filter(|(member, _)| member != name).cloned();
     let own = text.map(|text| (name.to_owned(), Node::Value(text.to_owned(), Value::Null)));
     Node::Object(others.chain(own).collect()).text()
+}
+
+/// What is sent most is small: moving it copies few words, and a list of blocks is dense.
+#[test]
+fn hot_types_are_small() {
+    let word = size_of::<usize>();
+    assert!(size_of::<SessionNotification>() <= 15 * word);
+    assert!(size_of::<ContentBlock>() <= 6 * word);
 }
