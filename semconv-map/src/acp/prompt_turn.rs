@@ -12,7 +12,7 @@
 //! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId` |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`](super::lifecycle) |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
-//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`] |
+//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
 //! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture |
@@ -222,12 +222,7 @@ pub(crate) struct Tokens {
 }
 
 fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &mut Attributes) {
-    let now = Tokens {
-        input: usage.input_tokens,
-        output: usage.output_tokens,
-        cached_read: usage.cached_read_tokens,
-        cached_write: usage.cached_write_tokens,
-    };
+    let now = Tokens::of(usage);
     let turn = match policy.usage {
         UsagePolicy::PerTurn => now,
         UsagePolicy::Cumulative => now.since(before),
@@ -246,6 +241,27 @@ fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &m
 }
 
 impl Tokens {
+    /// The conventions count cached tokens as input and reasoning as output; agents may not. The total tells: what is
+    /// missing from it otherwise is added.
+    fn of(usage: &Usage) -> Self {
+        let (read, write) = (usage.cached_read_tokens, usage.cached_write_tokens);
+        let cached = read.unwrap_or_default().saturating_add(write.unwrap_or_default());
+        let thought = usage.thought_tokens.unwrap_or_default();
+        let more = usage
+            .total_tokens
+            .saturating_sub(usage.input_tokens)
+            .saturating_sub(usage.output_tokens);
+        let apart = [(0, 0), (cached, thought), (cached, 0), (0, thought)];
+        let is_total = |(cached, thought): &(u64, u64)| cached.saturating_add(*thought) == more;
+        let (cached, thought) = apart.into_iter().find(is_total).unwrap_or_default();
+        Self {
+            input: usage.input_tokens.saturating_add(cached),
+            output: usage.output_tokens.saturating_add(thought),
+            cached_read: read,
+            cached_write: write,
+        }
+    }
+
     fn since(self, before: &Self) -> Self {
         let since = |now: Option<u64>, before: Option<u64>| {
             now.map(|now| now.saturating_sub(before.unwrap_or_default()))

@@ -1,0 +1,435 @@
+use crate::lines::{error, notification, prompt, request, result, stop, text, tool, update};
+use crate::spans::{A2C, C2A, Run};
+use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, UsagePolicy};
+use semconv_map::span::{Parent, SpanKind, Status};
+use semconv_map::{CloseReason, Policy};
+use serde_json::{Value, json};
+
+#[test]
+fn a_turn_lasts_from_its_prompt_to_its_answer() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &text("s", "Hello"));
+    run.line(A2C, &text("s", " there"));
+    run.line(A2C, &stop(1, "end_turn"));
+    let turn = run.span("invoke_agent");
+    assert_eq!((turn.start.kind, &turn.start.parent), (SpanKind::Client, &Parent::Root));
+    assert_eq!(turn.start.time.as_secs(), 1);
+    assert_eq!(turn.end.as_ref().map(|end| end.time.as_secs()), Some(4));
+    assert_eq!(turn.f64("acp.prompt.time_to_first_update"), Some(1.0));
+    assert_eq!(turn.str("gen_ai.conversation.id"), Some("s"));
+    assert_eq!(turn.str("gen_ai.provider.name"), Some("acp"));
+    assert_eq!(turn.str("acp.method.name"), Some("session/prompt"));
+    assert_eq!(run.spans.all.len(), 1);
+}
+
+/// Status, error type, stop reason and finish reason for each way in which a turn can end.
+#[test]
+fn each_end_of_a_turn_has_its_status() {
+    type Row<'a> = (&'a str, Option<&'a str>, Option<&'a str>, Option<&'a str>);
+    let answers: [Row<'_>; 10] = [
+        (&stop(1, "end_turn"), None, Some("end_turn"), Some("stop")),
+        (&stop(1, "max_tokens"), None, Some("max_tokens"), Some("length")),
+        (&stop(1, "max_turn_requests"), None, Some("max_turn_requests"), Some("length")),
+        (&stop(1, "refusal"), None, Some("refusal"), Some("content_filter")),
+        (&stop(1, "cancelled"), None, Some("cancelled"), Some("cancelled")),
+        (&stop(1, "newer"), None, Some("newer"), Some("newer")),
+        (&result(1, json!({})), None, None, None),
+        (&error(1, -32603, "no"), Some("-32603"), None, Some("error")),
+        (&error(1, 400, "no"), Some("400"), None, Some("error")),
+        (r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#, Some("_OTHER"), None, Some("error")),
+    ];
+    for (answer, error_type, stop_reason, finish_reason) in answers {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, answer);
+        let turn = run.span("invoke_agent");
+        assert_eq!(turn.str("error.type"), error_type, "{answer}");
+        assert_eq!(turn.str("acp.stop_reason"), stop_reason, "{answer}");
+        assert_eq!(turn.finish_reasons(), finish_reason.map(|reason| vec![reason]), "{answer}");
+        let code = error_type.filter(|error_type| *error_type != "_OTHER");
+        assert_eq!(turn.str("rpc.response.status_code"), code, "{answer}");
+    }
+}
+
+#[test]
+fn each_close_reason_has_its_status() {
+    let rows = [
+        (CloseReason::ClientClosed, Some("client_closed"), None, "error"),
+        (CloseReason::AgentExited, Some("agent_exited"), None, "error"),
+        (CloseReason::ObserverStopped, None, Some("observer_stopped"), "incomplete"),
+    ];
+    for (reason, error_type, ended, finish_reason) in rows {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &request(9, "session/list", json!({})));
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &tool("s", "t", "read", "in_progress"));
+        run.line(A2C, &request(1, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" })));
+        run.close(reason);
+        for name in ["invoke_agent", "execute_tool read", "fs/read_text_file", "session/list"] {
+            let span = run.span(name);
+            assert_eq!(span.str("error.type"), error_type, "{name}");
+            let key = if name == "execute_tool read" { "acp.tool.end" } else { "acp.request.end" };
+            assert_eq!(span.str(key), ended, "{name}");
+        }
+        assert_eq!(run.span("invoke_agent").finish_reasons(), Some(vec![finish_reason]));
+    }
+}
+
+#[test]
+fn a_closed_tracker_starts_afresh() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.close(CloseReason::AgentExited);
+    run.close(CloseReason::AgentExited);
+    run.line(A2C, &stop(1, "end_turn"));
+    assert_eq!(run.tracker.counters().unmatched_responses, 1);
+    assert_eq!(run.spans.all.len(), 1);
+}
+
+#[test]
+fn the_error_message_needs_content_capture() {
+    for (record_content, description) in [(false, None), (true, Some("no such thing".to_owned()))] {
+        let mut policy = Policy::default();
+        policy.record_content = record_content;
+        let mut run = Run::new(policy);
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &error(1, -32603, "no such thing"));
+        assert_eq!(*run.span("invoke_agent").status(), Status::Error { description });
+    }
+}
+
+#[test]
+fn the_finish_reason_can_be_verbatim() {
+    let mut policy = Policy::default();
+    policy.finish_reason = FinishReasonPolicy::Verbatim;
+    let mut run = Run::new(policy);
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &stop(1, "max_turn_requests"));
+    assert_eq!(run.span("invoke_agent").finish_reasons(), Some(vec!["max_turn_requests"]));
+}
+
+fn initialize(run: &mut Run) {
+    let client = json!({ "name": "editor", "version": "7" });
+    let agent = json!({ "name": "coder", "title": "The Coder", "version": "1.2" });
+    run.line(C2A, &request(0, "initialize", json!({ "protocolVersion": 1, "clientInfo": client })));
+    run.line(A2C, &result(0, json!({ "protocolVersion": 1, "agentInfo": agent })));
+}
+
+#[test]
+fn a_turn_says_who_takes_part() {
+    let mut run = Run::new(Policy::default());
+    initialize(&mut run);
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &stop(1, "end_turn"));
+    let turn = run.span("invoke_agent coder");
+    for (key, value) in [
+        ("gen_ai.operation.name", "invoke_agent"),
+        ("gen_ai.provider.name", "coder"),
+        ("gen_ai.agent.name", "coder"),
+        ("gen_ai.agent.version", "1.2"),
+        ("acp.agent.title", "The Coder"),
+        ("acp.client.name", "editor"),
+        ("acp.client.version", "7"),
+        ("jsonrpc.request.id", "1"),
+    ] {
+        assert_eq!(turn.str(key), Some(value), "{key}");
+    }
+    assert_eq!(turn.i64("acp.protocol.version"), Some(1));
+    assert_eq!(run.span("initialize").i64("acp.protocol.version"), Some(1));
+}
+
+#[test]
+fn each_provider_policy_names_the_provider() {
+    let rows = [
+        (ProviderPolicy::AgentName, "coder", "acp"),
+        (ProviderPolicy::Prefixed, "acp.coder", "acp"),
+        (ProviderPolicy::Fixed("anthropic".into()), "anthropic", "anthropic"),
+    ];
+    for (provider, with_info, without_info) in rows {
+        for (knows_agent, expected) in [(true, with_info), (false, without_info)] {
+            let mut policy = Policy::default();
+            policy.provider = provider.clone();
+            let mut run = Run::new(policy);
+            if knows_agent {
+                initialize(&mut run);
+            }
+            run.line(C2A, &prompt(1, "s"));
+            run.line(A2C, &stop(1, "end_turn"));
+            let turn = run.spans.all.values().last().unwrap();
+            assert_eq!(turn.str("gen_ai.provider.name"), Some(expected), "{provider:?}");
+        }
+    }
+}
+
+/// The two directions number their requests alike, and ids differ by type.
+#[test]
+fn ids_are_of_a_direction_and_a_type() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &request("1", "session/list", json!({})));
+    run.line(A2C, &request(1, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" })));
+    run.line(C2A, &error(1, -32002, "no"));
+    assert!(run.span("fs/read_text_file").is_error());
+    run.line(A2C, &error("1", -32601, "no"));
+    assert!(run.span("session/list").is_error());
+    assert_eq!(run.span("session/list").str("jsonrpc.request.id"), Some("1"));
+    run.line(A2C, &stop(1, "end_turn"));
+    assert!(!run.span("invoke_agent").is_error());
+    assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
+}
+
+#[test]
+fn an_id_that_is_used_again_ends_the_first_request() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &stop(1, "end_turn"));
+    let turns: Vec<_> = run.spans.all.values().collect();
+    assert_eq!(turns[0].str("acp.request.end"), Some("id_reused"));
+    assert_eq!(turns[0].finish_reasons(), Some(vec!["incomplete"]));
+    assert_eq!(turns[1].str("acp.stop_reason"), Some("end_turn"));
+}
+
+/// Updates belong to the oldest prompt, and two sessions do not mix.
+#[test]
+fn prompts_and_sessions_run_side_by_side() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &prompt(2, "s"));
+    run.line(C2A, &prompt(3, "other"));
+    run.line(A2C, &tool("s", "t", "read", "completed"));
+    run.line(A2C, &tool("other", "t", "edit", "completed"));
+    run.line(A2C, &stop(1, "end_turn"));
+    run.line(A2C, &tool("s", "u", "search", "completed"));
+    let handles: Vec<_> = run.spans.all.keys().copied().collect();
+    assert_eq!(run.span("execute_tool read").start.parent, Parent::Span(handles[0]));
+    assert_eq!(run.span("execute_tool search").start.parent, Parent::Span(handles[1]));
+    assert_eq!(run.span("execute_tool edit").start.parent, Parent::Span(handles[2]));
+    run.line(A2C, &stop(2, "end_turn"));
+    run.line(A2C, &stop(3, "end_turn"));
+    assert!(run.spans.all.values().all(|span| span.end.is_some()));
+}
+
+#[test]
+fn cancelling_is_an_event_of_each_open_turn() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &request(2, "session/list", json!({})));
+    run.line(C2A, &notification("session/cancel", json!({ "sessionId": "s" })));
+    run.line(C2A, &notification("session/cancel", json!({ "sessionId": "elsewhere" })));
+    run.line(C2A, &notification("$/cancel_request", json!({ "requestId": 1 })));
+    run.line(C2A, &notification("$/cancel_request", json!({ "requestId": 2 })));
+    run.line(A2C, &notification("$/cancel_request", json!({ "requestId": 1 })));
+    assert_eq!(
+        run.span("invoke_agent").event_names(),
+        ["acp.session.cancel", "acp.cancel_request"]
+    );
+    assert_eq!(run.span("session/list").event_names(), ["acp.cancel_request"]);
+}
+
+/// Counts of the answer, and what the span says then: input, output, read from and written to the cache.
+#[test]
+fn usage_counts_cached_tokens_as_input_and_thoughts_as_output() {
+    let rows = [
+        (
+            json!({ "totalTokens": 30, "inputTokens": 10, "outputTokens": 20 }),
+            [Some(10), Some(20), None, None],
+        ),
+        (
+            json!({ "totalTokens": 18, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 5 }),
+            [Some(11), Some(7), Some(5), None],
+        ),
+        (
+            json!({ "totalTokens": 11, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 5 }),
+            [Some(6), Some(5), Some(5), None],
+        ),
+        (
+            json!({ "totalTokens": 15, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedWriteTokens": 4 }),
+            [Some(10), Some(5), None, Some(4)],
+        ),
+        (
+            json!({ "totalTokens": 0, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2 }),
+            [Some(6), Some(5), None, None],
+        ),
+        (Value::Null, [None; 4]),
+    ];
+    for (usage, expected) in rows {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &result(1, json!({ "stopReason": "end_turn", "usage": usage })));
+        let turn = run.span("invoke_agent");
+        let keys = [
+            "input_tokens",
+            "output_tokens",
+            "cache_read.input_tokens",
+            "cache_creation.input_tokens",
+        ];
+        assert_eq!(keys.map(|key| turn.i64(&format!("gen_ai.usage.{key}"))), expected, "{usage}");
+    }
+}
+
+/// A cumulative agent and one that counts by turn give the same numbers.
+#[test]
+fn cumulative_usage_becomes_usage_by_turn() {
+    let by_turn = [[10, 20], [1, 2], [7, 0]];
+    let cumulative = [[10, 20], [11, 22], [18, 22]];
+    for (policy_of, counts) in
+        [(UsagePolicy::PerTurn, by_turn), (UsagePolicy::Cumulative, cumulative)]
+    {
+        let mut policy = Policy::default();
+        policy.usage = policy_of;
+        let mut run = Run::new(policy);
+        for (id, [input, output]) in counts.into_iter().enumerate() {
+            run.line(C2A, &prompt(id, "s"));
+            let usage = json!({ "totalTokens": input + output, "inputTokens": input, "outputTokens": output });
+            run.line(A2C, &result(id, json!({ "stopReason": "end_turn", "usage": usage })));
+        }
+        let turns = run.spans.all.values();
+        let seen = turns.map(|turn| {
+            ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"]
+                .map(|key| turn.i64(key).unwrap())
+        });
+        assert!(seen.eq(by_turn), "{policy_of:?}");
+    }
+}
+
+fn usage_update(amount: f64, currency: &str) -> String {
+    let cost = json!({ "amount": amount, "currency": currency });
+    update("s", json!({ "sessionUpdate": "usage_update", "used": 5, "size": 100, "cost": cost }))
+}
+
+#[test]
+fn cost_is_that_of_the_session_and_what_the_turn_added() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(0, "session/new", json!({ "cwd": "/", "mcpServers": [] })));
+    run.line(A2C, &result(0, json!({ "sessionId": "s" })));
+    for (id, updates) in [
+        (1, vec![(0.25, "USD"), (0.5, "USD")]),
+        (2, vec![(0.75, "USD")]),
+        (3, vec![(0.5, "USD")]),
+        (4, vec![(0.75, "EUR")]),
+    ] {
+        run.line(C2A, &prompt(id, "s"));
+        for (amount, currency) in updates {
+            run.line(A2C, &usage_update(amount, currency));
+        }
+        run.line(A2C, &stop(id, "end_turn"));
+    }
+    let turns: Vec<_> = run.spans.all.values().skip(1).collect();
+    let seen =
+        turns.iter().map(|turn| (turn.f64("acp.cost.amount"), turn.f64("acp.cost.turn_amount")));
+    assert!(seen.eq([
+        (Some(0.5), Some(0.5)),
+        (Some(0.75), Some(0.25)),
+        (Some(0.5), Some(0.0)),
+        (Some(0.75), None),
+    ]));
+    assert_eq!(turns[0].i64("acp.usage.context.used"), Some(5));
+    assert_eq!(turns[0].i64("acp.usage.context.size"), Some(100));
+    assert_eq!(turns[3].str("acp.cost.currency"), Some("EUR"));
+}
+
+/// What a session had cost before it was loaded is not known, so neither is what the first turn added.
+#[test]
+fn the_first_turn_of_a_loaded_session_has_no_cost_of_its_own() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &usage_update(9.0, "USD"));
+    run.line(A2C, &stop(1, "end_turn"));
+    assert_eq!(run.span("invoke_agent").f64("acp.cost.turn_amount"), None);
+}
+
+#[test]
+fn the_model_is_the_one_that_the_session_is_set_to() {
+    let option = |model: &str| {
+        json!([
+            { "id": "m", "name": "Mode", "category": "mode", "type": "select", "currentValue": "ask", "options": [] },
+            { "id": "x", "name": "Model", "category": "model", "type": "select", "currentValue": model, "options": [] },
+        ])
+    };
+    let mut run = Run::new(Policy::default());
+    let mut id = 10;
+    let mut model = |run: &mut Run| {
+        id += 1;
+        run.line(C2A, &prompt(id, "s"));
+        run.line(A2C, &stop(id, "end_turn"));
+        run.spans.all.values().last().unwrap().str("gen_ai.request.model").map(str::to_owned)
+    };
+    run.line(C2A, &request(0, "session/new", json!({})));
+    run.line(A2C, &result(0, json!({ "sessionId": "s", "configOptions": option("one"), "models": { "currentModelId": "old" } })));
+    assert_eq!(model(&mut run).as_deref(), Some("one"));
+    run.line(
+        A2C,
+        &update(
+            "s",
+            json!({ "sessionUpdate": "config_option_update", "configOptions": option("two") }),
+        ),
+    );
+    assert_eq!(model(&mut run).as_deref(), Some("two"));
+    run.line(
+        C2A,
+        &request(
+            1,
+            "session/set_config_option",
+            json!({ "sessionId": "s", "configId": "x", "value": "three" }),
+        ),
+    );
+    run.line(A2C, &result(1, json!({ "configOptions": option("three") })));
+    assert_eq!(model(&mut run).as_deref(), Some("three"));
+    run.line(C2A, &request(2, "session/new", json!({})));
+    run.line(A2C, &result(2, json!({ "sessionId": "s", "models": { "currentModelId": "old" } })));
+    assert_eq!(model(&mut run).as_deref(), Some("three"), "the schema's member wins");
+}
+
+#[test]
+fn states_of_the_session_are_events_of_the_turn() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    for event in [
+        json!({ "sessionUpdate": "plan", "entries": [
+            { "content": "one", "priority": "high", "status": "completed" },
+            { "content": "two", "priority": "low", "status": "pending" },
+        ] }),
+        json!({ "sessionUpdate": "current_mode_update", "currentModeId": "code" }),
+        json!({ "sessionUpdate": "config_option_update", "configOptions": [] }),
+        json!({ "sessionUpdate": "notice", "severity": "warning", "title": "Low disk" }),
+        json!({ "sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed" }),
+        json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }),
+        json!({ "sessionUpdate": "newer" }),
+    ] {
+        run.line(A2C, &update("s", event));
+    }
+    let turn = run.span("invoke_agent");
+    assert_eq!(
+        turn.event_names(),
+        ["acp.plan", "acp.mode", "acp.config_options", "acp.notice", "acp.compaction"]
+    );
+    let said: Vec<_> = turn
+        .events
+        .iter()
+        .flat_map(|event| &event.attributes)
+        .map(|attribute| attribute.key)
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "acp.plan.entries",
+            "acp.plan.completed",
+            "acp.session.mode.id",
+            "acp.notice.severity",
+            "acp.compaction.status"
+        ]
+    );
+    assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
+}
+
+/// The kind of update stands last in what some agents write, and its name may be escaped.
+#[test]
+fn the_kind_of_update_may_stand_anywhere() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, r#"{"method":"session\/update","params":{"update":{"content":{"type":"text","text":"x","sessionUpdate":"plan"},"sessionUpdate":"agent_mess\u0061ge_chunk"},"sessionId":"\u0073"},"jsonrpc":"2.0"}"#);
+    run.line(A2C, &stop(1, "end_turn"));
+    assert_eq!(run.span("invoke_agent").f64("acp.prompt.time_to_first_update"), Some(1.0));
+}
