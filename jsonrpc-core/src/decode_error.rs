@@ -2,7 +2,7 @@ use crate::message::{Kind, Response};
 use crate::peek::Recovered;
 use crate::wire;
 use crate::{ErrorCode, ErrorObject, RequestId};
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 
 /// Text from the peer is not a JSON-RPC message.
 ///
@@ -103,19 +103,29 @@ impl DecodeError {
         }
     }
 
-    pub(crate) fn syntax(source: serde_json::Error, recovered: Recovered) -> Self {
-        Self::Syntax { source, kind: recovered.kind, id: recovered.id }
-    }
-
     /// The error response that JSON-RPC asks for; notifications and responses are never answered.
     ///
     /// A peer that mixes other output into its stream gets an answer to each line of it; callers that know better may
     /// prefer not to send those with a `null` id.
     pub fn reply(&self) -> Option<Response<'static>> {
-        if matches!(self.kind(), Some(Kind::Notification | Kind::Response)) {
-            return None;
-        }
-        let id = self.id().cloned().unwrap_or(RequestId::NULL);
-        Some(Response::new(id, Err(ErrorObject::new(self.code(), self.to_string()))))
+        reply(self.kind(), self.id(), self.code(), self.to_string())
     }
+
+    pub(crate) fn syntax(source: serde_json::Error, recovered: Recovered) -> Self {
+        Self::Syntax { source, kind: recovered.kind, id: recovered.id }
+    }
+}
+
+/// The answer to what is no message.
+pub(crate) fn reply(
+    kind: Option<Kind>,
+    id: Option<&RequestId>,
+    code: ErrorCode,
+    message: String,
+) -> Option<Response<'static>> {
+    if matches!(kind, Some(Kind::Notification | Kind::Response)) {
+        return None;
+    }
+    let id = id.cloned().unwrap_or(RequestId::NULL);
+    Some(Response::new(id, Err(ErrorObject::new(code, message))))
 }

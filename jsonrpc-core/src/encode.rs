@@ -2,6 +2,7 @@
 use crate::message::Message;
 use crate::{ErrorObject, RequestId};
 use alloc::vec::Vec;
+use core::fmt::{self, Write};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -83,6 +84,21 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     } else {
         json(text, out);
     }
+}
+
+/// Appends what `value` displays as.
+pub(crate) fn display(value: impl fmt::Display, out: &mut Vec<u8>) {
+    struct Out<'a>(&'a mut Vec<u8>);
+
+    impl fmt::Write for Out<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+    }
+
+    let written = write!(Out(out), "{value}");
+    debug_assert!(written.is_ok(), "writing to a vector does not fail");
 }
 
 fn json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {

@@ -46,7 +46,8 @@ impl<'a> Members<'a> {
         if self.id.is_some_and(|text| !is_id(text)) {
             return Err((Shape::Id, named));
         }
-        if self.params.is_some_and(|text| !text.starts_with(['{', '['])) {
+        let is_call = self.method.is_some();
+        if is_call && self.params.is_some_and(|text| !text.starts_with(['{', '['])) {
             return Err((Shape::Params, named));
         }
         kind
@@ -101,35 +102,36 @@ impl<'a> Envelope<'a> {
     }
 
     fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
-        let members = Members::new(self.members.map(|member| member.map(RawValue::get)));
+        let texts = Members::new(self.members.map(|member| member.map(RawValue::get)));
         let [version, id, method, params, result, error] = self.members;
         let id = id.filter(|_| self.problem != Some(Shape::Duplicate("id")));
         let id = id.and_then(|id| RequestId::from_text(id.get()));
-        let problem = match (self.problem, members.kind()) {
-            (None, Ok(_)) if members.id.is_some() && id.is_none() => {
-                (Shape::Id, members.kind().ok())
+        let method =
+            method.map_or(Some(Cow::Borrowed("")), |raw| JsonStr::new(raw.get())?.decode());
+        let (problem, kind) = match (self.problem, texts.kind(), method) {
+            (Some(problem), kind, _) => (problem, kind.map_or_else(|(_, kind)| kind, Some)),
+            (None, Err(problem), _) => problem,
+            (None, Ok(_), None) => (Shape::Method, None),
+            (None, Ok(kind), _) if texts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
+            (None, Ok(kind), Some(method)) => {
+                let mut extra = self.extra;
+                let (params, stray) = match kind {
+                    Kind::Request | Kind::Notification => (params, None),
+                    Kind::Response => (None, params),
+                };
+                extra.extend(stray.map(|params| (Cow::Borrowed("params"), params)));
+                return Ok(Parts {
+                    kind,
+                    version: version.map_or(Version::Missing, Version::of),
+                    id,
+                    method,
+                    params: params.filter(|_| texts.params.is_some()),
+                    result: result.filter(|_| texts.result.is_some()),
+                    error: error.filter(|_| texts.error.is_some()),
+                    extra,
+                });
             }
-            (None, Ok(kind)) => match method
-                .map_or(Some(Cow::Borrowed("")), |raw| JsonStr::new(raw.get())?.decode())
-            {
-                Some(method) => {
-                    return Ok(Parts {
-                        kind,
-                        version: version.map_or(Version::Missing, Version::of),
-                        id,
-                        method,
-                        params: params.filter(|_| members.params.is_some()),
-                        result: result.filter(|_| members.result.is_some()),
-                        error: error.filter(|_| members.error.is_some()),
-                        extra: self.extra,
-                    });
-                }
-                None => (Shape::Method, None),
-            },
-            (None, Err(problem)) => problem,
-            (Some(shape), kind) => (shape, kind.map_or_else(|(_, kind)| kind, Some)),
         };
-        let (problem, kind) = problem;
         Err(DecodeError::Shape { problem, kind, id })
     }
 

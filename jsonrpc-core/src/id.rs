@@ -4,7 +4,7 @@ use crate::wire::Raw;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -117,7 +117,7 @@ impl RequestId {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Repr::Null => out.extend_from_slice(b"null"),
-            Repr::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
+            Repr::Integer(value) => encode::display(value, out),
             Repr::String(value) => encode::string(value, out),
             Repr::Spelled(spelled) => out.extend_from_slice(spelled.text.as_str().as_bytes()),
         }

@@ -49,9 +49,9 @@ impl<'a> Peek<'a> {
         JsonStr::new(self.members.method?)
     }
 
-    /// The params, as JSON text: an object or an array.
+    /// The params of a request or a notification, as JSON text: an object or an array.
     pub fn params(&self) -> Option<&'a str> {
-        self.members.params
+        self.members.params.filter(|_| self.kind != Kind::Response)
     }
 
     /// The result of a response that has no error, as JSON text.

@@ -1,6 +1,7 @@
+use crate::decode_error::reply;
 use crate::message::{Kind, Response};
 use crate::peek::{Recovered, recover};
-use crate::{ErrorCode, ErrorObject, RequestId};
+use crate::{ErrorCode, RequestId};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use memchr::memchr;
@@ -234,11 +235,7 @@ impl FrameError {
 
     /// The error response that JSON-RPC asks for; notifications and responses are never answered.
     pub fn reply(&self) -> Option<Response<'static>> {
-        if matches!(self.kind(), Some(Kind::Notification | Kind::Response)) {
-            return None;
-        }
-        let id = self.id().cloned().unwrap_or(RequestId::NULL);
-        Some(Response::new(id, Err(ErrorObject::new(self.code(), self.to_string()))))
+        reply(self.kind(), self.id(), self.code(), self.to_string())
     }
 
     fn utf8(at: usize, line: &[u8]) -> Self {

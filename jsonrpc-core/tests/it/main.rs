@@ -1,3 +1,16 @@
 //! Integration tests.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a helper that panics fails its test, as it should"
+)]
 
+mod id;
+mod json;
+mod lines;
+mod message;
+mod odd_input;
+mod peek;
+mod peer;
 mod wire;

@@ -1,0 +1,93 @@
+//! JSON texts as peers may write them: any spacing, any spelling of numbers, any escapes.
+use proptest::prelude::*;
+
+/// Space between tokens.
+pub(crate) fn space() -> impl Strategy<Value = String> {
+    prop_oneof![4 => Just(String::new()), 1 => "[ \t\r\n]{1,3}"]
+}
+
+/// A JSON string whose escapes all stand for characters.
+pub(crate) fn string() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[a-zA-Z0-9 /{}\\[\\],:é€😀\u{7f}]{1,12}",
+        1 => prop::sample::select(vec![
+            r#"\""#, r"\\", r"\/", r"\b", r"\f", r"\n", r"\r", r"\t", r"\u0041", r"\u00e9", r"\u0000", r"\ud83d\ude00",
+            r"\uD83D\uDE00",
+        ]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..4).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+}
+
+/// A JSON number, not larger than a double can be.
+pub(crate) fn number() -> impl Strategy<Value = String> {
+    "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,2})?"
+}
+
+/// Any JSON value.
+pub(crate) fn value() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec!["null", "true", "false"]).prop_map(str::to_owned);
+    prop_oneof![word, number(), string()].prop_recursive(4, 24, 4, |inner| {
+        let items = prop::collection::vec((space(), inner.clone(), space()), 0..4);
+        let array = items.prop_map(|items| {
+            let items: Vec<_> = items.iter().map(|(a, item, b)| format!("{a}{item}{b}")).collect();
+            format!("[{}]", items.join(","))
+        });
+        prop_oneof![array, object(prop::collection::vec((string(), inner), 0..4))]
+    })
+}
+
+/// An object with these members, in this order.
+pub(crate) fn object(
+    members: impl Strategy<Value = Vec<(String, String)>>,
+) -> impl Strategy<Value = String> {
+    (members, prop::collection::vec(space(), 5)).prop_map(|(members, spaces)| {
+        let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|at: usize| &spaces[at]);
+        let members: Vec<_> =
+            members.iter().map(|(name, value)| format!("{a}{name}{b}:{c}{value}{d}")).collect();
+        format!("{{{}{e}}}", members.join(","))
+    })
+}
+
+/// The members of a message, or of what nearly is one, in any order.
+pub(crate) fn envelope() -> impl Strategy<Value = String> {
+    let spelled = |name: &'static str, escaped: &'static str| prop_oneof![9 => Just(format!("\"{name}\"")), 1 => Just(format!("\"{escaped}\""))];
+    let id = prop_oneof![
+        3 => (0..9_i64).prop_map(|id| id.to_string()),
+        2 => number(),
+        2 => string(),
+        1 => value()
+    ];
+    let params = prop_oneof![
+        3 => object(prop::collection::vec((string(), value()), 0..3)),
+        1 => value()
+    ];
+    let error = prop_oneof![
+        3 => Just(r#"{"code":-32603,"message":"no","data":[1.50]}"#.to_owned()),
+        1 => Just("null".to_owned()),
+        1 => value()
+    ];
+    let member = prop_oneof![
+        3 => (spelled("jsonrpc", r"jsonrp\u0063"), Just("\"2.0\"".to_owned())),
+        4 => (spelled("id", r"\u0069d"), id),
+        4 => (spelled("method", r"m\u0065thod"), prop_oneof![6 => string(), 1 => value()]),
+        3 => (spelled("params", r"par\u0061ms"), params),
+        2 => (spelled("result", r"resul\u0074"), value()),
+        1 => (spelled("error", r"\u0065rror"), error),
+        1 => (string(), value()),
+    ];
+    (space(), object(prop::collection::vec(member, 0..6)), space())
+        .prop_map(|(before, object, after)| format!("{before}{object}{after}"))
+}
+
+/// A text with a piece cut out, doubled or replaced: mostly no JSON any more.
+pub(crate) fn damaged(text: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+    let noise =
+        prop_oneof![Just(String::new()), "[\\[\\]{}:,\"\\\\0-9a-fu.eE+\\- \n\t\u{1}-]{1,3}"];
+    (text, any::<prop::sample::Index>(), 0..4_usize, noise).prop_map(|(text, at, length, noise)| {
+        let characters: Vec<char> = text.chars().collect();
+        let at = at.index(characters.len() + 1);
+        let head = characters.iter().take(at);
+        let tail = characters.iter().skip(at + length);
+        head.copied().chain(noise.chars()).chain(tail.copied()).collect()
+    })
+}

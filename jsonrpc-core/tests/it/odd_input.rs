@@ -1,0 +1,193 @@
+//! What becomes of each kind of odd input; the crate's documentation has the same table.
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::{Message, PeekError, Shape, peek};
+
+/// What a line comes out as, in short: the kind and id of a message; or the code of the error, whom it is about, and
+/// the answer.
+fn outcome(text: &str) -> String {
+    match Message::decode(text) {
+        Ok(message) => {
+            let id = message.id().map(|id| format!(" {id:?}")).unwrap_or_default();
+            format!("{:?}{id}", message.kind())
+        }
+        Err(error) => {
+            let kind = error.kind().map(|kind| format!(" {kind:?}")).unwrap_or_default();
+            let id = error.id().map(|id| format!(" {id:?}")).unwrap_or_default();
+            let reply =
+                error.reply().map(|reply| format!(", answer {:?}", reply.id)).unwrap_or_default();
+            format!("{}{kind}{id}{reply}", error.code())
+        }
+    }
+}
+
+#[test]
+fn odd_messages() {
+    let too_many =
+        format!(r#"{{"id":1,"method":"m"{}}}"#, r#","x":0"#.repeat(Message::MAX_EXTRA + 1));
+    let long_id = format!(r#"{{"id":"{}","method":"m"}}"#, "x".repeat(5000));
+    let table = [
+        // `jsonrpc`
+        (r#"{"id":1,"method":"m"}"#, "Request 1"),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, "Request 1"),
+        (r#"{"jsonrpc":2,"method":"m"}"#, "Notification"),
+        // `id`
+        (r#"{"id":null,"method":"m"}"#, "Request null"),
+        (r#"{"id":1.0,"method":"m"}"#, "Request 1.0"),
+        (r#"{"id":1e3,"method":"m"}"#, "Request 1e3"),
+        (r#"{"id":9223372036854775808,"method":"m"}"#, "Request 9223372036854775808"),
+        (r#"{"id":-1,"method":"m"}"#, "Request -1"),
+        (r#"{"id":true,"method":"m"}"#, "-32600 Request, answer null"),
+        (r#"{"id":{},"result":1}"#, "-32600 Response"),
+        (r#"{"id":"\ud800","method":"m"}"#, "-32600 Request, answer null"),
+        (&long_id, "-32600 Request, answer null"),
+        (r#"{"id":1,"id":2,"method":"m"}"#, "-32600 Request, answer null"),
+        // `method`
+        (r#"{"id":1,"method":7}"#, "-32600 1, answer 1"),
+        (r#"{"id":1,"method":null}"#, "-32600 1, answer 1"),
+        (r#"{"id":1,"method":"\udc00"}"#, "-32600 1, answer 1"),
+        (r#"{"id":1,"method":"a","method":"b"}"#, "-32600 Request 1, answer 1"),
+        // `params`
+        (r#"{"id":1,"method":"m","params":null}"#, "Request 1"),
+        (r#"{"id":1,"method":"m","params":7}"#, "-32600 Request 1, answer 1"),
+        (r#"{"method":"m","params":"x"}"#, "-32600 Notification"),
+        (r#"{"id":1,"result":2,"params":7}"#, "Response 1"),
+        (r#"{"id":1,"method":"m","params":{},"params":[]}"#, "-32600 Request 1, answer 1"),
+        // `result` and `error`
+        (r#"{"id":1,"result":null}"#, "Response 1"),
+        (r#"{"id":1,"result":1,"error":null}"#, "Response 1"),
+        (r#"{"id":1,"result":null,"error":{"code":1,"message":"m"}}"#, "Response 1"),
+        (r#"{"id":1,"result":1,"error":{"code":1,"message":"m"}}"#, "-32600 Response 1"),
+        (r#"{"id":1,"error":null}"#, "-32600 Response 1"),
+        (r#"{"id":1}"#, "-32600 Response 1"),
+        (r#"{}"#, "-32600, answer null"),
+        (r#"{"result":1}"#, "-32600 Response"),
+        (r#"{"error":{"code":1,"message":"m"}}"#, "Response null"),
+        (r#"{"id":1,"error":"text"}"#, "-32600 Response 1"),
+        (r#"{"id":1,"error":{"code":"1","message":"m"}}"#, "-32600 Response 1"),
+        (r#"{"id":1,"error":{"code":99999999999,"message":"m"}}"#, "Response 1"),
+        (r#"{"id":1,"result":1,"result":2}"#, "-32600 Response 1"),
+        (r#"{"id":1,"method":"m","result":1}"#, "-32600 1, answer 1"),
+        // Everything else
+        (&too_many, "-32600 Request 1, answer 1"),
+        (r#"[{"id":1,"method":"m"}]"#, "-32600, answer null"),
+        ("7", "-32600, answer null"),
+        ("null", "-32600, answer null"),
+        ("Starting agent...", "-32700, answer null"),
+        (r#"{"id":1,"method":"m"} x"#, "-32700 Request 1, answer 1"),
+        (r#"{"id":1,"method":"m","params":{"#, "-32700 Request 1, answer 1"),
+        (r#"{"method":"m","params":{"#, "-32700, answer null"),
+        (r#"{"id":1,"result":{"#, "-32700 Response 1"),
+        (r#"{"id":1,"#, "-32700, answer null"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(outcome(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn half_a_surrogate_pair_in_the_payload_passes() {
+    let text = r#"{"method":"m","params":{"text":"\ud83d"}}"#;
+    assert_eq!(outcome(text), "Notification");
+    assert!(peek(text.as_bytes()).is_ok());
+    let name = r#"{"method":"m","\ud83d":1}"#;
+    assert_eq!(
+        (outcome(name), peek(name.as_bytes()).is_ok()),
+        ("-32700 Notification".into(), true)
+    );
+}
+
+#[test]
+fn deep_payloads_are_not_recursed_into() {
+    let nested = |depth: usize| {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        format!(r#"{{"method":"m","params":{open}{close}}}"#)
+    };
+    for depth in [129, 1024, 1_000_000] {
+        assert_eq!(outcome(&nested(depth)), "Notification", "{depth}");
+        let peeked = peek(nested(depth).as_bytes()).map(|peek| peek.kind());
+        let expected = if depth <= 1024 {
+            Ok(jsonrpc_core::Kind::Notification)
+        } else {
+            Err(PeekError::TooDeep)
+        };
+        assert_eq!(peeked, expected, "{depth}");
+    }
+    assert_eq!(outcome(&"[".repeat(1_000_000)), "-32700, answer null");
+    assert_eq!(outcome(&"{\"a\":".repeat(1_000_000)), "-32700, answer null");
+}
+
+#[test]
+fn answers_do_not_repeat_what_came() {
+    for text in [
+        r#"{"id":1,"method":7,"token":"hunter2"}"#,
+        r#"{"id":"hunter2","method":"hunter2","params":"hunter2","hunter2":1}"#,
+        r#"{"id":1,"error":{"code":"hunter2"}}"#,
+        "hunter2",
+    ] {
+        let error = Message::decode(text).expect_err(text);
+        if let Some(Err(answer)) = error.reply().map(|reply| reply.outcome) {
+            assert!(
+                !serde_json::to_string(&answer).is_ok_and(|answer| answer.contains("hunter2")),
+                "{text}"
+            );
+        }
+        assert!(!error.to_string().contains("hunter2"), "{text}");
+    }
+}
+
+/// What lines that are no text come out as, in short: as [`outcome`] does.
+#[test]
+fn odd_lines() {
+    let table: [(&[u8], &str); 8] = [
+        (b"{\"id\":1,\"method\":\"m\",\"params\":{\"a\":\"\xff\"}}", "-32700 Request 1, answer 1"),
+        (b"{\"method\":\"m\",\"params\":{\"a\":\"\xff\"}}", "-32700 Notification"),
+        (b"{\"id\":1,\"result\":\"\xff\"}", "-32700 Response 1"),
+        (b"\xff\xfe", "-32700, answer null"),
+        (
+            b"{\"id\":1,\"method\":\"m\",\"params\":{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaa\"}}",
+            "-32600 Request 1, answer 1",
+        ),
+        (
+            b"{\"method\":\"m\",\"params\":{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}",
+            "-32600, answer null",
+        ),
+        (
+            b"{\"id\":1,\"result\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}",
+            "-32600 Response 1",
+        ),
+        (b"                                                             ", "-32600, answer null"),
+    ];
+    for (line, expected) in table {
+        let mut lines = Lines::new(50);
+        lines.push(line);
+        lines.push(b"\n{}\n");
+        let error = lines.next().and_then(Result::err).unwrap_or_else(|| panic!("{expected}"));
+        let kind = error.kind().map(|kind| format!(" {kind:?}")).unwrap_or_default();
+        let id = error.id().map(|id| format!(" {id:?}")).unwrap_or_default();
+        let reply =
+            error.reply().map(|reply| format!(", answer {:?}", reply.id)).unwrap_or_default();
+        assert_eq!(format!("{}{kind}{id}{reply}", error.code()), expected);
+        assert_eq!(lines.next(), Some(Ok("{}")), "{expected}");
+        assert_eq!(lines.next(), None, "{expected}");
+    }
+}
+
+#[test]
+fn peek_and_decode_refuse_the_same_shapes() {
+    let table = [
+        ("[]", Shape::Batch),
+        ("7", Shape::NotAnObject),
+        (r#"{"id":1,"id":2,"method":"m"}"#, Shape::Duplicate("id")),
+        (r#"{"method":7}"#, Shape::Method),
+        (r#"{"id":[],"method":"m"}"#, Shape::Id),
+        (r#"{"method":"m","params":7}"#, Shape::Params),
+        (r#"{"id":1}"#, Shape::Empty),
+        (r#"{"id":1,"method":"m","error":{}}"#, Shape::Ambiguous),
+        (r#"{"result":1}"#, Shape::ResultWithoutId),
+    ];
+    for (text, shape) in table {
+        assert_eq!(peek(text.as_bytes()).err(), Some(PeekError::Shape(shape)), "{text}");
+        let decoded = Message::decode(text).err().map(|error| error.to_string());
+        assert_eq!(decoded, Some(format!("not a JSON-RPC message: {shape}")), "{text}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Peeking agrees with reading in full, with our own reader and with serde_json's.
+use crate::json;
+use jsonrpc_core::{JsonStr, Kind, Message, PeekError, Shape, peek, peek_member};
+use proptest::prelude::*;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[test]
+fn members_of_params_are_found() -> Result<(), Box<dyn std::error::Error>> {
+    let line = br#" { "jsonrpc":"2.0" , "method" : "session\/update" ,
+        "params" : {"update":{"content":{"sessionUpdate":"no"},"s\u0065ssionUpdate":"agent_message_chunk"},"sessionId":"s\n1"}}"#;
+    let peek = peek(line)?;
+    assert_eq!((peek.kind(), peek.id(), peek.request_id()), (Kind::Notification, None, None));
+    let method = peek.method().ok_or("no method")?;
+    assert_eq!(method.as_plain(), None);
+    assert_eq!(method, "session/update");
+    let params = peek.params().ok_or("no params")?;
+    let session = peek_member(params, "sessionId")?.and_then(JsonStr::new).ok_or("no session")?;
+    assert_eq!(session.decode().as_deref(), Some("s\n1"));
+    let update = peek_member(params, "update")?.ok_or("no update")?;
+    let kind = peek_member(update, "sessionUpdate")?.and_then(JsonStr::new).ok_or("no kind")?;
+    assert_eq!(kind.decode().as_deref(), Some("agent_message_chunk"));
+    assert_eq!(peek_member(params, "sessionid")?, None);
+    assert_eq!(peek_member("[1]", "a")?, None);
+    assert_eq!(peek_member(r#"{"a":1,"\u0061":2}"#, "a"), Err(PeekError::Duplicate));
+    Ok(())
+}
+
+#[test]
+fn responses_show_what_they_have() -> Result<(), Box<dyn std::error::Error>> {
+    let peeked = peek(br#"{"id":"q","result":{"stopReason":"end_turn"}}"#)?;
+    assert_eq!((peeked.kind(), peeked.id(), peeked.error()), (Kind::Response, Some("\"q\""), None));
+    assert_eq!(peeked.result(), Some(r#"{"stopReason":"end_turn"}"#));
+    let failed = peek(br#"{"id":1,"result":null,"error":{"code":1,"message":"m"}}"#)?;
+    assert_eq!((failed.result(), failed.error()), (None, Some(r#"{"code":1,"message":"m"}"#)));
+    Ok(())
+}
+
+#[test]
+fn what_is_not_a_message_is_an_error() {
+    assert_eq!(peek(b"{\"method\":\"\xff\"}").err(), Some(PeekError::Utf8 { at: 11 }));
+    assert_eq!(peek(b"{\"method\":\"m\"").err(), Some(PeekError::Syntax { at: 13 }));
+    assert_eq!(peek(b"").err(), Some(PeekError::Syntax { at: 0 }));
+    assert_eq!(peek(b"{\"method\":\"a\nb\"}").err(), Some(PeekError::Syntax { at: 12 }));
+    assert_eq!(peek(b"[1]").err(), Some(PeekError::Shape(Shape::Batch)));
+}
+
+/// A string that stands between quotes in `text`, as serde_json reads it.
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+proptest! {
+    /// Peeking finds bad syntax where serde_json does, and only there.
+    #[test]
+    fn syntax_is_checked(text in prop_oneof![
+        json::value(), json::envelope(), json::damaged(json::value()), json::damaged(json::envelope()),
+        json::damaged(json::damaged(json::number())), "\\PC{0,12}",
+    ]) {
+        let is_json = serde_json::from_str::<&RawValue>(&text).is_ok();
+        let has_syntax_error = matches!(peek(text.as_bytes()), Err(PeekError::Syntax { .. }));
+        prop_assert_eq!(is_json, !has_syntax_error, "{}", text);
+    }
+
+    /// Where serde_json reads an object, its members are the ones that peeking found.
+    #[test]
+    fn members_are_those_of_serde_json(text in json::envelope()) {
+        let value: Value = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let Ok(peek) = peek(text.as_bytes()) else { return Ok(()) };
+        let found = [
+            ("id", peek.id()), ("params", peek.params()), ("result", peek.result()), ("error", peek.error()),
+        ];
+        let is_response = peek.kind() == Kind::Response;
+        for (name, text) in found {
+            let expected = value.get(name).filter(|value| text.is_some() || !value.is_null())
+                .filter(|_| name != "params" || !is_response);
+            prop_assert_eq!(text.map(read), expected.cloned(), "{}", name);
+        }
+        let method = peek.method().and_then(|method| method.decode()).map(|method| Value::from(&*method));
+        prop_assert_eq!(method.as_ref(), value.get("method"));
+    }
+
+    /// Peeking sees the message that decoding gives, and refuses what decoding refuses.
+    #[test]
+    fn peek_agrees_with_decode(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
+        match (peek(text.as_bytes()), Message::decode(&text)) {
+            (Ok(peek), Ok(message)) => {
+                prop_assert_eq!(peek.kind(), message.kind());
+                if peek.kind() != Kind::Response || peek.id().is_some() {
+                    prop_assert_eq!(peek.request_id(), message.id().cloned());
+                }
+                let (method, params) = match &message {
+                    Message::Request(request) => (Some(&*request.method), request.params),
+                    Message::Notification(notification) => (Some(&*notification.method), notification.params),
+                    Message::Response(_) => (None, None),
+                };
+                let peeked = peek.method().and_then(|method| method.decode());
+                prop_assert_eq!(peeked.as_deref(), method);
+                prop_assert!(method.is_none_or(|method| peek.method().is_some_and(|peeked| peeked == method)));
+                prop_assert_eq!(peek.params(), params.map(RawValue::get));
+            }
+            // Only decoding reads error objects.
+            (Ok(peek), Err(_)) => prop_assert!(peek.error().is_some(), "{}", text),
+            (Err(error), Ok(_)) => prop_assert!(false, "{}: {}", text, error),
+            (Err(_), Err(_)) => {}
+        }
+    }
+
+    /// A member that peeking finds is the one that serde_json has.
+    #[test]
+    fn named_members_are_found(text in json::value(), which in any::<prop::sample::Index>()) {
+        let value = read(&text);
+        let names: Vec<&str> = value.as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
+        let name = if names.is_empty() { "a" } else { names[which.index(names.len())] };
+        match peek_member(&text, name) {
+            Ok(found) => prop_assert_eq!(found.map(read), value.get(name).cloned()),
+            Err(error) => prop_assert_eq!(error, PeekError::Duplicate),
+        }
+    }
+
+    /// A string equals what serde_json reads it as, and nothing else.
+    #[test]
+    fn strings_are_compared_by_value(text in json::string(), other in json::string()) {
+        let (value, other_value) = (read(&text), read(&other));
+        let string = JsonStr::new(&text).ok_or_else(|| TestCaseError::fail("not a string"))?;
+        let decoded = string.decode();
+        prop_assert_eq!(decoded.as_deref(), value.as_str());
+        prop_assert!(value.as_str().is_some_and(|value| string == value));
+        prop_assert_eq!(other_value.as_str().is_some_and(|other| string == other), value == other_value);
+    }
+}
