@@ -215,7 +215,7 @@ export const checks = [
       const heard = await page.locator("[aria-live=polite] p").allInnerTexts();
       assert.equal(heard.at(-1), "The answer is complete.");
       const said = await turn(page, 1).locator(".agent-text").innerText();
-      const letters = (text) => text.replaceAll(/[\s`]/g, "");
+      const letters = (text) => text.replaceAll(/\P{L}/gu, "");
       assert.ok(letters(heard.join("")).startsWith(letters(said)), `${heard} for ${said}`);
       for (const landmark of ["banner", "main"]) assert.equal(await page.getByRole(landmark).count(), 1, landmark);
     },

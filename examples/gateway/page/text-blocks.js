@@ -1,38 +1,44 @@
-/** Paragraphs, fenced code, inline code and links, found in text while it streams in. */
+/** Paragraphs, headings, list items and fenced code, found in text while it streams in. */
+
+import { InlineText } from "./text-inline.js";
+
+/** @import { InlineSink } from "./text-inline.js" */
 
 /**
- * Takes what was found, in order. Blocks do not nest; inline code and links stand in a paragraph.
+ * Takes what was found, in order. Blocks do not nest.
  *
- * @typedef {object} TextSink
+ * @typedef {object} BlockSink
  * @property {() => void} openParagraph
+ * @property {(level: number) => void} openHeading From 1, the highest, to 6.
+ * @property {(depth: number, number: number | null) => void} openItem An item of a list, `null` without a number.
  * @property {(language: string) => void} openCode
- * @property {(text: string) => void} text Text of the block, or of the inline code, that is open.
- * @property {(ticks: string) => void} openInline
- * @property {(matched: boolean) => void} closeInline Not matched: it was no code, the ticks are text.
- * @property {(text: string, href: string) => void} link To an address that begins with `http:` or `https:`.
  * @property {() => void} closeBlock
  */
 
-/** The longest first line of a fence; a longer one is text. */
-const MAX_FENCE_LINE = 200;
+/** @typedef {BlockSink & InlineSink} TextSink */
 
-/** The beginning of a line that may still become a fence or stay blank. */
-const UNDECIDED = /^(?:\s*| {0,3}`{1,2}| {0,3}`{3,}[^`]*)$/;
+/** The longest beginning of a line that is held back; a longer one is text. */
+const MAX_HELD = 200;
+
+/** The beginning of a line that may still become a fence, a heading or an item, or stay blank. */
+const UNDECIDED = /^(?:\s*|\s*(?:[-*+]|\d{1,3}[.)]?)\s*| {0,3}#{1,6} *| {0,3}`{1,2}| {0,3}`{3,}[^`]*)$/;
 const FENCE = /^ {0,3}(`{3,})\s*([^`\s]*)[^`]*$/;
+const HEADING = /^ {0,3}(#{1,6}) +(?=\S)/;
+const ITEM = /^( *)(?:[-*+]|(\d{1,3})[.)]) +(?=\S)/;
 
-const LINK = /\[([^[\]\n]{1,200})\]\((https?:\/\/[^\s()<>]{1,2000})\)/g;
-/** The beginning of a link, at the end of the text. */
-const LINK_START = /\[[^[\]\n]{0,200}(?:\](?:\((?:h|ht|htt|https?|https?:|https?:\/|https?:\/\/[^\s()<>]{0,2000})?)?)?$/;
+/** How many spaces put an item one level deeper. */
+const INDENT = 2;
 
 /**
  * Splits streamed text into blocks.
  *
- * It holds back no more than what may still become a fence, a line break, the ticks of inline code
- * or a link. However the text was cut, the sink's calls amount to the same.
+ * It holds back no more than what may still become a mark of some kind. However the text was cut,
+ * the sink's calls amount to the same.
  */
 export class TextBlocks {
   #sink;
-  /** @type {"none" | "paragraph" | "code"} */
+  #inline;
+  /** @type {"none" | "paragraph" | "heading" | "item" | "code"} */
   #block = "none";
   #blockHasLine = false;
   /** Text that more text must decide about. */
@@ -40,14 +46,11 @@ export class TextBlocks {
   #inLine = false;
   /** The ticks that close the code block that is open. */
   #fence = "";
-  /** Ticks, or the beginning of a link, at the end of the text so far. */
-  #tail = "";
-  /** The ticks that close the inline code that is open. */
-  #inline = "";
 
   /** @param {TextSink} sink */
   constructor(sink) {
     this.#sink = sink;
+    this.#inline = new InlineText(sink);
   }
 
   /** @param {string} delta */
@@ -61,14 +64,14 @@ export class TextBlocks {
       const line = whole ? rest.slice(0, lineFeed) : rest;
       if (this.#inLine) {
         this.#put(line);
-      } else if (!whole && line.length <= MAX_FENCE_LINE && UNDECIDED.test(line)) {
+      } else if (!whole && line.length <= MAX_HELD && UNDECIDED.test(line)) {
         this.#held = line + this.#held;
         return;
       } else {
         this.#startLine(line, whole);
       }
       this.#inLine = !whole;
-      if (whole) this.#endInline();
+      if (whole) this.#endLine();
       rest = whole ? rest.slice(lineFeed + 1) : "";
     }
   }
@@ -79,7 +82,7 @@ export class TextBlocks {
     this.#held = "";
     if (this.#inLine) this.#put(held);
     else if (held !== "") this.#startLine(held, true);
-    this.#endInline();
+    this.#endLine();
     this.#close();
     this.#inLine = false;
   }
@@ -89,26 +92,45 @@ export class TextBlocks {
    * @param {boolean} whole
    */
   #startLine(line, whole) {
-    const short = whole && line.length <= MAX_FENCE_LINE;
+    const short = whole && line.length <= MAX_HELD;
     const fence = short ? FENCE.exec(line) : null;
     if (this.#block === "code") {
-      if (fence !== null && fence[1].length >= this.#fence.length && line.trim() === fence[1]) {
-        this.#close();
-        return;
-      }
+      if (fence !== null && fence[1].length >= this.#fence.length && line.trim() === fence[1]) this.#close();
+      else this.#addLine(line);
     } else if (fence !== null) {
-      this.#close();
-      this.#open("code");
       this.#fence = fence[1];
+      this.#open("code");
       this.#sink.openCode(fence[2]);
-      return;
     } else if (short && line.trim() === "") {
       this.#close();
-      return;
+    } else {
+      this.#startText(line);
+    }
+  }
+
+  /** @param {string} line */
+  #startText(line) {
+    const heading = HEADING.exec(line);
+    const item = ITEM.exec(line);
+    if (heading !== null) {
+      this.#open("heading");
+      this.#sink.openHeading(heading[1].length);
+      this.#addLine(line.slice(heading[0].length));
+    } else if (item !== null) {
+      this.#open("item");
+      this.#sink.openItem(Math.floor(item[1].length / INDENT), item[2] === undefined ? null : Number(item[2]));
+      this.#addLine(line.slice(item[0].length));
     } else if (this.#block === "none") {
       this.#open("paragraph");
       this.#sink.openParagraph();
+      this.#addLine(line);
+    } else {
+      this.#addLine(this.#block === "item" ? line.trimStart() : line);
     }
+  }
+
+  /** @param {string} line */
+  #addLine(line) {
     if (this.#blockHasLine) this.#sink.text("\n");
     this.#blockHasLine = true;
     this.#put(line);
@@ -116,58 +138,18 @@ export class TextBlocks {
 
   /** @param {string} text A part of a line, of the block that is open. */
   #put(text) {
-    if (this.#block === "code") {
-      if (text !== "") this.#sink.text(text);
-      return;
-    }
-    const all = this.#tail + text;
-    this.#tail = "";
-    let start = 0;
-    for (const run of all.matchAll(/`+/g)) {
-      this.#putWords(all.slice(start, run.index));
-      start = run.index + run[0].length;
-      if (start === all.length) this.#tail = run[0];
-      else this.#tick(run[0]);
-    }
-    const rest = all.slice(start);
-    this.#tail ||= this.#inline === "" ? (LINK_START.exec(rest)?.[0] ?? "") : "";
-    this.#putWords(this.#tail.startsWith("[") ? rest.slice(0, -this.#tail.length) : rest);
+    if (this.#block !== "code") this.#inline.put(text);
+    else if (text !== "") this.#sink.text(text);
   }
 
-  /** @param {string} text Text without ticks. */
-  #putWords(text) {
-    let start = 0;
-    for (const link of this.#inline === "" ? text.matchAll(LINK) : []) {
-      if (link.index > start) this.#sink.text(text.slice(start, link.index));
-      this.#sink.link(link[1], link[2]);
-      start = link.index + link[0].length;
-    }
-    if (start < text.length) this.#sink.text(text.slice(start));
+  #endLine() {
+    this.#inline.endLine();
+    if (this.#block === "heading") this.#close();
   }
 
-  /** @param {string} run */
-  #tick(run) {
-    if (this.#inline === "") {
-      this.#inline = run;
-      this.#sink.openInline(run);
-    } else if (this.#inline === run) {
-      this.#inline = "";
-      this.#sink.closeInline(true);
-    } else {
-      this.#sink.text(run);
-    }
-  }
-
-  #endInline() {
-    if (this.#tail.startsWith("`")) this.#tick(this.#tail);
-    else if (this.#tail !== "") this.#sink.text(this.#tail);
-    this.#tail = "";
-    if (this.#inline !== "") this.#sink.closeInline(false);
-    this.#inline = "";
-  }
-
-  /** @param {"paragraph" | "code"} block */
+  /** @param {"paragraph" | "heading" | "item" | "code"} block */
   #open(block) {
+    this.#close();
     this.#block = block;
     this.#blockHasLine = false;
   }

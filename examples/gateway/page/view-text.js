@@ -8,9 +8,12 @@ import { TextBlocks } from "./text-blocks.js";
 /** The longest text node that is still added to; adding copies the node. */
 const MAX_TEXT_NODE = 4096;
 
+/** The deepest level of a list that is shown as such. */
+const MAX_DEPTH = 4;
+
 const COPIED_MS = 1500;
 
-/** Paragraphs and code blocks in an element. */
+/** Blocks of text in an element. */
 export class TextView {
   element;
   #blocks;
@@ -60,6 +63,25 @@ class DomSink {
     this.#target = this.#root.appendChild(el("p"));
   }
 
+  /** @param {number} level */
+  openHeading(level) {
+    // Headings of the page itself stand above those of a message.
+    const shown = el("p", { class: `heading level-${level}`, role: "heading", "aria-level": level + 2 });
+    this.#target = this.#root.appendChild(shown);
+  }
+
+  /**
+   * @param {number} depth
+   * @param {number | null} number
+   */
+  openItem(depth, number) {
+    const tag = number === null ? "ul" : "ol";
+    let list = this.#root.lastElementChild;
+    if (list?.localName !== tag) list = this.#root.appendChild(el(tag));
+    const attributes = { value: number ?? undefined, "data-depth": Math.min(depth, MAX_DEPTH) };
+    this.#target = list.appendChild(el("li", attributes));
+  }
+
   /** @param {string} language */
   openCode(language) {
     const code = el("code");
@@ -80,11 +102,16 @@ class DomSink {
 
   /** @param {boolean} matched */
   closeInline(matched) {
-    const code = this.#target;
-    this.#target = /** @type {Element} */ (code.parentElement);
-    if (matched) return;
-    code.replaceWith(this.#ticks + code.textContent);
-    this.#target.normalize();
+    this.#leave(matched, this.#ticks);
+  }
+
+  openStrong() {
+    this.#target = this.#target.appendChild(el("strong"));
+  }
+
+  /** @param {boolean} matched */
+  closeStrong(matched) {
+    this.#leave(matched, "**");
   }
 
   /**
@@ -97,6 +124,18 @@ class DomSink {
 
   closeBlock() {
     this.#target = this.#root;
+  }
+
+  /**
+   * @param {boolean} matched
+   * @param {string} mark What opened it, and is text if nothing closed it.
+   */
+  #leave(matched, mark) {
+    const inner = this.#target;
+    this.#target = /** @type {Element} */ (inner.parentElement);
+    if (matched) return;
+    inner.replaceWith(mark, ...inner.childNodes);
+    this.#target.normalize();
   }
 }
 

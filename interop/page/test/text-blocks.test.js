@@ -3,14 +3,17 @@ import { test } from "node:test";
 import { TextBlocks } from "../../../examples/gateway/page/text-blocks.js";
 
 /**
- * What a page would show: `P(…)` a paragraph, `C:language(…)` a code block, `<…>` inline code, `{…|…}` a link.
+ * What a page would show: `P(…)` a paragraph, `H2(…)` a heading, `-0(…)` and `7.0(…)` items of depth 0,
+ * `C:language(…)` a code block, `<…>` inline code, `_…_` bold text, `{…|…}` a link.
  *
  * @param {string[]} deltas
  */
 function shown(deltas) {
   let text = "";
   let inlineAt = 0;
+  let strongAt = 0;
   let ticks = "";
+  const unmark = (/** @type {number} */ at, /** @type {string} */ mark) => text.slice(0, at) + mark + text.slice(at + 1);
   const blocks = new TextBlocks({
     openParagraph: () => (text += "P("),
     openCode: (language) => (text += `C:${language}(`),
@@ -21,8 +24,17 @@ function shown(deltas) {
       text += "<";
     },
     closeInline(matched) {
-      text = matched ? `${text}>` : `${text.slice(0, inlineAt)}${ticks}${text.slice(inlineAt + 1)}`;
+      text = matched ? `${text}>` : unmark(inlineAt, ticks);
     },
+    openStrong() {
+      strongAt = text.length;
+      text += "_";
+    },
+    closeStrong(matched) {
+      text = matched ? `${text}_` : unmark(strongAt, "**");
+    },
+    openHeading: (level) => (text += `H${level}(`),
+    openItem: (depth, number) => (text += `${number === null ? "-" : `${number}.`}${depth}(`),
     link: (words, href) => (text += `{${words}|${href}}`),
     closeBlock: () => (text += ")"),
   });
@@ -39,7 +51,7 @@ const TEXTS = [
   ["carriage returns", "a\r\n\r\nb\r\nc", "P(a)P(b\nc)"],
   ["a lone carriage return", "a\rb\r", "P(a\rb\r)"],
   ["blank lines alone", "\n\n  \n", ""],
-  ["an indented line", "a\n  - b\n", "P(a\n  - b)"],
+  ["an indented line", "a\n  b\n", "P(a\n  b)"],
   ["a code block", "a\n```rust\nfn a() {}\n\n  b\n```\nc", "P(a)C:rust(fn a() {}\n\n  b)P(c)"],
   ["a code block without a language", "```\na\n```", "C:(a)"],
   ["an empty code block", "```\n```\n", "C:()"],
@@ -68,6 +80,22 @@ const TEXTS = [
   ["a link in inline code", "`[a](https://b)`", "P(<[a](https://b)>)"],
   ["inline code behind a bracket", "[`a`](https://b)", "P([<a>](https://b))"],
   ["a link behind a bracket", "[[a](https://b)", "P([{a|https://b})"],
+  ["headings", "# a\n## b\nc\n###### d", "H1(a)H2(b)P(c)H6(d)"],
+  ["no headings", "#a\n####### b\n#", "P(#a\n####### b\n#)"],
+  ["a list", "a:\n- b\n* c\n+ d", "P(a:)-0(b)-0(c)-0(d)"],
+  ["a list with numbers", "1. a\n2) b\n\n10. c", "1.0(a)2.0(b)10.0(c)"],
+  ["a nested list", "- a\n  - b\n    1. c", "-0(a)-1(b)1.2(c)"],
+  ["an item of two lines", "- a\n  b\n\nc", "-0(a\nb)P(c)"],
+  ["no items", "-a\n1.5 b\n- \n-", "P(-a\n1.5 b\n- \n-)"],
+  ["a list in code", "```\n- a\n# b\n```", "C:(- a\n# b)"],
+  ["bold text", "a **b c** d", "P(a _b c_ d)"],
+  ["bold text at the start", "**b**: c", "P(_b_: c)"],
+  ["bold text that never ends", "a **b\nc** d", "P(a **b\nc** d)"],
+  ["code in bold text", "**a `b` c**", "P(_a <b> c_)"],
+  ["stars in code", "`a ** b` **", "P(<a ** b> **)"],
+  ["stars that are not bold", "2 * 3 ** 4 *** 5* a*b", "P(2 * 3 ** 4 *** 5* a*b)"],
+  ["an open code in an open bold", "**a `b", "P(**a `b)"],
+  ["marks in a heading and an item", "# **a** `b`\n- **c** [d](https://e)", "H1(_a_ <b>)-0(_c_ {d|https://e})"],
   ["markup", "<b>&amp;</b>", "P(<b>&amp;</b>)"],
 ];
 
@@ -101,6 +129,10 @@ test("holds back nothing of a line that is decided", () => {
     closeInline: nothing,
     closeBlock: nothing,
     link: nothing,
+    openStrong: nothing,
+    closeStrong: nothing,
+    openHeading: nothing,
+    openItem: nothing,
     text: (delta) => texts.push(delta),
   });
   blocks.push("Hel");
