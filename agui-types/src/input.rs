@@ -14,7 +14,8 @@ object! {
     /// The body of the request that starts a run: all that the agent learns of the conversation.
     ///
     /// What 0.x clients post is read as well: `null` in any optional member, and `binary` parts
-    /// ([`BinaryPart`](crate::content::BinaryPart)). Such clients send no `protocolVersion`.
+    /// ([`BinaryPart`](crate::content::BinaryPart)). Such clients send no `protocolVersion`, and
+    /// [`Profile::of`](crate::profile::Profile::of) tells what they can be answered with.
     ///
     /// ```
     /// use agui_types::input::RunAgentInput;

@@ -1,5 +1,53 @@
 //! AG-UI 1.0 as open, lossless Rust types, with SSE encoding and a verifier of event order.
 //!
+//! AG-UI carries a conversation between an agent and a page: the page posts one
+//! [`RunAgentInput`](input::RunAgentInput), the agent answers with a stream of [`Event`](event::Event)s. This crate
+//! holds the shapes of both, and the rules of their order. It does no IO and reads no clock: bytes in, values out.
+//!
+//! | to | use |
+//! |---|---|
+//! | read what a page posts | [`wire::decode::<RunAgentInput>`](jsonrpc_core::wire::decode), [`input`], [`message`] |
+//! | write an answer | [`event`], then [`sse::write_event`] |
+//! | read an answer | [`sse::Decoder`] |
+//! | see that a stream keeps the rules | [`verify::Verifier`] |
+//! | know what an older page can take | [`profile::Profile`] |
+//!
+//! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
+//! obeys one law: decode, then encode, gives the same JSON value (an optional member that is `null` counts as absent,
+//! as 0.x peers write it).
+//!
+//! ```
+//! use agui_types::event::{
+//!     Event, RunFinishedEvent, RunStartedEvent, TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent,
+//! };
+//! use agui_types::input::RunAgentInput;
+//! use agui_types::verify::Verifier;
+//! use agui_types::{PROTOCOL_VERSION, sse};
+//! use jsonrpc_core::wire;
+//!
+//! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+//! let input: RunAgentInput = wire::decode(posted)?;
+//!
+//! let mut started = RunStartedEvent::new(input.thread_id.clone(), input.run_id.clone());
+//! started.protocol_version = Some(PROTOCOL_VERSION.into());
+//! let events: [Event; 5] = [
+//!     started.into(),
+//!     TextMessageStartEvent::new("m").into(),
+//!     TextMessageContentEvent::new("m", "Hello.").into(),
+//!     TextMessageEndEvent::new("m").into(),
+//!     RunFinishedEvent::new(input.thread_id.clone(), input.run_id.clone()).into(),
+//! ];
+//!
+//! let (mut verifier, mut body) = (Verifier::strict(), Vec::new());
+//! for event in &events {
+//!     verifier.handle(event)?;
+//!     sse::write_event(&mut body, event)?;
+//! }
+//! verifier.finish()?;
+//! assert!(body.starts_with(b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\""));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Spec: [AG-UI 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]
 
@@ -18,6 +66,7 @@ pub mod profile;
 pub mod sse;
 pub mod tool;
 pub mod usage;
+pub mod verify;
 
 /// The version of the protocol that this crate speaks, as `protocolVersion` says it.
 ///
