@@ -2,6 +2,7 @@ use crate::json;
 use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
+use serde_json::Value;
 
 /// When a tool call's arguments go out.
 ///
@@ -26,11 +27,11 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Takes another `rawInput`; says whether it comes too late to go out.
     pub(crate) fn update(&mut self, input: Raw) -> bool {
-        let differs =
-            self.newest.as_ref() != Some(&input) && !(self.newest.is_none() && is_empty(&input));
-        self.changed |= self.closed && differs;
+        let late =
+            self.closed && !is_same(self.newest.as_ref().map_or(NONE, Raw::as_str), input.as_str());
+        self.changed |= late;
         self.newest = Some(input);
-        self.closed && differs
+        late
     }
 
     /// The arguments as one JSON object, the first time; a value that is no object becomes its member `value`.
@@ -38,7 +39,7 @@ impl Arguments {
         if core::mem::replace(&mut self.closed, true) {
             return None;
         }
-        let text = self.newest.as_ref().map_or("{}", Raw::as_str).trim();
+        let text = self.newest.as_ref().map_or(NONE, Raw::as_str).trim();
         if text.len() > limit {
             return Some(json::omitted(text.len()).into_raw().as_str().into());
         }
@@ -56,9 +57,10 @@ impl Arguments {
     }
 }
 
-fn is_empty(input: &Raw) -> bool {
-    let text = input.as_str();
-    text.strip_prefix('{')
-        .and_then(|rest| rest.strip_suffix('}'))
-        .is_some_and(|rest| rest.trim().is_empty())
+/// What goes out for a call without arguments.
+const NONE: &str = "{}";
+
+fn is_same(one: &str, other: &str) -> bool {
+    let value = |text| serde_json::from_str::<Value>(text).ok();
+    one == other || (value(one).is_some() && value(one) == value(other))
 }

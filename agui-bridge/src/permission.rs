@@ -1,5 +1,4 @@
 //! Permission requests: each gets one answer, whatever happens.
-use crate::ids;
 use crate::json::{self, Members};
 use crate::tool_call::{Change, Denial};
 use crate::translator::Translator;
@@ -224,10 +223,11 @@ impl Translator {
         interrupt_id: &str,
         answer: PermissionAnswer,
     ) -> Result<(), AnswerError> {
-        let number =
-            interrupt_id.strip_prefix(ids::INTERRUPT).and_then(|number| number.parse().ok());
+        let number = interrupt_id
+            .strip_prefix(&*self.options.interrupt_prefix)
+            .and_then(|number| number.parse().ok());
         let number: u64 =
-            number.filter(|n| interrupt_id == interrupt(*n)).ok_or(AnswerError::Unknown)?;
+            number.filter(|n| interrupt_id == self.interrupt(*n)).ok_or(AnswerError::Unknown)?;
         if number == 0 || number > self.permissions.asked {
             return Err(AnswerError::Unknown);
         }
@@ -239,6 +239,15 @@ impl Translator {
         }
         self.resolve(number, &answer);
         Ok(())
+    }
+
+    /// Notes that the agent does not want an answer any more, as `$/cancel_request` says: it gets `cancelled`, unless it
+    /// got another before.
+    pub fn handle_permission_withdrawn(&mut self, request_id: &RequestId) {
+        let open = self.permissions.open.iter().find(|(_, open)| open.request_id == *request_id);
+        if let Some((&number, _)) = open {
+            self.resolve(number, &PermissionAnswer::Cancelled);
+        }
     }
 
     /// Takes the next response that has to go to the agent.
@@ -259,7 +268,7 @@ impl Translator {
         let limit = self.options.limits.value;
         let subject = self.subject(&open.call);
         let value = Members::new()
-            .with("interruptId", &interrupt(number))
+            .with("interruptId", &self.interrupt(number))
             .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
             .with_some("title", subject.map(|subject| subject.title).as_ref())
             .with("options", &offered(&open.options, limit));
@@ -267,10 +276,14 @@ impl Translator {
         self.custom("acp.permission.requested", value.into_raw());
     }
 
+    fn interrupt(&self, number: u64) -> String {
+        format!("{}{number}", self.options.interrupt_prefix)
+    }
+
     fn resolve(&mut self, number: u64, answer: &PermissionAnswer) {
         let Some(open) = self.permissions.open.remove(&number) else { return };
         self.set_denial(&open.call, denial(answer, &open.options, Denial::User));
-        let value = Members::new().with("interruptId", &interrupt(number));
+        let value = Members::new().with("interruptId", &self.interrupt(number));
         self.custom("acp.permission.resolved", outcome(value, answer));
         self.respond(open.request_id, answer);
     }
@@ -302,10 +315,6 @@ impl Translator {
         let response = RequestPermissionResponse::new(outcome);
         self.responses.push_back(PermissionResponse { request_id, response });
     }
-}
-
-fn interrupt(number: u64) -> String {
-    format!("{}{number}", ids::INTERRUPT)
 }
 
 fn denial(answer: &PermissionAnswer, options: &[PermissionOption], who: Denial) -> Option<Denial> {

@@ -99,6 +99,13 @@ fn names_session(error: &ErrorObject) -> bool {
     data.is_some_and(|data| data.get("sessionId").is_some())
 }
 
+/// Every tool call has its result.
+fn success() -> RunFinishedSuccessOutcome {
+    let mut success = RunFinishedSuccessOutcome::new();
+    success.pending_tool_call_ids = Some(Vec::new());
+    success
+}
+
 impl Translator {
     /// Takes in the agent's answer to the prompt, and ends the run.
     ///
@@ -154,6 +161,24 @@ impl Translator {
         }
     }
 
+    /// Ends the run as cancelled without waiting for the agent: it was not asked yet, or it does not stop. Does nothing
+    /// while no run is open.
+    pub fn handle_stopped(&mut self) {
+        if self.run.is_some() {
+            self.close_run(true);
+            self.finish_cancelled(None);
+        }
+    }
+
+    /// Ends the run as a success for which the agent was not needed: the input had [nothing](crate::input::Work::Nothing)
+    /// for it. Does nothing while no run is open.
+    pub fn handle_no_work(&mut self) {
+        if self.run.is_some() {
+            self.close_run(false);
+            self.finish_run(RunFinishedOutcome::Success(success()), None);
+        }
+    }
+
     /// Ends the run as failed, and closes what is open. Does nothing while no run is open.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
         let Some(run) = &self.run else { return };
@@ -182,9 +207,7 @@ impl Translator {
             let notice = Members::new().with("severity", "warning").with("title", title);
             self.custom("acp.notice", notice.into_raw());
         }
-        let mut success = RunFinishedSuccessOutcome::new();
-        success.pending_tool_call_ids = Some(Vec::new());
-        self.finish_run(RunFinishedOutcome::Success(success), Some(&response));
+        self.finish_run(RunFinishedOutcome::Success(success()), Some(&response));
     }
 
     fn finish_cancelled(&mut self, response: Option<PromptResponse>) {

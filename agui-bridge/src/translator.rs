@@ -1,5 +1,5 @@
 use crate::arguments::ArgsMode;
-use crate::ids::Ids;
+use crate::ids::{self, Ids};
 use crate::json::Members;
 use crate::limits::Limits;
 use crate::permission::{PermissionMode, PermissionResponse, Permissions};
@@ -14,7 +14,9 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
 use agui_types::{Metadata, PROTOCOL_VERSION};
+use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use core::mem;
 use jsonrpc_core::wire::Raw;
 
@@ -27,7 +29,7 @@ use jsonrpc_core::wire::Raw;
 /// options.permission = PermissionMode::Policy(Policy::allow_all());
 /// assert_eq!(options.profile, None);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// What the client understands; when it is not given, what each run's `protocolVersion` says.
@@ -36,8 +38,23 @@ pub struct Options {
     pub permission: PermissionMode,
     /// When tool calls' arguments go out.
     pub arguments: ArgsMode,
+    /// What the ids of permission requests begin with, so that they are unique among the threads of a program; `int-`
+    /// unless it is set.
+    pub interrupt_prefix: String,
     /// What is kept and sent at most.
     pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            profile: None,
+            permission: PermissionMode::default(),
+            arguments: ArgsMode::default(),
+            interrupt_prefix: ids::INTERRUPT.to_owned(),
+            limits: Limits::default(),
+        }
+    }
 }
 
 impl Options {
