@@ -243,3 +243,23 @@ impl FrameError {
         Self::Utf8 { at, kind, id }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_line_ends_takes_no_more_memory_than_a_line() {
+        let (limit, read) = (1024 * 1024, [b'a'; 64 * 1024]);
+        let mut lines = Lines::new(limit);
+        let mut errors = 0;
+        for _ in 0..1024 {
+            lines.push(&read);
+            errors += usize::from(lines.next().is_some());
+            assert!(lines.buffer.capacity() <= limit + IDLE_CAPACITY);
+        }
+        assert_eq!(errors, 1);
+        lines.push(b"\n{}\n");
+        assert_eq!(lines.next(), Some(Ok("{}")));
+    }
+}
