@@ -1,0 +1,98 @@
+use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
+use serde_json::Value;
+
+string_id! {
+    /// An identifier.
+    pub struct Id;
+}
+
+open_enum! {
+    /// A list of names.
+    pub enum Colour {
+        /// As blood.
+        Red = "red",
+    }
+}
+
+object! {
+    /// An object with every kind of member.
+    pub struct Item {
+        /// Required.
+        id: Id = "id",
+        /// Required, and a list.
+        colours: Vec<Colour> = "colours",
+    }
+    optional {
+        /// Optional.
+        amount: i64 = "amount",
+        /// Optional, nested.
+        inner: Box<Event> = "inner",
+    }
+    patch {
+        /// Patched.
+        title: String = "title",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An object with a union flat in it.
+    pub struct Framed {
+        /// Beside the union's members.
+        message: String = "message",
+    }
+    rest {
+        /// The union.
+        event: Event,
+    }
+}
+
+open_union! {
+    /// A union, one of whose variants may do without the tag.
+    pub enum Event by "type" {
+        /// With a union flat in it.
+        Framed(Box<Framed>) = "framed",
+    }
+    untagged {
+        /// Not tagged, as a rule.
+        Item(Item) = "item",
+    }
+}
+
+/// What can be read is written as the same JSON value, and what cannot gets an error that says where.
+pub fn wire(data: &[u8]) {
+    let Ok(text) = core::str::from_utf8(data) else { return };
+    match wire::decode::<Event>(text) {
+        Ok(event) => {
+            let written = serde_json::to_string(&event).expect("an event is JSON");
+            let again: Event = wire::decode(&written).expect("what was written can be read");
+            assert_eq!(again, event);
+            // serde_json's values know less than the text does: no size, no depth, no half of a surrogate pair.
+            if let Ok(given) = serde_json::from_str::<Value>(text) {
+                let written = serde_json::from_str(&written).expect("what was written is JSON");
+                assert_eq!(without_nulls(written), without_nulls(given));
+            }
+        }
+        Err(error) => {
+            if let Ok(given) = serde_json::from_str::<Value>(text) {
+                let parent = error.pointer().rsplit_once('/').map_or("", |(parent, _)| parent);
+                assert!(given.pointer(parent).is_some(), "{error}");
+            }
+        }
+    }
+}
+
+/// A `null` optional member counts as absent.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => Value::Object(
+            members
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| (name, without_nulls(value)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
