@@ -1,0 +1,73 @@
+//! Starting the agent so that it can be ended, whatever happens.
+//!
+//! The agent leads a process group of its own: a signal reaches what it started as well, and a terminal's Ctrl-C does not
+//! reach it twice. On Linux it is also killed when this process dies without a word (SIGKILL). Only a process can ask
+//! for that, for itself, so this program is first started once more, asks, and becomes the agent ([`Guard`]).
+
+use std::env::ArgsOs;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+/// The first argument of this program when it is to become the agent.
+const BECOME: &str = "--become-the-agent-of";
+
+/// Starts the agent with its input and output piped; its standard error is ours.
+///
+/// # Errors
+/// It cannot be run. Under a [`Guard`] that shows as its exit status instead.
+pub(crate) fn launch(program: &OsStr, arguments: &[OsString]) -> io::Result<Child> {
+    #[cfg(target_os = "linux")]
+    if let Ok(child) = start(
+        Command::new("/proc/self/exe")
+            .arg(BECOME)
+            .arg(std::process::id().to_string())
+            .arg(program)
+            .args(arguments),
+    ) {
+        return Ok(child);
+    }
+    start(Command::new(program).args(arguments))
+}
+
+fn start(command: &mut Command) -> io::Result<Child> {
+    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+}
+
+/// Says why `program` cannot be run, and gives the exit status that shells use for it.
+pub(crate) fn cannot_run(program: &OsStr, error: &io::Error) -> ExitCode {
+    eprintln!("acp-traces: cannot run {program:?}: {error}");
+    ExitCode::from(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// This program, started to become the agent.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    parent: i32,
+    program: OsString,
+    arguments: ArgsOs,
+}
+
+impl Guard {
+    /// The request of [`launch`], if these arguments are one.
+    pub(crate) fn requested(mut arguments: ArgsOs) -> Option<Self> {
+        if arguments.nth(1)? != BECOME {
+            return None;
+        }
+        let parent = arguments.next()?.to_str()?.parse().ok()?;
+        Some(Self { parent, program: arguments.next()?, arguments })
+    }
+
+    /// Becomes the agent; comes back only if that fails.
+    pub(crate) fn run(self) -> ExitCode {
+        #[cfg(target_os = "linux")]
+        if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
+            eprintln!("acp-traces: the agent may outlive a killed acp-traces: {error}");
+        }
+        if nix::unistd::getppid().as_raw() != self.parent {
+            return ExitCode::FAILURE;
+        }
+        cannot_run(&self.program, &Command::new(&self.program).args(self.arguments).exec())
+    }
+}

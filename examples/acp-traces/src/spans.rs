@@ -1,0 +1,160 @@
+//! Records of the tracker as spans of the OpenTelemetry SDK.
+//!
+//! The records have their own times and their own tree, so spans are made whole instead of through a `Tracer`, which
+//! takes both from where it is called.
+
+use opentelemetry::trace::{
+    Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
+};
+use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
+use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator, SpanData, SpanEvents, SpanLinks};
+use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart};
+use semconv_map::trace_context::TraceContext;
+use semconv_map::{Attribute, AttributeValue, Record};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+/// Puts starts, events and ends together to spans. The tracker bounds how many are open.
+#[derive(Debug)]
+pub(crate) struct Spans {
+    /// The moment that the records' times count from.
+    epoch: SystemTime,
+    scope: InstrumentationScope,
+    ids: RandomIdGenerator,
+    open: HashMap<SpanHandle, SpanData>,
+}
+
+impl Spans {
+    /// `epoch`: the moment that the records' times count from.
+    pub(crate) fn new(epoch: SystemTime, schema_url: &'static str) -> Self {
+        let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
+            .with_version(env!("CARGO_PKG_VERSION"))
+            .with_schema_url(schema_url)
+            .build();
+        Self { epoch, scope, ids: RandomIdGenerator::default(), open: HashMap::new() }
+    }
+
+    /// Takes the next record; gives the span that it ends.
+    pub(crate) fn take(&mut self, record: Record) -> Option<SpanData> {
+        match record {
+            Record::Start(start) => {
+                self.start(start);
+                None
+            }
+            Record::Event(event) => {
+                self.event(event);
+                None
+            }
+            Record::End(end) => self.end(end),
+            _ => None,
+        }
+    }
+
+    fn start(&mut self, start: SpanStart) {
+        let parent = self.parent(&start.parent);
+        let trace = match &parent {
+            Some(parent) => parent.trace_id(),
+            None => self.ids.new_trace_id(),
+        };
+        let (flags, state) = parent.as_ref().map_or_else(
+            || (TraceFlags::SAMPLED, TraceState::default()),
+            |parent| (parent.trace_flags() | TraceFlags::SAMPLED, parent.trace_state().clone()),
+        );
+        let time = self.epoch + start.time;
+        let span = SpanData {
+            span_context: SpanContext::new(trace, self.ids.new_span_id(), flags, false, state),
+            parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
+            parent_span_is_remote: parent.as_ref().is_some_and(SpanContext::is_remote),
+            span_kind: kind(start.kind),
+            name: start.name,
+            start_time: time,
+            end_time: time,
+            attributes: attributes(start.attributes),
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: Status::Unset,
+            instrumentation_scope: self.scope.clone(),
+        };
+        self.open.insert(start.span, span);
+    }
+
+    fn parent(&self, parent: &Parent) -> Option<SpanContext> {
+        match parent {
+            Parent::Span(handle) => self.open.get(handle).map(|span| span.span_context.clone()),
+            Parent::Remote(context) => Some(remote(context)),
+            _ => None,
+        }
+    }
+
+    fn event(&mut self, event: SpanEvent) {
+        let time = self.time(event.time);
+        if let Some(span) = self.open.get_mut(&event.span) {
+            span.events.events.push(Event::new(event.name, time, attributes(event.attributes), 0));
+        }
+    }
+
+    fn end(&mut self, end: SpanEnd) -> Option<SpanData> {
+        let mut span = self.open.remove(&end.span)?;
+        span.end_time = self.time(end.time);
+        span.status = status(end.status);
+        if let Some(name) = end.name {
+            span.name = name;
+        }
+        span.attributes.extend(attributes(end.attributes));
+        Some(span)
+    }
+
+    fn time(&self, time: Duration) -> SystemTime {
+        self.epoch + time
+    }
+}
+
+fn remote(context: &TraceContext) -> SpanContext {
+    // A state that cannot be read is left out, as the specification of Trace Context asks.
+    let state = context.tracestate.as_deref().and_then(|state| state.parse().ok());
+    SpanContext::new(
+        TraceId::from_bytes(context.trace_id),
+        SpanId::from_bytes(context.span_id),
+        TraceFlags::new(context.flags),
+        true,
+        state.unwrap_or_default(),
+    )
+}
+
+fn kind(kind: span::SpanKind) -> SpanKind {
+    match kind {
+        span::SpanKind::Client => SpanKind::Client,
+        span::SpanKind::Server => SpanKind::Server,
+        _ => SpanKind::Internal,
+    }
+}
+
+fn status(status: span::Status) -> Status {
+    match status {
+        span::Status::Error { description } => Status::error(description.unwrap_or_default()),
+        _ => Status::Unset,
+    }
+}
+
+fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
+    attributes.into_iter().map(|it| KeyValue::new(it.key, value(it.value))).collect()
+}
+
+fn value(value: AttributeValue) -> Value {
+    match value {
+        AttributeValue::String(text) => Value::String(string(text)),
+        AttributeValue::Bool(value) => Value::Bool(value),
+        AttributeValue::I64(value) => Value::I64(value),
+        AttributeValue::F64(value) => Value::F64(value),
+        AttributeValue::StringArray(texts) => {
+            Value::Array(Array::String(texts.into_iter().map(string).collect()))
+        }
+        other => Value::from(format!("{other:?}")),
+    }
+}
+
+fn string(text: Cow<'static, str>) -> StringValue {
+    text.into()
+}

@@ -1,0 +1,14 @@
+//! Runs the proxy between a test and an agent, as an editor does.
+//!
+//! `cfg(test)` tells Clippy that helpers are tests too.
+
+#[cfg(test)]
+mod bytes;
+#[cfg(test)]
+mod collector;
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod proxy;
+#[cfg(test)]
+mod spans;

@@ -1,0 +1,142 @@
+//! The proxy as a child process.
+
+use std::env;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Nobody listens here: connections are refused at once.
+pub(crate) const NO_COLLECTOR: &str = "http://127.0.0.1:1";
+
+/// How long a test waits for something that has to come.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The proxy, running.
+pub(crate) struct Proxy {
+    pub(crate) child: Child,
+    stdout: Option<BufReader<ChildStdout>>,
+    /// All of standard error, once nobody has it open any more: neither the proxy, nor the agent, nor what that started.
+    stderr: Receiver<String>,
+}
+
+/// How the proxy ended.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+/// A command line of the proxy, with an environment that does not name a collector.
+pub(crate) fn acp_traces(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_acp-traces"));
+    command.args(arguments);
+    for (name, _) in env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"OTEL_") {
+            command.env_remove(name);
+        }
+    }
+    command.env(demo_agent::PAUSE_VARIABLE, "0");
+    command
+}
+
+/// The agents of `examples/test-agent.rs`, which are built with the tests.
+pub(crate) fn test_agent() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    let agent = tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples/test-agent");
+    assert!(agent.exists(), "{} is built by `cargo test -p acp-traces`", agent.display());
+    agent
+}
+
+impl Proxy {
+    /// The proxy without a collector before a test agent.
+    pub(crate) fn start(agent: &[&str]) -> Self {
+        Self::with_options(&["--otlp-endpoint", NO_COLLECTOR], agent)
+    }
+
+    pub(crate) fn with_options(options: &[&str], agent: &[&str]) -> Self {
+        let mut command = acp_traces(options);
+        command.arg("--").arg(test_agent()).args(agent);
+        Self::spawn(command)
+    }
+
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut from = child.stderr.take().unwrap();
+        let (send, stderr) = channel();
+        thread::spawn(move || {
+            let mut text = String::new();
+            from.read_to_string(&mut text).map(|_| send.send(text))
+        });
+        Self { child, stdout: Some(stdout), stderr }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.child.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn read_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.as_mut().unwrap().read_line(&mut line).unwrap();
+        line
+    }
+
+    pub(crate) fn read_byte(&mut self) -> u8 {
+        let mut byte = [0];
+        self.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+        byte[0]
+    }
+
+    /// Closes the proxy's input.
+    pub(crate) fn close(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Closes the end that the proxy writes to.
+    pub(crate) fn hang_up(&mut self) {
+        drop(self.stdout.take());
+    }
+
+    /// Waits for the end of the proxy, whose ends stay as they are.
+    pub(crate) fn exit_status(mut self) -> Option<i32> {
+        let stdin = self.child.stdin.take();
+        let status = self.child.wait().unwrap().code();
+        drop(stdin);
+        status
+    }
+
+    pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
+        let pid = nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap());
+        nix::sys::signal::kill(pid, signal).unwrap();
+    }
+
+    /// Waits until the proxy, the agent and all they started have ended.
+    pub(crate) fn wait(mut self) -> End {
+        let mut stdout = Vec::new();
+        self.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+        let status = self.child.wait().unwrap().code();
+        let stderr = self.stderr.recv_timeout(PATIENCE).expect("a process was left behind");
+        End { status, stdout, stderr }
+    }
+
+    /// Closes the proxy's input and waits; also says how long that took.
+    pub(crate) fn finish(mut self) -> (End, Duration) {
+        let start = Instant::now();
+        self.close();
+        let end = self.wait();
+        (end, start.elapsed())
+    }
+}
+
+impl Drop for Proxy {
+    /// A test that failed leaves no proxy behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
