@@ -1,0 +1,97 @@
+//! The web page, built into the program.
+use axum::extract::Path;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// What the page may do: nothing but what is served beside it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../page/", $name)))),+];
+    };
+}
+
+files![
+    "announcer.js",
+    "cards.css",
+    "chat.js",
+    "composer.js",
+    "conversation.css",
+    "diff.js",
+    "dom.js",
+    "events.js",
+    "index.html",
+    "json-patch.js",
+    "main.js",
+    "reduce.js",
+    "run.js",
+    "scroller.js",
+    "sse.js",
+    "style.css",
+    "text-blocks.js",
+    "text-inline.js",
+    "thread.js",
+    "transcript.js",
+    "view-diff.js",
+    "view-media.js",
+    "view-notice.js",
+    "view-permission.js",
+    "view-plan.js",
+    "view-text.js",
+    "view-thought.js",
+    "view-tool.js",
+    "view-turn.js",
+    "view-usage.js",
+];
+
+/// `GET /`
+pub(crate) async fn index() -> Response {
+    file("index.html")
+}
+
+/// `GET /assets/{name}`
+pub(crate) async fn asset(Path(name): Path<String>) -> Response {
+    file(&name)
+}
+
+fn file(name: &str) -> Response {
+    let Some((name, content)) = FILES.iter().find(|(known, _)| *known == name) else {
+        return (StatusCode::NOT_FOUND, "no such file").into_response();
+    };
+    let kind = match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    (headers, *content).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn every_file_of_the_page_is_built_in() -> std::io::Result<()> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+        let there: BTreeSet<_> = fs::read_dir(folder)?
+            .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
+            .collect::<std::io::Result<_>>()?;
+        let built_in: BTreeSet<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(there, built_in);
+        Ok(())
+    }
+}

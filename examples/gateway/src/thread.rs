@@ -1,0 +1,391 @@
+//! One conversation: its runs, one after the other, and the agent's session behind them.
+use crate::agent::{Agent, FromAgent, Trouble};
+use crate::run_log::RunLog;
+use acp_types::v1::initialization::PromptCapabilities;
+use acp_types::v1::prompt_turn::PromptRequest;
+use acp_types::v1::session_setup::SessionId;
+use agui_bridge::input::{InputError, Prompt, Work, work};
+use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, Translator};
+use agui_types::event::Event;
+use agui_types::id::MessageId;
+use agui_types::input::RunAgentInput;
+use agui_types::sse;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// How long a cancelled turn may take to end.
+const CANCEL_GRACE: Duration = Duration::from_secs(10);
+
+/// How long a thread without runs is kept.
+pub(crate) const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// A run that was asked for.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// What was asked for.
+    pub(crate) input: RunAgentInput,
+    /// The agent that is to do it, or why there is none.
+    pub(crate) agent: Result<Arc<Agent>, Trouble>,
+    /// Where its events go.
+    pub(crate) log: Arc<RunLog>,
+    /// Whether it is to stop.
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Why a run does not begin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    /// One at a time.
+    #[error("a run is going on in this thread")]
+    Busy,
+    /// A run is named once.
+    #[error("a run of this id is going on")]
+    SameRun,
+    /// The input asks for something that cannot be done.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// There are too many threads.
+    #[error("too many threads are open")]
+    Overloaded,
+}
+
+/// Hears whether a run has begun.
+type Begun = oneshot::Sender<Result<(), StartError>>;
+
+/// What a thread is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Begin a run.
+    Run(Box<Run>, Begun),
+    /// Answer a permission request.
+    Answer(String, PermissionAnswer, oneshot::Sender<Result<(), AnswerError>>),
+}
+
+/// The agent's side of the conversation.
+struct Session {
+    agent: Arc<Agent>,
+    id: SessionId,
+    inbox: mpsc::Receiver<FromAgent>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.agent.detach(self.id.clone());
+    }
+}
+
+type Opening = BoxFuture<'static, Result<(SessionId, mpsc::Receiver<FromAgent>), Trouble>>;
+
+/// How far the run is that is going on.
+enum Stage {
+    /// The agent was asked for a session; the prompt follows.
+    Opening { agent: Arc<Agent>, session: Opening, prompt: Prompt },
+    /// The agent works.
+    Working,
+    /// The agent was asked to stop, and has until then.
+    Stopping(Instant),
+}
+
+struct Active {
+    log: Arc<RunLog>,
+    cancel: CancellationToken,
+    stage: Stage,
+}
+
+pub(crate) struct Thread {
+    translator: Translator,
+    cwd: String,
+    session: Option<Session>,
+    /// The last message that the session's agent was sent.
+    accepted: Option<MessageId>,
+    active: Option<Active>,
+    /// A run that begins when the one before it, which is being stopped, has ended.
+    next: Option<(Box<Run>, Begun)>,
+}
+
+impl Thread {
+    pub(crate) fn new(options: Options, cwd: String) -> Self {
+        Self {
+            translator: Translator::new(options),
+            cwd,
+            session: None,
+            accepted: None,
+            active: None,
+            next: None,
+        }
+    }
+
+    /// Serves the thread until nobody asks for it any more, or nothing has happened for [`IDLE`].
+    pub(crate) async fn serve(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        shutdown: CancellationToken,
+    ) {
+        loop {
+            let idle = Instant::now() + IDLE;
+            let (cancelled, deadline) = match &self.active {
+                Some(Active { stage: Stage::Stopping(deadline), .. }) => (None, Some(*deadline)),
+                Some(active) => (Some(active.cancel.clone()), None),
+                None => (None, None),
+            };
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return self.fail(Failure::GatewayShutdown, "The gateway is ending."),
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command),
+                    None => return,
+                },
+                () = wait(cancelled) => self.stop(),
+                () = wait_until(deadline) => self.give_up(),
+                heard = hear(&mut self.session) => self.hear(heard),
+                opened = open(&mut self.active) => self.opened(opened),
+                () = sleep_until(idle), if self.active.is_none() => return,
+            }
+            self.flush();
+            self.begin_next();
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Run(run, reply) if self.active.is_none() => {
+                let _ = reply.send(self.begin(*run));
+            }
+            Command::Run(run, reply) => {
+                let stopping =
+                    self.active.as_ref().is_some_and(|active| active.cancel.is_cancelled());
+                if stopping && self.next.is_none() {
+                    self.next = Some((run, reply));
+                } else {
+                    let _ = reply.send(Err(StartError::Busy));
+                }
+            }
+            Command::Answer(id, answer, reply) => {
+                let _ = reply.send(self.translator.answer_permission(&id, answer));
+            }
+        }
+    }
+
+    fn begin_next(&mut self) {
+        if self.active.is_none()
+            && let Some((run, reply)) = self.next.take()
+        {
+            let _ = reply.send(self.begin(*run));
+            self.flush();
+        }
+    }
+
+    fn begin(&mut self, run: Run) -> Result<(), StartError> {
+        let Run { input, agent, log, cancel } = run;
+        let same = |session: &Session| {
+            agent.as_ref().is_ok_and(|agent| Arc::ptr_eq(agent, &session.agent))
+        };
+        if !self.session.as_ref().is_some_and(same) {
+            self.session = None;
+            self.accepted = None;
+        }
+        let asked = work(&input, &capabilities(&agent), self.accepted.as_ref())?;
+        let blocks = match &asked {
+            Work::Prompt(prompt) => &prompt.blocks[..],
+            Work::Nothing => &[],
+        };
+        self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
+        self.active = Some(Active { log, cancel, stage: Stage::Working });
+        match (asked, agent) {
+            (Work::Nothing, _) => self.translator.handle_no_work(),
+            (Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
+            (Work::Prompt(prompt), Ok(_)) if self.session.is_some() => self.prompt(prompt),
+            (Work::Prompt(prompt), Ok(agent)) => {
+                if prompt.unseen > 0 {
+                    tracing::warn!(
+                        messages = prompt.unseen,
+                        "a new session does not know the earlier messages"
+                    );
+                }
+                let (opener, cwd) = (agent.clone(), self.cwd.clone());
+                let session = async move { opener.new_session(&cwd).await }.boxed();
+                self.stage(Stage::Opening { agent, session, prompt });
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, stage: Stage) {
+        if let Some(active) = &mut self.active {
+            active.stage = stage;
+        }
+    }
+
+    /// The agent has a session, or not.
+    fn opened(&mut self, opened: Opened) {
+        let Opened { agent, session, prompt } = opened;
+        match session {
+            Ok((id, inbox)) => {
+                self.session = Some(Session { agent, id, inbox });
+                self.prompt(prompt);
+            }
+            Err(trouble) => self.trouble(trouble),
+        }
+    }
+
+    fn prompt(&mut self, prompt: Prompt) {
+        let Some(session) = &self.session else { return };
+        let request = PromptRequest::new(session.id.clone(), prompt.blocks);
+        match session.agent.prompt(&request) {
+            Ok(()) => {
+                self.accepted = Some(prompt.last_message);
+                self.stage(Stage::Working);
+            }
+            Err(trouble) => self.trouble(trouble),
+        }
+    }
+
+    /// Something came from the agent.
+    fn hear(&mut self, heard: Option<FromAgent>) {
+        match heard {
+            Some(FromAgent::Update(update)) => self.translator.handle_notification(update),
+            Some(FromAgent::PermissionRequest(id, request)) => {
+                self.translator.handle_permission_request(id, request);
+            }
+            Some(FromAgent::Withdrawn(id)) => self.translator.handle_permission_withdrawn(&id),
+            Some(FromAgent::PromptEnded(Ok(response))) => {
+                self.translator.handle_prompt_response(Ok(response));
+            }
+            Some(FromAgent::PromptEnded(Err(trouble))) => self.trouble(trouble),
+            Some(FromAgent::Gone(why)) => {
+                self.session = None;
+                self.fail(Failure::AgentExited, &why);
+            }
+            None => {
+                self.session = None;
+                self.fail(Failure::AgentExited, "The connection to the agent is gone.");
+            }
+        }
+    }
+
+    fn trouble(&mut self, trouble: Trouble) {
+        match trouble {
+            Trouble::Refused(error) => self.translator.handle_prompt_response(Err(error)),
+            Trouble::Failed(failure, message) => self.translator.handle_failure(failure, &message),
+        }
+    }
+
+    fn fail(&mut self, failure: Failure, message: &str) {
+        self.translator.handle_failure(failure, message);
+        self.flush();
+    }
+
+    /// The client wants the run to stop, or is gone.
+    fn stop(&mut self) {
+        self.translator.handle_cancel();
+        let opening = self
+            .active
+            .as_ref()
+            .is_some_and(|active| matches!(active.stage, Stage::Opening { .. }));
+        if opening {
+            return self.translator.handle_stopped();
+        }
+        self.flush();
+        match self.session.as_ref().map(|session| session.agent.cancel(&session.id)) {
+            Some(Ok(())) => self.stage(Stage::Stopping(Instant::now() + CANCEL_GRACE)),
+            Some(Err(trouble)) => self.trouble(trouble),
+            None => self.translator.handle_stopped(),
+        }
+    }
+
+    /// The agent does not stop. Its session cannot be used again: what still comes is not for the next run.
+    fn give_up(&mut self) {
+        tracing::warn!("the agent does not stop; leaving its session");
+        self.session = None;
+        self.translator.handle_stopped();
+    }
+
+    /// Sends what the translator has, to both sides.
+    fn flush(&mut self) {
+        while let Some(response) = self.translator.poll_response() {
+            if let Some(session) = &self.session
+                && let Err(trouble) = session.agent.answer(response.request_id, &response.response)
+            {
+                tracing::debug!(?trouble, "an answer that the agent does not get");
+            }
+        }
+        let mut bytes = Vec::new();
+        while let Some(event) = self.translator.poll_event() {
+            write(&mut bytes, &event);
+        }
+        let Some(active) = &self.active else { return };
+        if !bytes.is_empty() && !active.log.push(&bytes) && !active.cancel.is_cancelled() {
+            tracing::warn!("the client does not read; cancelling its run");
+            active.cancel.cancel();
+        }
+        if !self.translator.is_running() {
+            active.log.end();
+            self.active = None;
+        }
+    }
+}
+
+/// Appends an event to the stream; one that cannot be written is left out, and said.
+fn write(out: &mut Vec<u8>, event: &Event) {
+    if let Err(error) = sse::write_event(out, event) {
+        tracing::error!(%error, kind = event.tag(), "an event cannot be written");
+    }
+}
+
+/// What the agent takes; where there is none, anything, so that the run can say why.
+fn capabilities(agent: &Result<Arc<Agent>, Trouble>) -> PromptCapabilities {
+    match agent {
+        Ok(agent) => {
+            let capabilities = agent.info.agent_capabilities.as_ref();
+            capabilities
+                .and_then(|capabilities| capabilities.prompt_capabilities.clone())
+                .unwrap_or_default()
+        }
+        Err(_) => {
+            let mut anything = PromptCapabilities::new();
+            (anything.image, anything.audio, anything.embedded_context) =
+                (Some(true), Some(true), Some(true));
+            anything
+        }
+    }
+}
+
+async fn wait(cancelled: Option<CancellationToken>) {
+    match cancelled {
+        Some(cancelled) => cancelled.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn wait_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn hear(session: &mut Option<Session>) -> Option<FromAgent> {
+    match session {
+        Some(session) => session.inbox.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+struct Opened {
+    agent: Arc<Agent>,
+    session: Result<(SessionId, mpsc::Receiver<FromAgent>), Trouble>,
+    prompt: Prompt,
+}
+
+async fn open(active: &mut Option<Active>) -> Opened {
+    let Some(Active { stage: Stage::Opening { agent, session, prompt }, .. }) = active else {
+        return std::future::pending().await;
+    };
+    let session = session.await;
+    Opened { agent: agent.clone(), session, prompt: prompt.clone() }
+}
