@@ -1,1 +1,166 @@
-//! TODO
+use crate::lines::{permission, prompt, request, result, stop, tool, tool_status, update};
+use crate::spans::{A2C, C2A, Run};
+use semconv_map::policy::ToolTypePolicy;
+use semconv_map::span::{Parent, SpanKind};
+use semconv_map::{CloseReason, Policy};
+use serde_json::json;
+
+#[test]
+fn a_tool_call_lasts_until_it_is_completed() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &tool("s", "t", "read", "pending"));
+    run.line(A2C, &tool_status("s", "t", "in_progress"));
+    run.line(A2C, &tool_status("s", "t", "completed"));
+    run.line(A2C, &stop(1, "end_turn"));
+    let span = run.span("execute_tool read");
+    assert_eq!(span.start.kind, SpanKind::Internal);
+    assert_eq!(span.start.parent, Parent::Span(run.span("invoke_agent").start.span));
+    assert_eq!((span.start.time.as_secs(), span.end.as_ref().unwrap().time.as_secs()), (2, 4));
+    for (key, value) in [
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.conversation.id", "s"),
+        ("gen_ai.tool.call.id", "t"),
+        ("gen_ai.tool.name", "read"),
+        ("acp.tool.kind", "read"),
+    ] {
+        assert_eq!(span.str(key), Some(value), "{key}");
+    }
+    assert_eq!(span.get("gen_ai.tool.type"), None);
+    assert!(!span.is_error());
+}
+
+/// Each status, and whether it ends the tool call and how.
+#[test]
+fn each_status_of_a_tool_call_has_its_end() {
+    let rows = [
+        ("pending", false, None),
+        ("in_progress", false, None),
+        ("completed", true, None),
+        ("failed", true, Some("tool_error")),
+        ("newer", false, None),
+    ];
+    for (status, ends, error_type) in rows {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &prompt(1, "s"));
+        run.line(A2C, &tool("s", "t", "edit", status));
+        assert_eq!(run.span("execute_tool edit").end.is_some(), ends, "{status}");
+        run.line(A2C, &stop(1, "end_turn"));
+        let span = run.span("execute_tool edit");
+        assert_eq!(span.str("error.type"), error_type, "{status}");
+        assert_eq!(span.str("acp.tool.end"), (!ends).then_some("turn_end"), "{status}");
+    }
+}
+
+/// However a tool call begins, it is one span; and nothing begins it again.
+#[test]
+fn a_tool_call_is_one_span_in_any_order() {
+    let beginnings = [
+        tool("s", "t", "execute", "pending"),
+        tool_status("s", "t", "in_progress"),
+        permission(7, "s", "t"),
+    ];
+    for first in &beginnings {
+        for second in &beginnings {
+            let mut run = Run::new(Policy::default());
+            run.line(C2A, &prompt(1, "s"));
+            run.line(A2C, first);
+            run.line(A2C, second);
+            run.line(A2C, &tool("s", "t", "execute", "pending"));
+            run.line(A2C, &tool_status("s", "t", "completed"));
+            run.line(A2C, &tool("s", "t", "execute", "pending"));
+            run.line(A2C, &tool_status("s", "t", "failed"));
+            run.line(A2C, &stop(1, "end_turn"));
+            assert!(!run.span("execute_tool execute").is_error());
+        }
+    }
+}
+
+/// What is said of the tool, at first and later, and the names of span and tool.
+#[test]
+fn the_tool_name_is_an_identifier() {
+    let rows = [
+        (json!({ "name": "Bash", "kind": "execute" }), json!({}), "Bash"),
+        (json!({ "name": "Bash" }), json!({ "name": "Other", "kind": "read" }), "Bash"),
+        (json!({ "_meta": { "tool_name": "run" } }), json!({ "kind": "execute" }), "run"),
+        (json!({ "kind": "execute" }), json!({ "kind": "read" }), "read"),
+        (json!({}), json!({ "kind": "execute" }), "execute"),
+        (
+            json!({ "kind": "execute" }),
+            json!({ "_meta": { "claudeCode": { "toolName": "Bash" } } }),
+            "Bash",
+        ),
+        (json!({ "kind": "newer" }), json!({}), "newer"),
+        (json!({}), json!({}), "other"),
+    ];
+    for (first, later, name) in rows {
+        let mut run = Run::new(Policy::default());
+        for (kind, more) in [("tool_call", &first), ("tool_call_update", &later)] {
+            let mut said = json!({ "sessionUpdate": kind, "toolCallId": "t", "title": "Run `make` in /home/x" });
+            said.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            run.line(A2C, &update("s", said));
+        }
+        run.line(A2C, &tool_status("s", "t", "completed"));
+        let span = run.span(&format!("execute_tool {name}"));
+        assert_eq!(span.str("gen_ai.tool.name"), Some(name));
+    }
+}
+
+#[test]
+fn the_tool_type_follows_the_policy() {
+    let mut policy = Policy::default();
+    policy.tool_type = ToolTypePolicy::ByKind;
+    let mut run = Run::new(policy);
+    run.line(A2C, &tool("s", "a", "fetch", "completed"));
+    run.line(A2C, &tool("s", "b", "edit", "completed"));
+    run.line(A2C, &tool_status("s", "c", "completed"));
+    let types = ["fetch", "edit", "other"]
+        .map(|name| run.span(&format!("execute_tool {name}")).str("gen_ai.tool.type"));
+    assert_eq!(types, [Some("datastore"), Some("extension"), Some("extension")]);
+}
+
+/// Agents work on after the answer, in the background.
+#[test]
+fn a_tool_call_outside_of_a_turn_is_its_own_trace() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &stop(1, "end_turn"));
+    run.line(A2C, &tool("s", "t", "read", "pending"));
+    run.line(C2A, &prompt(2, "s"));
+    run.line(A2C, &stop(2, "end_turn"));
+    assert_eq!(run.span("execute_tool read").start.parent, Parent::Root);
+    assert!(run.span("execute_tool read").end.is_none(), "no turn of its own has ended");
+    run.line(C2A, &request(3, "session/close", json!({ "sessionId": "s" })));
+    run.line(A2C, &result(3, json!({})));
+    assert_eq!(run.span("execute_tool read").str("acp.tool.end"), Some("turn_end"));
+    run.close(CloseReason::ClientClosed);
+}
+
+/// What `session/load` tells again has happened before.
+#[test]
+fn replayed_tool_calls_make_no_spans() {
+    let mut run = Run::new(Policy::default());
+    run.line(
+        C2A,
+        &request(1, "session/load", json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] })),
+    );
+    run.line(A2C, &tool("s", "t", "read", "completed"));
+    run.line(A2C, &update("s", json!({ "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": "x" } })));
+    run.line(
+        A2C,
+        &update(
+            "s",
+            json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }),
+        ),
+    );
+    run.line(A2C, &tool("other", "t", "edit", "completed"));
+    run.line(A2C, &result(1, json!(null)));
+    run.line(C2A, &prompt(2, "s"));
+    run.line(A2C, &tool("s", "u", "search", "completed"));
+    assert_eq!(
+        run.spans.names(),
+        ["session/load", "execute_tool edit", "invoke_agent", "execute_tool search"]
+    );
+    assert_eq!(run.span("session/load").i64("acp.session.replayed_updates"), Some(2));
+    assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
+}
