@@ -1,1 +1,376 @@
-//! TODO
+use crate::lines::{
+    error, permission, prompt, request, result, stop, text, tool, tool_status, update,
+};
+use crate::spans::{A2C, C2A, Run};
+use proptest::prelude::*;
+use semconv_map::messages::{MAX_MESSAGE_BYTES, MAX_PART_BYTES, MAX_PARTS, MAX_TOOL_CONTENT_BYTES};
+use semconv_map::{AttributeValue, CloseReason, Direction, Policy, Profile};
+use serde_json::{Value, json};
+
+fn recording() -> Policy {
+    let mut policy = Policy::default();
+    policy.record_content = true;
+    policy
+}
+
+/// A session that has the word in every place that people, models and tools write.
+fn session_full_of(word: &str) -> Vec<(Direction, String)> {
+    let block = json!({ "type": "text", "text": word, "_meta": { "x": word } });
+    let path = format!("/home/{word}/a.rs");
+    let update = |more: Value| update("s", more);
+    let chunk = |kind: &str| update(json!({ "sessionUpdate": kind, "content": block }));
+    let tool_call = json!({
+        "toolCallId": "t", "title": word, "rawInput": { "command": word }, "rawOutput": word,
+        "locations": [{ "path": path, "line": 3 }], "_meta": { "description": word },
+        "content": [
+            { "type": "content", "content": block },
+            { "type": "diff", "path": path, "oldText": word, "newText": word },
+        ],
+    });
+    let mut announced = tool_call.clone();
+    announced["sessionUpdate"] = "tool_call".into();
+    let options = json!([{ "optionId": "yes", "name": word, "kind": "allow_once" }]);
+    let resource = json!({ "type": "resource", "resource": { "uri": path, "text": word } });
+    let link = json!({ "type": "resource_link", "name": word, "uri": path, "title": word });
+    let image = json!({ "type": "image", "data": word, "mimeType": "image/png", "uri": path });
+    let terminal = json!({ "sessionId": "s", "command": word, "args": [word], "cwd": path, "env": [{ "name": "X", "value": word }] });
+    vec![
+        (
+            C2A,
+            request(
+                0,
+                "session/new",
+                json!({ "cwd": path, "mcpServers": [{ "name": word, "command": word, "args": [], "env": [] }] }),
+            ),
+        ),
+        (A2C, result(0, json!({ "sessionId": "s", "_meta": { "x": word } }))),
+        (
+            C2A,
+            request(
+                1,
+                "session/prompt",
+                json!({ "sessionId": "s", "prompt": [block, resource, link, image] }),
+            ),
+        ),
+        (A2C, chunk("user_message_chunk")),
+        (A2C, chunk("agent_thought_chunk")),
+        (A2C, chunk("agent_message_chunk")),
+        (
+            A2C,
+            update(
+                json!({ "sessionUpdate": "plan", "entries": [{ "content": word, "priority": "low", "status": "pending" }] }),
+            ),
+        ),
+        (
+            A2C,
+            update(
+                json!({ "sessionUpdate": "notice", "severity": "info", "title": word, "description": word }),
+            ),
+        ),
+        (A2C, update(json!({ "sessionUpdate": "session_info_update", "title": word }))),
+        (
+            A2C,
+            update(
+                json!({ "sessionUpdate": "available_commands_update", "availableCommands": [{ "name": word, "description": word }] }),
+            ),
+        ),
+        (
+            A2C,
+            update(
+                json!({ "sessionUpdate": "compaction_update", "compactionId": "c", "status": "failed", "error": word, "summary": [block] }),
+            ),
+        ),
+        (A2C, update(announced)),
+        (
+            A2C,
+            request(
+                0,
+                "session/request_permission",
+                json!({ "sessionId": "s", "toolCall": tool_call, "options": options }),
+            ),
+        ),
+        (C2A, crate::lines::chose(0, "yes")),
+        (
+            A2C,
+            request(
+                1,
+                "fs/write_text_file",
+                json!({ "sessionId": "s", "path": path, "content": word }),
+            ),
+        ),
+        (C2A, error(1, -32603, word)),
+        (A2C, request(2, "terminal/create", terminal)),
+        (C2A, result(2, json!({ "terminalId": "term" }))),
+        (A2C, request(3, "terminal/output", json!({ "sessionId": "s", "terminalId": "term" }))),
+        (C2A, result(3, json!({ "output": word, "truncated": false }))),
+        (
+            A2C,
+            request(
+                4,
+                "elicitation/create",
+                json!({ "mode": "url", "message": word, "url": word, "sessionId": "s", "elicitationId": "e" }),
+            ),
+        ),
+        (C2A, result(4, json!({ "action": "accept", "content": { "answer": word } }))),
+        (A2C, request(5, "_vendor/ask", json!({ "question": word }))),
+        (C2A, error(5, -32601, word)),
+        (A2C, tool_status("s", "t", "failed")),
+        (A2C, format!("{word} on stdout")),
+        (A2C, error(1, -32000, word)),
+        (C2A, request(2, "authenticate", json!({ "methodId": "x", "_meta": { "key": word } }))),
+    ]
+}
+
+const CANARY: &str = "canary-5e1f";
+
+fn run_canary(policy: Policy) -> String {
+    let mut run = Run::new(policy);
+    let mut seen = String::new();
+    for (direction, line) in session_full_of(CANARY) {
+        run.line(direction, &line);
+    }
+    run.close(CloseReason::AgentExited);
+    for span in run.spans.all.values() {
+        seen.push_str(&format!("{:?} {:?} {:?}\n", span.start, span.events, span.end));
+    }
+    seen
+}
+
+/// Nothing that people, models or tools wrote leaves with content capture off.
+#[test]
+fn no_content_leaves_with_capture_off() {
+    for profile in [Profile::V1_41, Profile::V1_39] {
+        let mut policy = Policy::default();
+        policy.profile = profile;
+        assert!(!run_canary(policy.clone()).contains(CANARY));
+        policy.record_content = true;
+        assert!(run_canary(policy).contains(CANARY), "the canary sings if it may");
+    }
+}
+
+#[test]
+fn content_is_where_the_conventions_put_it() {
+    let mut run = Run::new(recording());
+    for (direction, line) in session_full_of("word") {
+        run.line(direction, &line);
+    }
+    let turn = run.span("invoke_agent");
+    assert_eq!(
+        json_of(turn.str("gen_ai.input.messages")),
+        json!([{ "role": "user", "parts": [
+            { "type": "text", "content": "word" },
+            { "type": "text", "content": "word", "uri": "/home/word/a.rs" },
+            { "type": "uri", "modality": "document", "uri": "/home/word/a.rs", "name": "word", "title": "word" },
+            { "type": "blob", "modality": "image", "mime_type": "image/png", "content": "word", "uri": "/home/word/a.rs" },
+        ] }])
+    );
+    assert_eq!(
+        json_of(turn.str("gen_ai.output.messages")),
+        json!([{ "role": "assistant", "finish_reason": "error", "parts": [
+            { "type": "reasoning", "content": "word" },
+            { "type": "text", "content": "word" },
+            { "type": "tool_call", "id": "t", "name": "other" },
+        ] }])
+    );
+    let tool = run.span("execute_tool other");
+    assert_eq!(tool.str("gen_ai.tool.call.arguments"), Some(r#"{"command":"word"}"#));
+    assert_eq!(tool.str("gen_ai.tool.call.result"), Some(r#""word""#));
+    assert_eq!(tool.str("acp.tool.title"), Some("word"));
+    assert_eq!(
+        tool.get("acp.tool.locations"),
+        Some(&AttributeValue::StringArray(vec!["/home/word/a.rs:3".into()]))
+    );
+    assert_eq!(run.span("fs/write_text_file").str("acp.fs.path"), Some("/home/word/a.rs"));
+    assert_eq!(run.span("terminal/create").str("acp.terminal.command"), Some("word word"));
+}
+
+/// A tool without `rawOutput` has what it produced as its result.
+#[test]
+fn the_content_of_a_tool_call_is_its_result() {
+    let mut run = Run::new(recording());
+    let content = json!([{ "type": "content", "content": { "type": "text", "text": "x" } }]);
+    run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": content })));
+    assert_eq!(json_of(run.span("execute_tool other").str("gen_ai.tool.call.result")), content);
+}
+
+/// Each kind of content block, and the part that it becomes.
+#[test]
+fn each_content_block_has_its_part() {
+    let rows = [
+        (json!({ "type": "text", "text": "a" }), json!({ "type": "text", "content": "a" })),
+        (
+            json!({ "type": "image", "data": "AA", "mimeType": "image/png" }),
+            json!({ "type": "blob", "modality": "image", "mime_type": "image/png", "content": "AA" }),
+        ),
+        (
+            json!({ "type": "audio", "data": "AA", "mimeType": "audio/wav" }),
+            json!({ "type": "blob", "modality": "audio", "mime_type": "audio/wav", "content": "AA" }),
+        ),
+        (
+            json!({ "type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "video/mp4", "size": 7 }),
+            json!({ "type": "uri", "modality": "video", "mime_type": "video/mp4", "uri": "file:///a", "name": "a", "size": 7 }),
+        ),
+        (
+            json!({ "type": "resource", "resource": { "uri": "file:///a", "text": "b", "mimeType": "text/plain" } }),
+            json!({ "type": "text", "content": "b", "uri": "file:///a", "mime_type": "text/plain" }),
+        ),
+        (
+            json!({ "type": "resource", "resource": { "uri": "file:///a", "blob": "AA" } }),
+            json!({ "type": "blob", "modality": "document", "content": "AA", "uri": "file:///a" }),
+        ),
+        (json!({ "type": "newer", "text": "a" }), json!({ "type": "newer" })),
+    ];
+    let known: Vec<_> = rows.iter().map(|(block, _)| block["type"].as_str().unwrap()).collect();
+    for name in acp_types::v1::content::ContentBlock::NAMES {
+        assert!(known.contains(name), "{name} has no row");
+    }
+    for (block, part) in rows {
+        let mut run = Run::new(recording());
+        run.line(
+            C2A,
+            &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [block] })),
+        );
+        let input = json_of(run.span("invoke_agent").str("gen_ai.input.messages"));
+        assert_eq!(input[0]["parts"], json!([part]), "{block}");
+        assert_valid_parts(&input);
+    }
+}
+
+/// Pieces of one message are one part; another message, a thought or a tool call begins another.
+#[test]
+fn output_keeps_the_order_of_what_the_agent_said() {
+    let chunk = |kind: &str, message: Value, text: &str| {
+        let content = json!({ "type": "text", "text": text });
+        update("s", json!({ "sessionUpdate": kind, "messageId": message, "content": content }))
+    };
+    let (say, think) = ("agent_message_chunk", "agent_thought_chunk");
+    let mut run = Run::new(recording());
+    run.line(C2A, &prompt(1, "s"));
+    for line in [
+        chunk(think, json!("m"), "hm"),
+        chunk(say, json!("m"), "a"),
+        chunk(say, json!("m"), "b"),
+        chunk(say, json!("n"), "c"),
+        tool("s", "t", "read", "completed"),
+        chunk(say, json!("n"), "d"),
+        chunk(say, json!(null), "e"),
+        stop(1, "max_tokens"),
+    ] {
+        run.line(A2C, &line);
+    }
+    let output = json_of(run.span("invoke_agent").str("gen_ai.output.messages"));
+    let parts = output[0]["parts"].as_array().unwrap();
+    let seen: Vec<_> = parts
+        .iter()
+        .map(|part| part["content"].as_str().or(part["name"].as_str()).unwrap())
+        .collect();
+    assert_eq!(seen, ["hm", "ab", "c", "read", "d", "e"]);
+    assert_eq!(output[0]["finish_reason"], "length");
+    assert_valid_parts(&output);
+}
+
+#[test]
+fn a_long_text_is_cut_at_a_character() {
+    let mut run = Run::new(recording());
+    run.line(C2A, &prompt(1, "s"));
+    let euros = "€".repeat(MAX_PART_BYTES);
+    run.line(A2C, &text("s", &euros));
+    run.line(A2C, &text("s", "x"));
+    run.line(A2C, &stop(1, "end_turn"));
+    let output = json_of(run.span("invoke_agent").str("gen_ai.output.messages"));
+    let part = &output[0]["parts"][0];
+    assert_eq!(part["truncated"], true);
+    let kept = part["content"].as_str().unwrap();
+    assert!(
+        euros.starts_with(kept) && kept.len() > MAX_PART_BYTES - 3 && kept.len() <= MAX_PART_BYTES
+    );
+}
+
+#[test]
+fn a_long_blob_is_left_out_for_its_uri() {
+    let data = "A".repeat(MAX_PART_BYTES + 1);
+    let image =
+        json!({ "type": "image", "data": data, "mimeType": "image/png", "uri": "file:///a" });
+    let audio = json!({ "type": "audio", "data": data, "mimeType": "audio/wav" });
+    let mut run = Run::new(recording());
+    run.line(
+        C2A,
+        &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [image, audio] })),
+    );
+    let input = json_of(run.span("invoke_agent").str("gen_ai.input.messages"));
+    assert_eq!(
+        input[0]["parts"],
+        json!([
+            { "type": "uri", "modality": "image", "mime_type": "image/png", "uri": "file:///a", "truncated": true },
+            { "type": "blob", "modality": "audio", "mime_type": "audio/wav", "content": "", "truncated": true },
+        ])
+    );
+    assert_valid_parts(&input);
+}
+
+#[test]
+fn long_tool_content_becomes_an_object_with_its_start() {
+    for (len, is_whole) in [(MAX_TOOL_CONTENT_BYTES - 2, true), (MAX_TOOL_CONTENT_BYTES - 1, false)]
+    {
+        let mut run = Run::new(recording());
+        let output = "x".repeat(len);
+        run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "rawOutput": output })));
+        let written = json_of(run.span("execute_tool other").str("gen_ai.tool.call.result"));
+        if is_whole {
+            assert_eq!(written, json!(output));
+        } else {
+            assert_eq!(written["bytes"], len + 2);
+            assert_eq!(written["truncated"].as_str().map(str::len), Some(MAX_TOOL_CONTENT_BYTES));
+        }
+    }
+}
+
+fn json_of(text: Option<&str>) -> Value {
+    serde_json::from_str(text.expect("no content")).expect("not JSON")
+}
+
+/// Each part against the definition of its own type: the schemas as a whole accept any object with a type.
+///
+/// Spec: [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
+fn assert_valid_parts(messages: &Value) {
+    for message in messages.as_array().unwrap() {
+        for part in message["parts"].as_array().unwrap() {
+            let required: &[&str] = match part["type"].as_str().unwrap() {
+                "text" | "reasoning" => &["content"],
+                "tool_call" => &["name"],
+                "blob" => &["modality", "content"],
+                "uri" => &["modality", "uri"],
+                "newer" => &[],
+                other => panic!("no such part: {other}"),
+            };
+            assert!(required.iter().all(|member| part[member].is_string()), "{part}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// However much an agent says: valid JSON, valid parts, and not more than the bounds allow.
+    #[test]
+    fn output_stays_valid_and_bounded(
+        said in prop::collection::vec((any::<bool>(), 0..3_u8, "\\PC{0,4}", 0..8000_usize), 0..40),
+    ) {
+        let mut run = Run::new(recording());
+        run.line(C2A, &prompt(1, "s"));
+        for (thought, message, word, times) in said {
+            let kind = if thought { "agent_thought_chunk" } else { "agent_message_chunk" };
+            let content = json!({ "type": "text", "text": word.repeat(times) });
+            run.line(A2C, &update("s", json!({ "sessionUpdate": kind, "messageId": message.to_string(), "content": content })));
+        }
+        run.line(A2C, &permission(5, "s", "t"));
+        run.line(A2C, &stop(1, "end_turn"));
+        let output = json_of(run.span("invoke_agent").str("gen_ai.output.messages"));
+        assert_valid_parts(&output);
+        let parts = output[0]["parts"].as_array().unwrap();
+        let sizes = parts.iter().filter_map(|part| part["content"].as_str()).map(str::len);
+        prop_assert!(parts.len() <= MAX_PARTS);
+        prop_assert!(sizes.clone().all(|size| size <= MAX_PART_BYTES));
+        prop_assert!(sizes.sum::<usize>() <= MAX_MESSAGE_BYTES);
+    }
+}

@@ -1,1 +1,216 @@
-//! TODO
+use crate::lines::{prompt, request, result, stop, text, tool, tool_status, update};
+use crate::spans::{A2C, C2A, Run};
+use semconv_map::{CloseReason, Limits, Policy, Record, Tracker};
+use serde_json::json;
+use std::time::Duration;
+
+fn limited(limit: impl Fn(&mut Limits)) -> Run {
+    let mut limits = Limits::default();
+    limit(&mut limits);
+    Run::of(Tracker::with_limits(Policy::default(), limits))
+}
+
+/// Lines that are no message are counted, and nothing else.
+#[test]
+fn lines_that_are_no_message_are_counted() {
+    let mut run = Run::new(Policy::default());
+    let deep = "[".repeat(5000);
+    let lines: [&[u8]; 12] = [
+        b"hello",
+        b"{",
+        b"42",
+        b"[]",
+        br#"[{"jsonrpc":"2.0","id":1,"method":"initialize"}]"#,
+        b"{}",
+        b"\xff\xfe",
+        br#"{"jsonrpc":"2.0","id":{},"method":"x"}"#,
+        br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#,
+        br#"{"method":7,"id":1}"#,
+        br#"{"jsonrpc":"2.0","method":"session/update","params":{"#,
+        deep.as_bytes(),
+    ];
+    for line in lines {
+        run.line_at(A2C, Duration::ZERO, line);
+    }
+    assert_eq!(run.tracker.counters().invalid_lines, 12);
+    for blank in [b"".as_slice(), b"\n", b" \r\n"] {
+        run.line_at(A2C, Duration::ZERO, blank);
+    }
+    assert_eq!(run.tracker.counters().invalid_lines, 12);
+    assert!(run.spans.all.is_empty());
+}
+
+/// Messages that are not what their method says are counted; their spans are there.
+#[test]
+fn messages_that_are_not_what_they_say_are_counted() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(1, "initialize", json!({ "protocolVersion": "one" })));
+    run.line(A2C, &result(1, json!([])));
+    run.line(C2A, &prompt(2, "s"));
+    run.line(
+        A2C,
+        &update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": 7, "title": "x" })),
+    );
+    run.line(A2C, &update("s", json!({ "sessionUpdate": "usage_update", "used": -1, "size": 1 })));
+    run.line(A2C, &update("s", json!({ "kind": "tool_call" })));
+    run.line(A2C, &update("s", json!("tool_call")));
+    run.line(A2C, &stop(2, "end_turn"));
+    run.line(A2C, &stop(3, "end_turn"));
+    let counters = run.tracker.counters();
+    assert_eq!((counters.undecodable, counters.unmatched_responses), (6, 1));
+    assert_eq!(run.spans.names(), ["initialize", "invoke_agent"]);
+}
+
+#[test]
+fn spans_beyond_the_limit_are_counted() {
+    let mut run = limited(|limits| limits.open_spans = 3);
+    run.line(C2A, &prompt(1, "s"));
+    for id in ["a", "b", "c", "d"] {
+        run.line(A2C, &tool("s", id, "read", "pending"));
+        run.line(A2C, &tool_status("s", id, "in_progress"));
+    }
+    assert_eq!(run.tracker.counters().dropped_spans, 2);
+    run.line(A2C, &tool_status("s", "a", "completed"));
+    run.line(A2C, &tool_status("s", "c", "completed"));
+    run.line(A2C, &tool("s", "e", "edit", "completed"));
+    run.line(A2C, &stop(1, "end_turn"));
+    assert_eq!(run.spans.all.len(), 4);
+    assert_eq!(run.tracker.counters().dropped_spans, 2, "a span is dropped once");
+}
+
+/// A request that does not fit has no span, and its answer finds nothing.
+#[test]
+fn requests_beyond_the_limit_are_counted() {
+    let mut run = limited(|limits| limits.open_spans = 2);
+    for id in 0..5 {
+        run.line(C2A, &request(id, "session/list", json!({})));
+    }
+    for id in 0..5 {
+        run.line(A2C, &result(id, json!({})));
+    }
+    let counters = run.tracker.counters();
+    assert_eq!(
+        (run.spans.all.len(), counters.dropped_spans, counters.unmatched_responses),
+        (2, 3, 3)
+    );
+}
+
+/// Requests whose spans ended with their turns make room, though their answers never come.
+#[test]
+fn requests_that_are_never_answered_do_not_pile_up() {
+    let mut run = limited(|limits| limits.open_spans = 4);
+    for id in 0..20 {
+        run.line(C2A, &prompt(id, "s"));
+        let wait = json!({ "sessionId": "s", "terminalId": "t" });
+        run.line(A2C, &request(id, "terminal/wait_for_exit", wait));
+        run.line(A2C, &stop(id, "cancelled"));
+    }
+    assert_eq!(run.tracker.counters().dropped_spans, 0);
+    assert_eq!(run.spans.all.len(), 40);
+}
+
+#[test]
+fn events_beyond_the_limit_are_counted() {
+    let mut run = limited(|limits| limits.events_per_span = 2);
+    run.line(C2A, &prompt(1, "s"));
+    for _ in 0..5 {
+        run.line(
+            A2C,
+            &update("s", json!({ "sessionUpdate": "current_mode_update", "currentModeId": "x" })),
+        );
+    }
+    assert_eq!(run.span("invoke_agent").events.len(), 2);
+    assert_eq!(run.tracker.counters().dropped_events, 3);
+}
+
+/// Nobody polls: what waits stays bounded, and each span that started has its end.
+#[test]
+fn records_that_nobody_polls_stay_bounded() {
+    let mut limits = Limits::default();
+    limits.records = 10;
+    let mut tracker = Tracker::with_limits(Policy::default(), limits);
+    for id in 0..50 {
+        let lines = [
+            (C2A, prompt(id, "s")),
+            (A2C, tool("s", &id.to_string(), "read", "completed")),
+            (A2C, stop(id, "end_turn")),
+        ];
+        for (direction, line) in lines {
+            tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
+        }
+    }
+    tracker.close(Duration::ZERO, CloseReason::ClientClosed);
+    let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
+    let starts = records.iter().filter(|record| matches!(record, Record::Start(_))).count();
+    let ends = records.iter().filter(|record| matches!(record, Record::End(_))).count();
+    assert_eq!((records.len(), starts, ends), (10, 5, 5));
+    assert_eq!(tracker.counters().dropped_spans, 95);
+}
+
+/// Sessions without open spans make room for new ones; busy ones stay.
+#[test]
+fn the_session_that_was_quiet_longest_makes_room() {
+    let mut run = limited(|limits| limits.sessions = 2);
+    run.line(C2A, &prompt(1, "busy"));
+    for session in 0..10 {
+        let session = session.to_string();
+        run.line(C2A, &prompt(2, &session));
+        run.line(A2C, &text(&session, "x"));
+        run.line(A2C, &stop(2, "end_turn"));
+    }
+    run.line(A2C, &stop(1, "end_turn"));
+    assert!(run.spans.all.values().all(|span| span.end.is_some()));
+    assert_eq!(run.tracker.counters().dropped_spans, 0);
+    for id in 3..6 {
+        run.line(C2A, &prompt(id, &id.to_string()));
+    }
+    assert_eq!(run.tracker.counters().dropped_spans, 1, "both are busy");
+}
+
+/// Names that a peer chose are cut, wherever they go.
+#[test]
+fn long_names_are_cut() {
+    let long = "n".repeat(100_000);
+    let mut run = Run::new(Policy::default());
+    run.line(
+        C2A,
+        &request(
+            0,
+            "initialize",
+            json!({ "protocolVersion": 1, "clientInfo": { "name": long, "version": long } }),
+        ),
+    );
+    run.line(A2C, &result(0, json!({ "protocolVersion": 1, "agentInfo": { "name": long, "title": long, "version": long } })));
+    run.line(C2A, &request("i".repeat(4000), &long, json!({ "sessionId": long })));
+    run.line(C2A, &prompt(1, &long));
+    run.line(A2C, &tool(&long, &long, &long, "pending"));
+    run.line(
+        A2C,
+        &update(
+            &long,
+            json!({ "sessionUpdate": "tool_call_update", "toolCallId": long, "name": long }),
+        ),
+    );
+    run.line(
+        A2C,
+        &update(&long, json!({ "sessionUpdate": "current_mode_update", "currentModeId": long })),
+    );
+    run.line(A2C, &crate::lines::permission(3, &long, &long));
+    run.line(C2A, &crate::lines::chose(3, &long));
+    run.line(A2C, &stop(1, &long));
+    run.close(CloseReason::ObserverStopped);
+    for span in run.spans.all.values() {
+        let size = format!("{:?} {:?} {:?}", span.start, span.events, span.end).len();
+        assert!(size < 8000, "{} takes {size} bytes", &span.name()[..20]);
+    }
+}
+
+/// A clock that is set back does not make a span end before it starts.
+#[test]
+fn time_never_goes_back() {
+    let mut run = Run::new(Policy::default());
+    run.line_at(C2A, Duration::from_secs(10), prompt(1, "s").as_bytes());
+    run.line_at(A2C, Duration::from_secs(5), stop(1, "end_turn").as_bytes());
+    let turn = run.span("invoke_agent");
+    assert_eq!(turn.end.as_ref().map(|end| end.time), Some(Duration::from_secs(10)));
+}

@@ -1,1 +1,162 @@
-//! TODO
+//! What holds for any traffic. `Run` checks each record: one start and one end, children within their parents, no
+//! attribute twice, an error type for each error and for nothing else; and that nothing is open after `close`.
+use crate::lines::{
+    chose, error, notification, permission, prompt, request, result, stop, text, tool, tool_status,
+    update,
+};
+use crate::spans::{A2C, C2A, Run};
+use proptest::prelude::*;
+use semconv_map::{CloseReason, Direction, Limits, Policy, Profile, Tracker};
+use serde_json::json;
+use std::time::Duration;
+
+/// What content looks like here; no canary may get out.
+const CANARY: &str = "canary-77ab";
+
+fn lines() -> impl Strategy<Value = (Direction, String)> {
+    let id = 0..4_i64;
+    let session = prop::sample::select(vec!["s", "r"]);
+    let tool_id = prop::sample::select(vec!["t", "u", "v"]);
+    let status =
+        prop::sample::select(vec!["pending", "in_progress", "completed", "failed", "newer"]);
+    let method = prop::sample::select(vec![
+        "initialize",
+        "session/new",
+        "session/load",
+        "session/close",
+        "session/list",
+        "session/set_config_option",
+        "fs/read_text_file",
+        "terminal/create",
+        "terminal/wait_for_exit",
+        "_x/y",
+        "session/prompt",
+    ]);
+    let event = prop::sample::select(vec![
+        "plan",
+        "usage_update",
+        "current_mode_update",
+        "notice",
+        "newer",
+    ]);
+    let said = prop_oneof![
+        (id.clone(), session.clone()).prop_map(|(id, session)| prompt(id, session)),
+        (id.clone(), prop::sample::select(vec!["end_turn", "refusal", "x"])).prop_map(|(id, reason)| stop(id, reason)),
+        (session.clone(), tool_id.clone(), status.clone())
+            .prop_map(|(session, id, status)| tool(session, id, "read", status)),
+        (session.clone(), tool_id.clone(), status).prop_map(|(session, id, status)| tool_status(session, id, status)),
+        (id.clone(), session.clone(), tool_id).prop_map(|(id, session, tool)| permission(id, session, tool)),
+        id.clone().prop_map(|id| chose(id, "yes")),
+        id.clone().prop_map(|id| error(id, -32603, CANARY)),
+        id.clone().prop_map(|id| result(id, json!({ "sessionId": "s", "protocolVersion": 1, "exitCode": 1, "x": CANARY }))),
+        id.clone().prop_map(|id| result(id, json!(null))),
+        session.clone().prop_map(|session| text(session, CANARY)),
+        (id.clone(), method, session.clone()).prop_map(|(id, method, session)| {
+            request(id, method, json!({ "sessionId": session, "path": CANARY, "command": CANARY, "protocolVersion": 1 }))
+        }),
+        (session.clone(), event).prop_map(|(session, event)| {
+            update(session, json!({
+                "sessionUpdate": event, "entries": [], "used": 1, "size": 2, "cost": { "amount": 1.5, "currency": "USD" },
+                "currentModeId": "m", "severity": "info", "title": CANARY,
+            }))
+        }),
+        session.prop_map(|session| notification("session/cancel", json!({ "sessionId": session }))),
+        id.prop_map(|id| notification("$/cancel_request", json!({ "requestId": id }))),
+    ];
+    let direction = prop::sample::select(vec![C2A, A2C]);
+    (direction, said)
+}
+
+fn reasons() -> impl Strategy<Value = CloseReason> {
+    prop::sample::select(vec![
+        CloseReason::ClientClosed,
+        CloseReason::AgentExited,
+        CloseReason::ObserverStopped,
+    ])
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    (prop::sample::select(vec![Profile::V1_39, Profile::V1_41]), any::<bool>()).prop_map(
+        |(profile, record_content)| {
+            let mut policy = Policy::default();
+            policy.profile = profile;
+            policy.record_content = record_content;
+            policy
+        },
+    )
+}
+
+proptest! {
+    /// Whatever happens in whatever order: every span ends once, within its parent; no content leaves with capture off.
+    #[test]
+    fn every_span_that_starts_ends_once(
+        policy in policies(),
+        lines in prop::collection::vec((lines(), 0..9_u64), 0..80),
+        reason in reasons(),
+    ) {
+        let record_content = policy.record_content;
+        let mut run = Run::new(policy);
+        for ((direction, line), now) in lines {
+            run.line_at(direction, Duration::from_secs(now), line.as_bytes());
+        }
+        run.close_at(Duration::ZERO, reason);
+        let counters = run.tracker.counters();
+        prop_assert_eq!((counters.invalid_lines, counters.dropped_spans, counters.dropped_events), (0, 0, 0));
+        for span in run.spans.all.values() {
+            let shown = format!("{:?} {:?} {:?}", span.start, span.events, span.end);
+            prop_assert!(record_content || !shown.contains(CANARY), "{}", shown);
+        }
+    }
+
+    /// With limits too small for the traffic, what is dropped is counted and the rest keeps its promises.
+    #[test]
+    fn limits_hold_for_any_traffic(
+        lines in prop::collection::vec((lines(), any::<bool>()), 0..80),
+        sizes in (1..4_usize, 1..6_usize, 2..12_usize, 0..3_usize),
+        reason in reasons(),
+    ) {
+        let mut limits = Limits::default();
+        (limits.sessions, limits.open_spans, limits.records, limits.events_per_span) = sizes;
+        let mut run = Run::of(Tracker::with_limits(Policy::default(), limits));
+        for ((direction, line), polls) in lines {
+            run.tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
+            if polls {
+                let waiting = run.drain();
+                prop_assert!(waiting <= limits.records, "{} records waited", waiting);
+            }
+        }
+        run.close_at(Duration::ZERO, reason);
+    }
+
+    /// Any bytes: no panic, and no span that does not end.
+    #[test]
+    fn any_bytes_are_taken(lines in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 0..20)) {
+        let mut run = Run::new(Policy::default());
+        for (to_agent, line) in lines {
+            run.line_at(if to_agent { C2A } else { A2C }, Duration::ZERO, &line);
+        }
+        run.close_at(Duration::ZERO, CloseReason::AgentExited);
+    }
+
+    /// Lines that are nearly right: a byte changed, a piece missing.
+    #[test]
+    fn broken_lines_are_taken(
+        record_content: bool,
+        lines in prop::collection::vec((lines(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 0..40),
+    ) {
+        let mut policy = Policy::default();
+        policy.record_content = record_content;
+        let mut run = Run::new(policy);
+        for ((direction, line), at, byte, cut) in lines {
+            let mut line = line.into_bytes();
+            let at = at.index(line.len());
+            if cut {
+                line.truncate(at);
+            } else {
+                line[at] = byte;
+            }
+            run.line_at(direction, Duration::ZERO, &line);
+        }
+        run.close_at(Duration::ZERO, CloseReason::ClientClosed);
+    }
+}

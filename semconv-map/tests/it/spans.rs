@@ -45,10 +45,14 @@ impl Run {
         assert!(self.spans.open.is_empty(), "open after close: {:?}", self.spans.open);
     }
 
-    pub(crate) fn drain(&mut self) {
+    /// Polls all records, and says how many there were.
+    pub(crate) fn drain(&mut self) -> usize {
+        let mut records = 0;
         while let Some(record) = self.tracker.poll() {
             self.spans.take(record);
+            records += 1;
         }
+        records
     }
 
     /// The only span of this name.
