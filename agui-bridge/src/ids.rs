@@ -7,7 +7,7 @@ use alloc::string::String;
 const KEY_BYTES: usize = 256;
 
 /// Prefixes of our own identifiers; a peer's tool call id with one of them is not taken as it is.
-const OURS: [&str; 7] = [MESSAGE, REASONING, SPAN, RESULT, ACTIVITY, INTERRUPT, CALL];
+const OURS: [&str; 6] = [MESSAGE, REASONING, SPAN, RESULT, ACTIVITY, INTERRUPT];
 
 pub(crate) const MESSAGE: &str = "msg-";
 pub(crate) const REASONING: &str = "rsn-";

@@ -407,6 +407,9 @@ impl Translator {
     }
 
     fn show_call(&mut self, call: &Call) {
+        if !self.is_modern() {
+            return;
+        }
         let mut content = call.items.clone();
         if call.shows_progress() && !call.progress.is_empty() {
             let text = ContentBlock::from(call.progress.as_str());

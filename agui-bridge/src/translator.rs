@@ -156,9 +156,7 @@ impl Translator {
             cancelled: false,
         };
         let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
-        if self.is_modern() {
-            started.protocol_version = Some(PROTOCOL_VERSION.into());
-        }
+        started.protocol_version = Some(PROTOCOL_VERSION.into());
         self.emit(started);
         self.run = Some(run);
         self.text.begin(prompt);

@@ -1,0 +1,502 @@
+//! What holds for any input in any order.
+use crate::script::{Step, events, in_stream};
+use agui_bridge::{Options, PermissionMode, Policy, Translator};
+use agui_types::event::{Event, TextMessageRole};
+use agui_types::profile::Profile;
+use agui_types::verify::Verifier;
+use jsonrpc_core::RequestId;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ids that agents use, some of which look like ours.
+const CALLS: [&str; 6] = ["t1", "t2", "msg-1", "", "call-1", "t1~2"];
+const MESSAGES: [&str; 4] = ["A", "B", "1", "A.2"];
+
+fn optional(value: impl Strategy<Value = Value>, name: &'static str) -> impl Strategy<Value = Value> {
+    proptest::option::of(value).prop_map(move |value| value.map_or(json!({}), |value| json!({ name: value })))
+}
+
+fn merge(objects: impl IntoIterator<Item = Value>) -> Value {
+    let members = objects.into_iter().filter_map(|object| object.as_object().cloned()).flatten();
+    Value::Object(members.collect())
+}
+
+fn block() -> impl Strategy<Value = Value> {
+    let link = json!({"type": "resource_link", "name": "n", "uri": "https://example.org/n"});
+    let resource = json!({"type": "resource", "resource": {"uri": "file:///n", "text": "t"}});
+    prop_oneof![
+        6 => "[a-c \n\u{e9}]{0,4}".prop_map(|text| json!({"type": "text", "text": text})),
+        1 => Just(json!({"type": "image", "data": "AAAA", "mimeType": "image/png"})),
+        1 => Just(json!({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"})),
+        1 => Just(link),
+        1 => Just(resource),
+        1 => Just(json!({"type": "hologram", "data": 1})),
+    ]
+}
+
+fn chunk(block: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    let kinds = select(vec!["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"]);
+    let id = optional(select(MESSAGES.to_vec()).prop_map(Value::from), "messageId");
+    (kinds, block, id)
+        .prop_map(|(kind, block, id)| merge([json!({"sessionUpdate": kind, "content": block}), id]))
+}
+
+fn tool_content() -> impl Strategy<Value = Value> {
+    let item = prop_oneof![
+        block().prop_map(|block| json!({"type": "content", "content": block})),
+        ("[ab\n]{0,6}", "[ab\n]{0,6}")
+            .prop_map(|(old, new)| json!({"type": "diff", "path": "/f", "oldText": old, "newText": new})),
+        Just(json!({"type": "terminal", "terminalId": "term"})),
+        Just(json!({"type": "chart", "points": [1]})),
+    ];
+    proptest::collection::vec(item, 0..3).prop_map(Value::from)
+}
+
+fn raw() -> impl Strategy<Value = Value> {
+    select(vec![
+        json!({}),
+        json!({"a": 1}),
+        json!({"a": 1, "b": "x"}),
+        json!("text"),
+        json!([1]),
+        json!(7),
+        json!({"content": [{"type": "text", "text": "from a server"}]}),
+    ])
+}
+
+/// A tool call as an update of it says it.
+fn call() -> impl Strategy<Value = Value> {
+    let status = select(vec!["pending", "in_progress", "completed", "failed", "paused"]).prop_map(Value::from);
+    let kind = select(vec!["read", "execute", "other", "newer"]).prop_map(Value::from);
+    let name = select(vec!["Read", "mcp__srv__find", ""]).prop_map(Value::from);
+    let parts = (
+        select(CALLS.to_vec()).prop_map(|id| json!({"toolCallId": id})),
+        optional(select(vec!["Read a file", "", "\u{1F600}"]).prop_map(Value::from), "title"),
+        optional(kind, "kind"),
+        optional(status, "status"),
+        optional(name, "name"),
+        optional(raw(), "rawInput"),
+        optional(raw(), "rawOutput"),
+        optional(tool_content(), "content"),
+        optional(Just(json!([{"path": "/f", "line": 1}])), "locations"),
+    );
+    parts.prop_map(|(a, b, c, d, e, f, g, h, i)| merge([a, b, c, d, e, f, g, h, i]))
+}
+
+fn tool_update() -> impl Strategy<Value = Value> {
+    let announced = call()
+        .prop_map(|call| merge([json!({"title": "Do"}), call, json!({"sessionUpdate": "tool_call"})]));
+    let updated = call().prop_map(|call| merge([call, json!({"sessionUpdate": "tool_call_update"})]));
+    prop_oneof![announced, updated]
+}
+
+/// An update that says the whole of something.
+fn upsert() -> impl Strategy<Value = Value> {
+    let entry = json!({"content": "c", "priority": "high", "status": "pending"});
+    let option = json!({"id": "o", "name": "O", "type": "boolean", "currentValue": true});
+    prop_oneof![
+        8 => tool_update(),
+        1 => select(vec![json!([]), json!([entry])])
+            .prop_map(|entries| json!({"sessionUpdate": "plan", "entries": entries})),
+        1 => (0..3u32).prop_map(|used| json!({"sessionUpdate": "usage_update", "used": used, "size": 9})),
+        1 => Just(json!({"sessionUpdate": "available_commands_update", "availableCommands": []})),
+        1 => select(vec!["ask", "code"])
+            .prop_map(|mode| json!({"sessionUpdate": "current_mode_update", "currentModeId": mode})),
+        1 => Just(json!({"sessionUpdate": "config_option_update", "configOptions": [option]})),
+        1 => Just(json!({"sessionUpdate": "session_info_update", "title": null})),
+    ]
+}
+
+fn update() -> impl Strategy<Value = Value> {
+    let summary = json!({"type": "text", "text": "s"});
+    prop_oneof![
+        6 => chunk(block()),
+        6 => upsert(),
+        1 => Just(json!({"sessionUpdate": "notice", "severity": "info", "title": "n"})),
+        1 => Just(json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"})),
+        1 => Just(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c", "content": summary})),
+        1 => Just(json!({"sessionUpdate": "newer_update", "anything": [1]})),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Value> {
+    let options = json!([
+        {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]);
+    let reasons = vec!["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "newer"];
+    let codes = vec![-32700, -32603, -32800, -32000, -32002, 400];
+    prop_oneof![
+        3 => proptest::collection::vec(block(), 0..2).prop_map(|prompt| json!({"run": "", "prompt": prompt})),
+        24 => update().prop_map(|update| json!({"update": update})),
+        4 => (call(), any::<u8>(), Just(options))
+            .prop_map(|(call, id, options)| json!({"ask": id, "toolCall": call, "options": options})),
+        3 => (0..5u8, proptest::option::of(select(vec!["yes", "no", "?"])))
+            .prop_map(|(id, option)| json!({"answer": format!("int-{id}"), "optionId": option})),
+        2 => select(reasons).prop_map(|reason| json!({"result": {"stopReason": reason}})),
+        1 => select(codes).prop_map(|code| json!({"error": {"code": code, "message": "m"}})),
+        1 => Just(json!({"cancel": true})),
+        1 => Just(json!({"exit": "gone"})),
+    ]
+}
+
+/// Steps in any order, then enough to flush what waits and end it.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    proptest::collection::vec(step(), 0..60).prop_map(|mut steps| {
+        let end = json!({"result": {"stopReason": "end_turn"}});
+        steps.extend([end.clone(), json!({"run": ""}), end]);
+        number_runs(&mut steps);
+        steps.iter().map(Step::read).collect()
+    })
+}
+
+/// Gives each run an id of its own.
+fn number_runs(steps: &mut [Value]) {
+    for (number, step) in steps.iter_mut().enumerate() {
+        if step.get("run").is_some() {
+            step["run"] = json!(format!("run {number}"));
+        }
+    }
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let policies = vec![
+        PermissionMode::InStream,
+        PermissionMode::Policy(Policy::allow_all()),
+        PermissionMode::Policy(Policy::reject_all()),
+    ];
+    (select(vec![Profile::V1, Profile::Legacy]), select(policies)).prop_map(|(profile, permission)| {
+        let mut options = in_stream(profile);
+        options.permission = permission;
+        options
+    })
+}
+
+struct Played {
+    events: Vec<Event>,
+    answered: Vec<RequestId>,
+}
+
+fn play(translator: &mut Translator, steps: &[Step]) -> Played {
+    let mut played = Played { events: Vec::new(), answered: Vec::new() };
+    for step in steps {
+        let _ = step.apply(translator);
+        played.events.extend(events(translator));
+        played.answered.extend(std::iter::from_fn(|| translator.poll_response()).map(|answer| answer.request_id));
+    }
+    played
+}
+
+fn stream(options: &Options, steps: &[Step]) -> Vec<Event> {
+    play(&mut Translator::new(options.clone()), steps).events
+}
+
+fn verify(profile: Profile, events: &[Event]) -> Result<(), TestCaseError> {
+    let mut verifier = Verifier::strict();
+    for event in events {
+        verifier.handle(event).map_err(|violation| TestCaseError::fail(violation.to_string()))?;
+        prop_assert_eq!(profile.refuses(event), None, "{:?}", event);
+        prop_assert!(event.is_known());
+        let text = serde_json::to_string(event)?;
+        prop_assert_eq!(&serde_json::from_str::<Event>(&text)?, event);
+    }
+    verifier.finish().map_err(|violation| TestCaseError::fail(violation.to_string()))
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(event, Event::RunFinished(_) | Event::RunError(_))
+}
+
+/// The texts that agent and model say in messages, one a chunk, with the chunk's message.
+fn said(steps: &[Step], kind: &str) -> Vec<(Option<String>, String)> {
+    let mut said = Vec::new();
+    for step in steps {
+        let Step::Update(notification) = step else { continue };
+        let update = serde_json::to_value(&notification.update).unwrap();
+        if update["sessionUpdate"] == kind && update["content"]["type"] == "text" {
+            let text = update["content"]["text"].as_str().unwrap_or_default();
+            said.push((update["messageId"].as_str().map(String::from), text.into()));
+        }
+    }
+    said
+}
+
+proptest! {
+    /// Each stream keeps the strictest order, and has nothing that a client of its profile fails on.
+    #[test]
+    fn streams_are_in_order(options in options(), steps in steps()) {
+        let events = stream(&options, &steps);
+        verify(options.profile.unwrap_or(Profile::V1), &events)?;
+    }
+
+    /// Each run begins with one `RUN_STARTED` and ends with one `RUN_FINISHED` or `RUN_ERROR`, and nothing is between.
+    #[test]
+    fn runs_begin_and_end_once(options in options(), steps in steps()) {
+        let mut running = false;
+        for event in stream(&options, &steps) {
+            prop_assert_eq!(matches!(event, Event::RunStarted(_)), !running, "{:?}", event);
+            running = !is_end(&event);
+        }
+        prop_assert!(!running);
+    }
+
+    /// Whatever the agent says in chunks comes out whole and in order.
+    #[test]
+    fn text_is_kept(options in options(), steps in proptest::collection::vec(
+        chunk("[a-c]{0,3}".prop_map(|text| json!({"type": "text", "text": text}))), 0..30), ends in any::<bool>()) {
+        let mut script = vec![json!({"run": "r"})];
+        for (number, update) in steps.iter().enumerate() {
+            script.push(json!({"update": update}));
+            if ends && number % 7 == 6 {
+                script.push(json!({"error": {"code": 1, "message": ""}}));
+                script.push(json!({"run": ""}));
+            }
+        }
+        script.push(json!({"exit": ""}));
+        number_runs(&mut script);
+        let steps: Vec<Step> = script.iter().map(Step::read).collect();
+        let events = stream(&options, &steps);
+        for (kind, role) in [
+            ("agent_message_chunk", Some(TextMessageRole::Assistant)),
+            ("user_message_chunk", Some(TextMessageRole::User)),
+            ("agent_thought_chunk", None),
+        ] {
+            let said = said(&steps, kind);
+            let heard = heard(&events, role.as_ref());
+            let whole: String = said.iter().map(|(_, text)| &**text).collect();
+            prop_assert_eq!(heard.iter().map(|(_, text)| &**text).collect::<String>(), whole);
+            for key in ["A", "B"] {
+                let of = |key: &str, said: &str| said == key || said.starts_with(&format!("{key}."));
+                let mine = said.iter().scan(None, |last: &mut Option<String>, (id, text)| {
+                    *last = id.clone().or(last.take());
+                    Some((last.clone(), text))
+                });
+                // Chunks without an id join what is open; those are left out here, as they may have opened a message.
+                if said.iter().all(|(id, _)| id.is_some()) && said.iter().all(|(id, _)| id.as_deref() != Some("A.2")) {
+                    let said: String = mine.filter(|(id, _)| id.as_deref() == Some(key)).map(|(_, text)| &**text).collect();
+                    let heard: String =
+                        heard.iter().filter(|(id, _)| of(key, id)).map(|(_, text)| &**text).collect();
+                    prop_assert_eq!(heard, said);
+                }
+            }
+        }
+    }
+
+    /// The arguments of each call are one JSON object.
+    #[test]
+    fn arguments_are_json(options in options(), steps in steps()) {
+        let mut arguments: BTreeMap<String, String> = BTreeMap::new();
+        for event in stream(&options, &steps) {
+            match event {
+                Event::ToolCallStart(start) => {
+                    arguments.insert(start.tool_call_id.to_string(), String::new());
+                }
+                Event::ToolCallArgs(args) => {
+                    arguments.entry(args.tool_call_id.to_string()).or_default().push_str(&args.delta);
+                }
+                _ => {}
+            }
+        }
+        for (id, arguments) in arguments {
+            let value: Value = serde_json::from_str(&arguments)
+                .map_err(|error| TestCaseError::fail(format!("{id}: {error}: {arguments}")))?;
+            prop_assert!(value.is_object());
+        }
+    }
+
+    /// The arguments that go out are those that the agent sent last before the call began to run.
+    #[test]
+    fn arguments_are_the_last(inputs in proptest::collection::vec(raw(), 0..4), late in proptest::option::of(raw())) {
+        let mut script = vec![json!({"run": "r"})];
+        let call = |input: &Value| json!({"update":
+            {"sessionUpdate": "tool_call_update", "toolCallId": "t", "rawInput": input}});
+        script.extend(inputs.iter().map(call));
+        script.push(json!({"update":
+            {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress"}}));
+        script.extend(late.iter().map(call));
+        script.push(json!({"exit": ""}));
+        let steps: Vec<Step> = script.iter().map(Step::read).collect();
+        let expected = match inputs.last() {
+            None => json!({}),
+            Some(input) if input.is_object() => input.clone(),
+            Some(input) => json!({"value": input}),
+        };
+        let sent = stream(&in_stream(Profile::V1), &steps).into_iter().find_map(|event| match event {
+            Event::ToolCallArgs(args) => Some(args.delta),
+            _ => None,
+        });
+        prop_assert_eq!(serde_json::from_str::<Value>(&sent.unwrap_or_default())?, expected);
+    }
+
+    /// Each call that starts has one result, after its end and before the end of the run.
+    #[test]
+    fn calls_have_one_result(options in options(), steps in steps()) {
+        let (mut started, mut ended, mut results) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for event in stream(&options, &steps) {
+            match &event {
+                Event::ToolCallStart(start) => prop_assert!(started.insert(start.tool_call_id.clone())),
+                Event::ToolCallEnd(end) => prop_assert!(ended.insert(end.tool_call_id.clone())),
+                Event::ToolCallResult(result) => {
+                    prop_assert!(ended.contains(&result.tool_call_id));
+                    prop_assert!(results.insert(result.tool_call_id.clone()));
+                }
+                _ => {}
+            }
+            if is_end(&event) {
+                prop_assert_eq!(&started, &results);
+            }
+        }
+    }
+
+    /// No identifier is used for two things.
+    #[test]
+    fn ids_are_unique(options in options(), steps in steps()) {
+        let (mut ids, mut activities) = (BTreeSet::new(), BTreeSet::new());
+        for event in stream(&options, &steps) {
+            let id = match event {
+                Event::TextMessageStart(event) => event.message_id.to_string(),
+                Event::ReasoningStart(event) => event.message_id.to_string(),
+                Event::ReasoningMessageStart(event) => event.message_id.to_string(),
+                Event::ToolCallStart(event) => event.tool_call_id.to_string(),
+                Event::ToolCallResult(event) => event.message_id.to_string(),
+                Event::ActivitySnapshot(event) => {
+                    activities.insert(event.message_id.to_string());
+                    continue;
+                }
+                _ => continue,
+            };
+            prop_assert!(ids.insert(id.clone()), "{} is used twice", id);
+        }
+        prop_assert!(ids.is_disjoint(&activities));
+    }
+
+    /// All that is opened is closed before its run ends, however it ends.
+    #[test]
+    fn all_is_closed(options in options(), steps in steps()) {
+        let mut open = BTreeSet::new();
+        for event in stream(&options, &steps) {
+            match &event {
+                Event::TextMessageStart(event) => open.insert(event.message_id.to_string()),
+                Event::TextMessageEnd(event) => open.remove(event.message_id.as_str()),
+                Event::ReasoningStart(event) => open.insert(event.message_id.to_string()),
+                Event::ReasoningEnd(event) => open.remove(event.message_id.as_str()),
+                Event::ReasoningMessageStart(event) => open.insert(event.message_id.to_string()),
+                Event::ReasoningMessageEnd(event) => open.remove(event.message_id.as_str()),
+                Event::ToolCallStart(event) => open.insert(event.tool_call_id.to_string()),
+                Event::ToolCallEnd(event) => open.remove(event.tool_call_id.as_str()),
+                _ => true,
+            };
+            prop_assert!(!is_end(&event) || open.is_empty(), "{:?}", open);
+        }
+    }
+
+    /// Each permission request gets one answer.
+    #[test]
+    fn permissions_are_answered_once(options in options(), steps in steps()) {
+        let mut asked: Vec<RequestId> = steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Ask(id, _) => Some(id.clone()),
+                _ => None,
+            })
+            .collect();
+        let mut answered = play(&mut Translator::new(options), &steps).answered;
+        asked.sort_unstable();
+        answered.sort_unstable();
+        prop_assert_eq!(answered, asked);
+    }
+
+    /// The same input gives the same events, also from a copy made on the way.
+    #[test]
+    fn translation_is_deterministic(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
+        let whole = stream(&options, &steps);
+        let (before, after) = steps.split_at(cut.index(steps.len()));
+        let mut translator = Translator::new(options);
+        let mut events = play(&mut translator, before).events;
+        let mut copy = translator.clone();
+        events.extend(play(&mut copy, after).events);
+        prop_assert_eq!(events, whole);
+    }
+
+    /// Saying the whole of something once more changes nothing.
+    #[test]
+    fn repetition_is_harmless(options in options(), updates in proptest::collection::vec(
+        (prop_oneof![2 => upsert(), 1 => chunk(block())], 1..3usize), 0..30)) {
+        let script = |repeats: bool| {
+            let mut script = vec![json!({"run": "r"})];
+            for (update, times) in &updates {
+                let is_chunk = update.get("content").is_some() && update.get("toolCallId").is_none();
+                let times = if repeats && !is_chunk { *times } else { 1 };
+                script.extend(std::iter::repeat_n(json!({"update": update}), times));
+            }
+            script.push(json!({"result": {"stopReason": "end_turn"}}));
+            script.iter().map(Step::read).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(stream(&options, &script(true)), stream(&options, &script(false)));
+    }
+
+    /// Text and the first news of each tool call come out in the order in which they came.
+    #[test]
+    fn order_is_kept(options in options(), updates in proptest::collection::vec(
+        prop_oneof![chunk("[a-c]{1,3}".prop_map(|text| json!({"type": "text", "text": text}))), tool_update()], 0..40)) {
+        let mut script = vec![json!({"run": "r"})];
+        script.extend(updates.iter().map(|update| json!({"update": update})));
+        script.push(json!({"exit": ""}));
+        let (mut came, mut seen) = (String::new(), BTreeSet::new());
+        for update in &updates {
+            match update.get("toolCallId") {
+                None => came.push_str(update["content"]["text"].as_str().unwrap_or_default()),
+                Some(id) => came.push_str(if seen.insert(id.to_string()) { "!" } else { "" }),
+            }
+        }
+        let mut went = String::new();
+        for event in stream(&options, &script.iter().map(Step::read).collect::<Vec<_>>()) {
+            match event {
+                Event::TextMessageContent(content) => went.push_str(&content.delta),
+                Event::ReasoningMessageContent(content) => went.push_str(&content.delta),
+                Event::ToolCallStart(_) => went.push('!'),
+                _ => {}
+            }
+        }
+        prop_assert_eq!(went, came);
+    }
+
+    /// Limits of next to nothing cost content, never order.
+    #[test]
+    fn small_limits_keep_order(options in options(), steps in steps(), limit in 0..5usize) {
+        let mut options = options;
+        let limits = &mut options.limits;
+        for limited in [&mut limits.result, &mut limits.arguments, &mut limits.value, &mut limits.progress,
+            &mut limits.message, &mut limits.tool_calls, &mut limits.waiting_updates, &mut limits.permissions,
+            &mut limits.ids] {
+            *limited = limit;
+        }
+        let played = play(&mut Translator::new(options.clone()), &steps);
+        verify(options.profile.unwrap_or(Profile::V1), &played.events)?;
+        let asked = steps.iter().filter(|step| matches!(step, Step::Ask(..))).count();
+        prop_assert_eq!(played.answered.len(), asked);
+    }
+}
+
+/// What the messages of a role, or the thoughts, say: their ids without `msg-` or `rsn-`, and their text.
+fn heard(events: &[Event], role: Option<&TextMessageRole>) -> Vec<(String, String)> {
+    let mut heard: Vec<(String, String)> = Vec::new();
+    let mut open = BTreeSet::new();
+    for event in events {
+        let (id, delta) = match event {
+            Event::TextMessageStart(start) if role.is_some() && start.role.as_ref() == role => {
+                open.insert(start.message_id.to_string());
+                continue;
+            }
+            Event::TextMessageContent(content) if open.contains(content.message_id.as_str()) => {
+                (content.message_id.as_str(), &content.delta)
+            }
+            Event::ReasoningMessageContent(content) if role.is_none() => (content.message_id.as_str(), &content.delta),
+            _ => continue,
+        };
+        heard.push((id.split_once('-').map_or(id, |(_, key)| key).into(), delta.clone()));
+    }
+    heard
+}

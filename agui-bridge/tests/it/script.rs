@@ -1,0 +1,174 @@
+//! Turns as scripts: a JSON value a step, in the words of the wire.
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification};
+use acp_types::v1::tool_calls::RequestPermissionRequest;
+use agui_bridge::{
+    AnswerError, Failure, Options, PermissionAnswer, PermissionMode, RunOpen, Translator,
+};
+use agui_types::event::Event;
+use agui_types::input::RunAgentInput;
+use agui_types::profile::Profile;
+use agui_types::verify::Verifier;
+use jsonrpc_core::{ErrorObject, RequestId, wire};
+use serde_json::{Map, Value, json};
+
+/// Something that happens to a translator.
+///
+/// | member | is |
+/// |---|---|
+/// | `run` | the `runId` of a run that begins; beside it `prompt`, content blocks, and `messages` of the input |
+/// | `update` | a session update |
+/// | `ask` | the id of a permission request; beside it `toolCall` and `options` |
+/// | `answer` | an interrupt id; beside it `optionId`, unless the answer is `cancelled` |
+/// | `result` | the prompt's result |
+/// | `error` | the prompt's error |
+/// | `cancel` | anything |
+/// | `exit` | why the agent is gone |
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Run(RunAgentInput, Vec<ContentBlock>),
+    Update(SessionNotification),
+    Ask(RequestId, RequestPermissionRequest),
+    Answer(String, PermissionAnswer),
+    Respond(Result<PromptResponse, ErrorObject>),
+    Cancel,
+    Exit(String),
+}
+
+/// What a step that was told to do something may refuse.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Refused {
+    Run(RunOpen),
+    Answer(AnswerError),
+}
+
+impl Step {
+    pub(crate) fn read(step: &Value) -> Self {
+        fn get<T: serde::de::DeserializeOwned>(value: Value) -> T {
+            let text = value.to_string();
+            wire::decode(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        }
+        let member = |name: &str| step.get(name).cloned();
+        if let Some(run) = member("run") {
+            let messages = member("messages").unwrap_or_else(|| json!([]));
+            let input = json!({"threadId": "thread", "runId": run, "messages": messages});
+            return Self::Run(get(input), get(member("prompt").unwrap_or_else(|| json!([]))));
+        }
+        if let Some(update) = member("update") {
+            return Self::Update(get(json!({"sessionId": "session", "update": update})));
+        }
+        if let Some(id) = member("ask") {
+            let request = json!({"sessionId": "session", "toolCall": step["toolCall"], "options": step["options"]});
+            return Self::Ask(get(id), get(request));
+        }
+        if let Some(id) = member("answer") {
+            let answer = match step.get("optionId").and_then(Value::as_str) {
+                Some(option) => PermissionAnswer::Selected(option.into()),
+                None => PermissionAnswer::Cancelled,
+            };
+            return Self::Answer(get(id), answer);
+        }
+        match step
+            .as_object()
+            .and_then(|members| members.iter().next())
+            .map(|(name, value)| (&**name, value))
+        {
+            Some(("result", result)) => Self::Respond(Ok(get(result.clone()))),
+            Some(("error", error)) => Self::Respond(Err(get(error.clone()))),
+            Some(("cancel", _)) => Self::Cancel,
+            Some(("exit", why)) => Self::Exit(get(why.clone())),
+            _ => panic!("not a step: {step}"),
+        }
+    }
+
+    /// Does it to `translator`.
+    pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), Refused> {
+        match self.clone() {
+            Self::Run(input, prompt) => {
+                translator.begin_run(&input, &prompt).map_err(Refused::Run)?
+            }
+            Self::Update(notification) => translator.handle_notification(notification),
+            Self::Ask(id, request) => translator.handle_permission_request(id, request),
+            Self::Answer(id, answer) => {
+                translator.answer_permission(&id, answer).map_err(Refused::Answer)?;
+            }
+            Self::Respond(response) => translator.handle_prompt_response(response),
+            Self::Cancel => translator.handle_cancel(),
+            Self::Exit(why) => translator.handle_failure(Failure::AgentExited, &why),
+        }
+        Ok(())
+    }
+}
+
+/// Options for one profile and permissions in the stream.
+pub(crate) fn in_stream(profile: Profile) -> Options {
+    let mut options = Options::new();
+    options.profile = Some(profile);
+    options.permission = PermissionMode::InStream;
+    options
+}
+
+/// Takes all events that are due.
+pub(crate) fn events(translator: &mut Translator) -> Vec<Event> {
+    std::iter::from_fn(|| translator.poll_event()).collect()
+}
+
+/// Plays a script, and gives what came out: events, and responses to the agent as `{"toAgent":…}`.
+pub(crate) fn play(options: Options, steps: &[Value]) -> Vec<Value> {
+    let mut translator = Translator::new(options);
+    let mut out = Vec::new();
+    for step in steps {
+        Step::read(step)
+            .apply(&mut translator)
+            .unwrap_or_else(|refused| panic!("{refused:?}: {step}"));
+        out.extend(
+            events(&mut translator).iter().map(|event| serde_json::to_value(event).unwrap()),
+        );
+        while let Some(answer) = translator.poll_response() {
+            out.push(json!({"toAgent": {"id": answer.request_id, "result": answer.response}}));
+        }
+    }
+    out
+}
+
+/// Plays the updates of one turn that ends well, for a 1.0 client, and gives the body of its run.
+pub(crate) fn turn(updates: &[Value]) -> Vec<Value> {
+    turn_for(Profile::V1, updates)
+}
+
+/// [`turn`], for a client of this profile.
+pub(crate) fn turn_for(profile: Profile, updates: &[Value]) -> Vec<Value> {
+    let mut steps = vec![json!({"run": "r"})];
+    steps.extend(updates.iter().map(|update| json!({"update": update})));
+    steps.push(json!({"result": {"stopReason": "end_turn"}}));
+    let mut out = play(in_stream(profile), &steps);
+    verify(profile, &out);
+    out.pop();
+    out.remove(0);
+    out
+}
+
+/// Holds a stream against the strictest rules, and against what a client of this profile can take.
+pub(crate) fn verify(profile: Profile, stream: &[Value]) {
+    let mut verifier = Verifier::strict();
+    for value in stream.iter().filter(|value| value.get("toAgent").is_none()) {
+        let event: Event = serde_json::from_value(value.clone())
+            .or_else(|_| serde_json::from_str(&value.to_string()))
+            .unwrap_or_else(|error| panic!("{error}: {value}"));
+        verifier.handle(&event).unwrap_or_else(|violation| panic!("{violation}: {value}"));
+        assert_eq!(profile.refuses(&event), None, "{value}");
+    }
+    verifier.finish().unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+/// The events of these types.
+pub(crate) fn of_type<'a>(stream: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    stream.iter().filter(|event| event["type"] == kind).collect()
+}
+
+/// An event without the members that most assertions are not about.
+pub(crate) fn brief(event: &Value) -> Value {
+    let mut event: Map<String, Value> = event.as_object().cloned().unwrap_or_default();
+    event.remove("metadata");
+    Value::Object(event)
+}
