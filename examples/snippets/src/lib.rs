@@ -1,1 +1,2 @@
-//! Short programs that show one use of one crate each.
+//! The examples of the README, compiled and run as they stand there.
+#![doc = include_str!("../../../README.md")]
