@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | name | the method | `execute_tool {method}` |
 //! | kind | SERVER | INTERNAL |
-//! | attributes | as in [`lifecycle`](super::lifecycle) | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id |
+//! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id |
 //! | parent | the tool call of the session's turn if one runs, else the turn | the same |
 //!
 //! With content capture: `acp.fs.path`, `acp.terminal.command`. `terminal/wait_for_exit` ends with

@@ -10,7 +10,7 @@
 //! | `acp.client.name`, `acp.client.version` | `clientInfo` |
 //! | `gen_ai.conversation.id` | `sessionId` |
 //! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId` |
-//! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`](super::lifecycle) |
+//! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
 //! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
