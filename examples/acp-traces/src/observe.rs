@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// How long the last spans may take to reach the collector.
-const FLUSH: Duration = Duration::from_secs(1);
+/// How long the last spans may take to reach the collector: with everything else, less than a second.
+const FLUSH: Duration = Duration::from_millis(700);
 
 /// The thread that looks at what passes, seen from the session.
 #[derive(Debug)]

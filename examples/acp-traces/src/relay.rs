@@ -1,4 +1,4 @@
-//! Passing bytes on, before anything looks at them.
+//! Passing bytes on.
 
 use crate::tap::Tap;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,8 @@ pub(crate) enum Ended {
     Sink,
 }
 
-/// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in `tap`.
+/// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in `tap` right before: what answers
+/// these bytes then comes after them in the tap as well.
 ///
 /// `holding` is true while bytes were read and are not yet written.
 pub(crate) fn relay(
@@ -42,10 +43,14 @@ pub(crate) fn relay(
         };
         let at = Instant::now();
         let bytes = buffer.get(..length).unwrap_or_default();
+        // The copy is left first: an answer must not come to the tap before its question does.
+        let observer_sleeps = tap.offer(direction, at, bytes);
         holding.store(true, Ordering::SeqCst);
         let written = write(&mut sink, bytes);
         holding.store(false, Ordering::SeqCst);
-        tap.offer(direction, at, bytes);
+        if observer_sleeps {
+            tap.wake();
+        }
         if written.is_err() {
             return Ended::Sink;
         }
@@ -88,5 +93,82 @@ fn wait(error: &io::Error, fd: BorrowedFd<'_>, until: PollFlags) -> io::Result<(
             Err(errno) => Err(errno.into()),
         },
         _ => Err(io::Error::new(error.kind(), error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tap::Taken;
+    use semconv_map::CloseReason;
+    use std::fs::File;
+
+    /// A sink that looks into the tap when something is written to it.
+    struct Sink<'a> {
+        tap: &'a Tap,
+        file: File,
+        written: Vec<u8>,
+    }
+
+    impl Write for Sink<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let Taken::Chunks(chunks) = self.tap.take() else { panic!("closed") };
+            assert_eq!(chunks.len(), 1);
+            assert_eq!(&*chunks[0].bytes, bytes);
+            self.written.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl AsFd for &mut Sink<'_> {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.file.as_fd()
+        }
+    }
+
+    /// So an answer to what is written can only come to the tap after it.
+    #[test]
+    fn the_copy_is_there_before_anybody_can_read_the_bytes() {
+        let tap = Tap::default();
+        let (source, mut feed) = io::pipe().unwrap();
+        feed.write_all(b"{}\n").unwrap();
+        drop(feed);
+        let file = File::open("/dev/null").unwrap();
+        let mut sink = Sink { tap: &tap, file, written: Vec::new() };
+        let holding = AtomicBool::new(false);
+        let ended = relay(source, &mut sink, Direction::ClientToAgent, &tap, &holding);
+        assert_eq!(ended, Ended::Source);
+        assert_eq!(sink.written, b"{}\n");
+        tap.close(CloseReason::ClientClosed);
+        assert!(matches!(tap.take(), Taken::End(_)));
+    }
+
+    /// An end that somebody made non-blocking is waited for.
+    #[test]
+    fn non_blocking_ends_are_waited_for() {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        let tap = Tap::default();
+        let (source, mut feed) = io::pipe().unwrap();
+        let (mut result, sink) = io::pipe().unwrap();
+        for fd in [source.as_fd(), sink.as_fd()] {
+            fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+        }
+        let given = vec![7; 3 * CHUNK];
+        let expected = given.clone();
+        let ended = std::thread::scope(|threads| {
+            let ended = threads.spawn(|| {
+                relay(source, sink, Direction::AgentToClient, &tap, &AtomicBool::new(false))
+            });
+            threads.spawn(move || feed.write_all(&given).unwrap());
+            let mut passed = Vec::new();
+            result.read_to_end(&mut passed).unwrap();
+            assert!(passed == expected);
+            ended.join().unwrap()
+        });
+        assert_eq!(ended, Ended::Source);
     }
 }

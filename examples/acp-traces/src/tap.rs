@@ -53,6 +53,8 @@ struct Waiting {
     gap_to_agent: bool,
     gap_to_editor: bool,
     closed: Option<CloseReason>,
+    /// The observer waits.
+    is_asleep: bool,
 }
 
 impl Waiting {
@@ -65,8 +67,9 @@ impl Waiting {
 }
 
 impl Tap {
-    /// Leaves a copy of `bytes`, or counts them as dropped if too much waits.
-    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) {
+    /// Leaves a copy of `bytes`, or counts them as dropped if too much waits. True if the observer sleeps: then
+    /// [`wake`](Self::wake) it, when there is time for that.
+    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) -> bool {
         let copy = Box::from(bytes);
         let mut waiting = self.lock();
         let full = waiting.bytes + bytes.len() > MAX_WAITING_BYTES
@@ -75,19 +78,23 @@ impl Tap {
             *waiting.gap(direction) = true;
             waiting.dropped.chunks += 1;
             waiting.dropped.bytes += bytes.len() as u64;
-            return;
+            return false;
         }
         let after_gap = core::mem::take(waiting.gap(direction));
         waiting.bytes += bytes.len();
         waiting.chunks.push_back(Chunk { direction, at, bytes: copy, after_gap });
-        drop(waiting);
+        waiting.is_asleep
+    }
+
+    /// Wakes the observer.
+    pub(crate) fn wake(&self) {
         self.changed.notify_one();
     }
 
     /// Nothing more comes, for this reason: the observer ends when it has looked at what waits.
     pub(crate) fn close(&self, reason: CloseReason) {
         self.lock().closed = Some(reason);
-        self.changed.notify_one();
+        self.wake();
     }
 
     /// Waits for chunks and takes all of them.
@@ -95,7 +102,8 @@ impl Tap {
         let mut waiting = self
             .changed
             .wait_while(self.lock(), |waiting| {
-                waiting.chunks.is_empty() && waiting.closed.is_none()
+                waiting.is_asleep = waiting.chunks.is_empty() && waiting.closed.is_none();
+                waiting.is_asleep
             })
             .unwrap_or_else(PoisonError::into_inner);
         waiting.bytes = 0;
@@ -144,7 +152,9 @@ mod tests {
     #[test]
     fn chunks_are_bounded_in_number() {
         let (tap, now) = (Tap::default(), Instant::now());
-        (0..=MAX_WAITING_CHUNKS).for_each(|_| tap.offer(TO_AGENT, now, b"x"));
+        for _ in 0..=MAX_WAITING_CHUNKS {
+            tap.offer(TO_AGENT, now, b"x");
+        }
         assert_eq!(take(&tap).len(), MAX_WAITING_CHUNKS);
         assert_eq!(tap.dropped().chunks, 1);
     }

@@ -1,1 +1,102 @@
+//! A collector: the official service definition behind a server, which keeps what it gets.
 
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use tokio::runtime::Runtime;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Response, Status};
+
+/// The collector, listening.
+pub(crate) struct Collector {
+    address: SocketAddr,
+    requests: Receiver<ExportTraceServiceRequest>,
+    /// Stops the server when it is dropped.
+    _runtime: Runtime,
+}
+
+/// All that a proxy sent.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) resource: BTreeMap<String, Value>,
+    pub(crate) scope: InstrumentationScope,
+    pub(crate) schema_url: String,
+    pub(crate) spans: Vec<Span>,
+}
+
+struct Keep(Sender<ExportTraceServiceRequest>);
+
+#[tonic::async_trait]
+impl TraceService for Keep {
+    async fn export(
+        &self,
+        request: Request<ExportTraceServiceRequest>,
+    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
+        let kept = self.0.send(request.into_inner());
+        kept.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(Response::new(ExportTraceServiceResponse::default()))
+    }
+}
+
+impl Collector {
+    pub(crate) fn start() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let _context = runtime.enter();
+        let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = incoming.local_addr().unwrap();
+        let (keep, requests) = channel();
+        let server = Server::builder().add_service(TraceServiceServer::new(Keep(keep)));
+        runtime.spawn(server.serve_with_incoming(incoming));
+        drop(_context);
+        Self { address, requests, _runtime: runtime }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What has arrived.
+    pub(crate) fn received(&self) -> Trace {
+        let mut trace = Trace::default();
+        for of_resource in self.requests.try_iter().flat_map(|request| request.resource_spans) {
+            trace.resource = attributes(&of_resource.resource.unwrap().attributes);
+            for of_scope in of_resource.scope_spans {
+                trace.scope = of_scope.scope.unwrap();
+                trace.schema_url = of_scope.schema_url;
+                trace.spans.extend(of_scope.spans);
+            }
+        }
+        trace
+    }
+}
+
+impl Trace {
+    /// The only span of this name.
+    pub(crate) fn span(&self, name: &str) -> &Span {
+        let named: Vec<_> = self.spans.iter().filter(|span| span.name == name).collect();
+        assert_eq!(named.len(), 1, "spans named {name} in {:?}", self.names());
+        named[0]
+    }
+
+    /// The names of all spans, sorted.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.spans.iter().map(|span| span.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+pub(crate) fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, Value> {
+    let value = |it: &KeyValue| Some((it.key.clone(), it.value.clone()?.value?));
+    attributes.iter().filter_map(value).collect()
+}

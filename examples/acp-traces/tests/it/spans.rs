@@ -1,1 +1,245 @@
+//! What arrives at a collector, for a session of the demo agent.
 
+use crate::collector::{Collector, Trace, attributes};
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use nix::sys::signal::Signal;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+use serde_json::json;
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// How long the proxy may take from its editor's end to its own, on a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(3);
+
+fn text(value: &str) -> Value {
+    Value::StringValue(value.to_owned())
+}
+
+fn attribute(span: &Span, name: &str) -> Option<Value> {
+    attributes(&span.attributes).remove(name)
+}
+
+fn status(span: &Span) -> StatusCode {
+    span.status.as_ref().unwrap().code()
+}
+
+/// Has a turn of the demo agent and gives what the collector got.
+fn trace(options: &[&str], prompt: &str) -> Trace {
+    let collector = Collector::start();
+    let url = collector.url();
+    let options = [&["--otlp-endpoint", url.as_str()], options].concat();
+    let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+    editor.prompt(prompt);
+    let (end, _) = editor.proxy.finish();
+    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    collector.received()
+}
+
+#[test]
+fn a_turn_is_a_tree() {
+    let trace = trace(&[], "tour");
+    let expected = [
+        "execute_tool edit_file",
+        "execute_tool read_file",
+        "execute_tool run_command",
+        "initialize",
+        "invoke_agent demo-agent",
+        "session/new",
+        "session/request_permission",
+    ];
+    assert_eq!(trace.names(), expected);
+    let turn = trace.span("invoke_agent demo-agent");
+    let edit = trace.span("execute_tool edit_file");
+    for (name, kind, parent) in [
+        ("initialize", SpanKind::Client, None),
+        ("session/new", SpanKind::Client, None),
+        ("invoke_agent demo-agent", SpanKind::Client, None),
+        ("execute_tool read_file", SpanKind::Internal, Some(turn)),
+        ("execute_tool edit_file", SpanKind::Internal, Some(turn)),
+        ("execute_tool run_command", SpanKind::Internal, Some(turn)),
+        ("session/request_permission", SpanKind::Server, Some(edit)),
+    ] {
+        let span = trace.span(name);
+        assert_eq!((span.kind(), status(span)), (kind, StatusCode::Unset), "{name}");
+        assert!(span.start_time_unix_nano <= span.end_time_unix_nano, "{name}");
+        let Some(parent) = parent else {
+            assert!(span.parent_span_id.is_empty(), "{name}");
+            continue;
+        };
+        assert_eq!(span.parent_span_id, parent.span_id, "{name}");
+        assert_eq!(span.trace_id, parent.trace_id, "{name}");
+        assert!(parent.start_time_unix_nano <= span.start_time_unix_nano, "{name}");
+        assert!(span.end_time_unix_nano <= parent.end_time_unix_nano, "{name}");
+    }
+    assert_eq!(trace.schema_url, "https://opentelemetry.io/schemas/1.41.1");
+    assert_eq!(trace.scope.name, "acp-traces");
+    assert_eq!(trace.resource["service.name"], text("acp-traces"));
+}
+
+#[test]
+fn spans_have_the_attributes_of_the_conventions() {
+    let trace = trace(&[], "tour");
+    let turn = trace.span("invoke_agent demo-agent");
+    let edit = trace.span("execute_tool edit_file");
+    let permission = trace.span("session/request_permission");
+    for (span, name, expected) in [
+        (turn, "gen_ai.operation.name", text("invoke_agent")),
+        (turn, "gen_ai.agent.name", text("demo-agent")),
+        (turn, "gen_ai.conversation.id", text("demo-1")),
+        (turn, "gen_ai.usage.input_tokens", Value::IntValue(1200)),
+        (turn, "gen_ai.usage.output_tokens", Value::IntValue(300)),
+        (turn, "acp.stop_reason", text("end_turn")),
+        (turn, "network.transport", text("pipe")),
+        (edit, "gen_ai.operation.name", text("execute_tool")),
+        (edit, "gen_ai.tool.name", text("edit_file")),
+        (edit, "gen_ai.tool.call.id", text("call-7")),
+        (edit, "gen_ai.conversation.id", text("demo-1")),
+        (permission, "rpc.system.name", text("jsonrpc")),
+        (permission, "rpc.method", text("session/request_permission")),
+        (permission, "acp.permission.outcome", text("selected")),
+        (permission, "acp.permission.option.kind", text("allow_once")),
+    ] {
+        assert_eq!(attribute(span, name), Some(expected), "{name} of {}", span.name);
+    }
+    let Some(Value::ArrayValue(reasons)) = attribute(turn, "gen_ai.response.finish_reasons") else {
+        panic!("no finish reasons")
+    };
+    assert_eq!(reasons.values[0].value, Some(text("stop")));
+    let plans = turn.events.iter().filter(|event| event.name == "acp.plan").count();
+    assert_eq!(plans, 4);
+}
+
+#[test]
+fn content_leaves_only_when_it_is_asked_for() {
+    // Of the prompt, of a message, a title, a path, an argument.
+    let canaries =
+        ["tour, said the canary", "no model behind me", "Edit greeting", "/work", "dear"];
+    let quiet = format!("{:?}", trace(&[], "tour, said the canary"));
+    let recorded = format!("{:?}", trace(&["--record-content"], "tour, said the canary"));
+    for canary in canaries {
+        assert!(!quiet.contains(canary), "{canary}");
+        assert!(recorded.contains(canary), "{canary}");
+    }
+}
+
+#[test]
+fn a_turn_that_fails_is_an_error() {
+    let trace = trace(&[], "error");
+    let turn = trace.span("invoke_agent demo-agent");
+    assert_eq!(status(turn), StatusCode::Error);
+    assert_eq!(attribute(turn, "rpc.response.status_code"), Some(text("-32603")));
+    assert!(attribute(turn, "error.type").is_some());
+}
+
+#[test]
+fn noise_and_what_nobody_knows_change_nothing() {
+    for word in ["noise", "odd"] {
+        let trace = trace(&[], word);
+        assert_eq!(status(trace.span("invoke_agent demo-agent")), StatusCode::Unset, "{word}");
+    }
+}
+
+#[test]
+fn a_turn_belongs_to_the_trace_that_its_prompt_names() {
+    let collector = Collector::start();
+    let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
+    let mut editor = Editor::start(proxy);
+    let prompt = json!([{ "type": "text", "text": "hello" }]);
+    let context = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let meta = json!({ "traceparent": context });
+    let session = editor.session.clone();
+    let params = json!({ "sessionId": session, "prompt": prompt, "_meta": meta });
+    editor.call("session/prompt", &params);
+    editor.proxy.finish();
+    let trace = collector.received();
+    let turn = trace.span("invoke_agent demo-agent");
+    assert_eq!(hex(&turn.trace_id), "0af7651916cd43dd8448eb211c80319c");
+    assert_eq!(hex(&turn.parent_span_id), "b7ad6b7169203331");
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn an_agent_that_dies_ends_its_turn_as_an_error() {
+    let collector = Collector::start();
+    let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
+    let mut editor = Editor::start(proxy);
+    editor.begin("crash");
+    assert_eq!(editor.proxy.exit_status(), Some(3));
+    let trace = collector.received();
+    let turn = trace.span("invoke_agent demo-agent");
+    assert_eq!(status(turn), StatusCode::Error);
+    assert_eq!(attribute(turn, "error.type"), Some(text("agent_exited")));
+}
+
+#[test]
+fn spans_are_sent_when_the_proxy_is_told_to_end() {
+    let collector = Collector::start();
+    let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
+    let mut editor = Editor::start(proxy);
+    editor.begin("slow");
+    editor.proxy.read_line();
+    editor.proxy.signal(Signal::SIGTERM);
+    assert_eq!(editor.proxy.exit_status(), Some(128 + Signal::SIGTERM as i32));
+    let trace = collector.received();
+    let turn = trace.span("invoke_agent demo-agent");
+    assert_eq!(attribute(turn, "error.type"), Some(text("client_closed")));
+}
+
+#[test]
+fn the_environment_names_collector_and_service() {
+    for (options, service) in
+        [(&[][..], "from-environment"), (&["--service-name", "from-flag"], "from-flag")]
+    {
+        let collector = Collector::start();
+        let mut command = acp_traces(options);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+        command.env("OTEL_SERVICE_NAME", "from-environment");
+        command.arg("--").arg(test_agent()).arg("demo");
+        Editor::start(Proxy::spawn(command)).proxy.finish();
+        let trace = collector.received();
+        assert_eq!(trace.resource["service.name"], text(service));
+        assert_eq!(trace.names(), ["initialize", "session/new"]);
+    }
+}
+
+#[test]
+fn a_flag_wins_over_the_environment() {
+    let collector = Collector::start();
+    let mut command = acp_traces(&["--otlp-endpoint", &collector.url()]);
+    command.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", NO_COLLECTOR);
+    command.arg("--").arg(test_agent()).arg("demo");
+    Editor::start(Proxy::spawn(command)).proxy.finish();
+    assert_eq!(collector.received().names(), ["initialize", "session/new"]);
+}
+
+#[test]
+fn a_collector_that_is_not_there_costs_the_session_nothing() {
+    let mut editor = Editor::start(Proxy::start(&["demo"]));
+    editor.prompt("tour");
+    let (end, took) = editor.proxy.finish();
+    assert_eq!(end.status, Some(0));
+    assert!(took < AT_ONCE, "{took:?}");
+    let told = "acp-traces: 7 of 7 spans did not reach http://127.0.0.1:1: ";
+    assert!(end.stderr.starts_with(told), "{}", end.stderr);
+    assert_eq!(end.stderr.lines().count(), 1);
+}
+
+#[test]
+fn a_collector_that_never_answers_is_not_waited_for() {
+    // Connections are made by the system and never taken.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let mut editor = Editor::start(Proxy::with_options(&["--otlp-endpoint", &url], &["demo"]));
+    editor.prompt("hello");
+    let (end, took) = editor.proxy.finish();
+    assert_eq!(end.status, Some(0));
+    assert!(took < AT_ONCE, "{took:?}");
+    assert!(end.stderr.contains("3 of 3 spans did not reach"), "{}", end.stderr);
+}
