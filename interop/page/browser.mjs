@@ -24,8 +24,13 @@ const wanted = process.argv.slice(2);
 const shots = await mkdtemp(path.join(tmpdir(), "page-shots-"));
 console.log(`screenshots in ${shots}`);
 
-const gateway = await startGateway(process.env.GATEWAY_BIN);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM_BIN, args: FLAGS });
+const { GATEWAY_BIN, CHROMIUM_BIN } = process.env;
+assert.ok(GATEWAY_BIN && CHROMIUM_BIN, "GATEWAY_BIN and CHROMIUM_BIN name the programs; page/run sets them");
+const browser = await chromium.launch({ executablePath: CHROMIUM_BIN, args: FLAGS });
+const gateway = await startGateway(GATEWAY_BIN).catch(async (error) => {
+  await browser.close();
+  throw error;
+});
 let failures = 0;
 let passes = 0;
 

@@ -17,7 +17,7 @@ export async function startGateway(command) {
     child.once("error", reject);
     child.stderr.setEncoding("utf8").on("data", (text) => {
       log += text;
-      const found = /listening on (http:\/\/[^\s]+)/.exec(log);
+      const found = /listening on (http:\/\/\S+)\n/.exec(log);
       if (found) resolve(found[1]);
     });
     exited.then((status) => reject(new Error(`the gateway ended with ${status}: ${log}`)));

@@ -11,7 +11,13 @@ import { Transcript } from "./transcript.js";
 /** Custom events that change nothing on the page. */
 const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction", "acp.tool_call.late"]);
 /** Custom events that the conversation shows. */
-const SHOWN = new Set(["acp.notice", "acp.permission.requested", "acp.permission.resolved", "acp.tool_call.args_changed"]);
+const SHOWN = new Set([
+  "acp.notice",
+  "acp.permission",
+  "acp.permission.requested",
+  "acp.permission.resolved",
+  "acp.tool_call.args_changed",
+]);
 
 /**
  * @typedef {object} ChatParts

@@ -49,11 +49,8 @@ function applyOperation(root, operation) {
     case "replace":
       remove(root, operation, path);
       return add(root, operation, path, structuredClone(operation.value));
-    case "move": {
-      const from = operation.from ?? "";
-      if (path.startsWith(`${from}/`)) throw new PatchError(operation, "it is inside what moves");
-      return add(root, operation, path, remove(root, operation, from));
-    }
+    case "move":
+      return add(root, operation, path, remove(root, operation, operation.from ?? ""));
     case "copy": {
       const { parent, key } = locate(root, operation, operation.from ?? "");
       return add(root, operation, path, structuredClone(read(parent, operation, key)));

@@ -1,7 +1,7 @@
 /** The conversation on the page. It takes changes and adds to what is there. */
 
 import { mediaView } from "./view-media.js";
-import { PermissionView } from "./view-permission.js";
+import { decisionView, PermissionView } from "./view-permission.js";
 import { noticeView } from "./view-notice.js";
 import { TextView } from "./view-text.js";
 import { ThoughtView } from "./view-thought.js";
@@ -187,6 +187,7 @@ export class Transcript {
   #showCustom(name, value) {
     if (name === "acp.permission.requested") this.#askPermission(value);
     else if (name === "acp.permission.resolved") this.#resolvePermission(value?.interruptId, value?.outcome, value?.optionId);
+    else if (name === "acp.permission") this.#tool(String(value?.toolCallId)).note(decisionView(value));
     else if (name === "acp.tool_call.args_changed") this.#tool(String(value?.toolCallId)).changeArguments(value?.arguments);
     else if (name === "acp.notice") this.#currentTurn.add(noticeView(value));
   }

@@ -61,9 +61,8 @@ export class PermissionView {
     const option = this.#options.find((candidate) => candidate.optionId === optionId);
     const word = outcome === "selected" ? `Your answer: ${option?.name ?? optionId}` : "Not answered";
     const allowed = outcome === "selected" && (option?.kind.startsWith("allow") ?? false);
-    const mark = el("span", { class: "permission-mark", "aria-hidden": "true" }, allowed ? "✓" : "✕");
     this.element.classList.add("is-resolved", allowed ? "is-allowed" : "is-rejected");
-    this.element.replaceChildren(el("p", { class: "permission-answer" }, mark, this.#title === "" ? word : `${this.#title} · ${word}`));
+    this.element.replaceChildren(answerLine(allowed ? "✓" : "✕", this.#title === "" ? word : `${this.#title} · ${word}`));
   }
 
   /**
@@ -93,4 +92,22 @@ export class PermissionView {
   #setDisabled(disabled) {
     for (const element of this.#buttons.querySelectorAll("button")) element.disabled = disabled;
   }
+}
+
+/**
+ * Shows what the gateway decided without asking.
+ *
+ * @param {any} decision The value of `acp.permission`.
+ */
+export function decisionView(decision) {
+  const chosen = decision?.outcome === "selected" ? String(decision.optionId ?? "") : "not answered";
+  return el("div", { class: "permission is-resolved" }, answerLine("•", `Decided by the gateway: ${chosen}`));
+}
+
+/**
+ * @param {string} mark
+ * @param {string} text
+ */
+function answerLine(mark, text) {
+  return el("p", { class: "permission-answer" }, el("span", { class: "permission-mark", "aria-hidden": "true" }, mark), text);
 }

@@ -48,7 +48,6 @@ export class ToolView {
   #content = el("div", { class: "tool-content" });
   #result = el("pre", { tabindex: 0 });
   #resultFold = fold("Result", this.#result);
-  /** Asked beside the card, so that it shows when the card is folded. */
   #below = el("div", { class: "tool-below" });
   #shownContent = "";
   #contentText = "";
@@ -110,10 +109,15 @@ export class ToolView {
     if (!FINAL.has(this.status)) this.#setStatus("incomplete");
   }
 
-  /** @param {Element} question */
+  /** @param {Element} question Stands beside the card, also when the card is folded. */
   ask(question) {
-    this.#below.append(question);
+    this.note(question);
     this.#details.open = true;
+  }
+
+  /** @param {Element} note */
+  note(note) {
+    this.#below.append(note);
   }
 
   /** @param {string} text */

@@ -91,6 +91,7 @@ const TEXTS = [
   ["bold text", "a **b c** d", "P(a _b c_ d)"],
   ["bold text at the start", "**b**: c", "P(_b_: c)"],
   ["bold text that never ends", "a **b\nc** d", "P(a **b\nc** d)"],
+  ["stars between spaces", "a ** b ** c", "P(a ** b ** c)"],
   ["code in bold text", "**a `b` c**", "P(_a <b> c_)"],
   ["stars in code", "`a ** b` **", "P(<a ** b> **)"],
   ["stars that are not bold", "2 * 3 ** 4 *** 5* a*b", "P(2 * 3 ** 4 *** 5* a*b)"],
@@ -118,7 +119,7 @@ test("takes an endless fence line for text", () => {
   assert.equal(shown([...line, "\n"]), `P(${line})`);
 });
 
-test("holds back nothing of a line that is decided", () => {
+test("holds back nothing of a line that is decided, and little of another", () => {
   /** @type {string[]} */
   const texts = [];
   const nothing = () => {};
@@ -138,4 +139,6 @@ test("holds back nothing of a line that is decided", () => {
   blocks.push("Hel");
   blocks.push("lo");
   assert.deepEqual(texts, ["Hel", "lo"]);
+  blocks.push(`\n\n\`\`\`${"x".repeat(300)}`);
+  assert.equal(texts.join("").length, "Hello".length + 300);
 });
