@@ -11,7 +11,11 @@ use jsonrpc_core::wire::Raw;
 pub(crate) fn link_text(link: &ResourceLink) -> String {
     let title = link.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&link.name);
     if link.uri.starts_with("https://") || link.uri.starts_with("http://") {
-        format!("[{}]({})", title.replace(['[', ']'], " "), link.uri.replace(')', "%29"))
+        format!(
+            "[{}]({})",
+            title.replace('[', "\\[").replace(']', "\\]"),
+            link.uri.replace(')', "%29")
+        )
     } else {
         format!("`{}`", link.name.replace('`', "'"))
     }

@@ -84,9 +84,11 @@ impl Text {
         }
     }
 
-    /// The next tool call belongs to another step of the model.
+    /// The next tool call belongs to another step of the model, unless a text goes on.
     pub(crate) fn end_step(&mut self) {
-        self.parent = None;
+        if self.open.is_none() {
+            self.parent = None;
+        }
     }
 }
 

@@ -1,1 +1,171 @@
+//! How runs end.
+use crate::script::{in_stream, play, verify};
+use acp_types::v1::prompt_turn::StopReason;
+use agui_bridge::{Failure, RunOpen, Translator};
+use agui_types::profile::Profile;
+use serde_json::{Value, json};
 
+const PROFILES: [Profile; 2] = [Profile::V1, Profile::Legacy];
+
+fn end(profile: Profile, steps: &[Value]) -> (Vec<Value>, Value) {
+    let mut script = vec![json!({"run": "r"})];
+    script.extend_from_slice(steps);
+    let mut stream = play(in_stream(profile), &script);
+    verify(profile, &stream);
+    let end = stream.pop().unwrap_or_default();
+    (stream.split_off(1), end)
+}
+
+fn finished(reason: &str, outcome: Value) -> Value {
+    json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "result": {"stopReason": reason}, "outcome": outcome})
+}
+
+#[test]
+fn each_stop_reason_has_an_end() {
+    let success = json!({"type": "success", "pendingToolCallIds": []});
+    let refused = json!({"type": "RUN_ERROR", "message": "The agent refuses to go on.", "code": "ACP_REFUSAL"});
+    let table = [
+        ("end_turn", finished("end_turn", success.clone()), None),
+        ("max_tokens", finished("max_tokens", success.clone()), None),
+        ("max_turn_requests", finished("max_turn_requests", success.clone()), None),
+        ("refusal", refused.clone(), Some(refused)),
+        (
+            "cancelled",
+            finished("cancelled", json!({"type": "cancelled"})),
+            Some(
+                json!({"type": "RUN_ERROR", "message": "The run was cancelled.", "code": "CANCELLED"}),
+            ),
+        ),
+    ];
+    assert!(table.iter().map(|row| row.0).eq(StopReason::NAMES.iter().copied()));
+    let newer = ("newer", finished("newer", success), None);
+    for (reason, modern, legacy) in table.into_iter().chain([newer]) {
+        let result = [json!({"result": {"stopReason": reason}})];
+        let (body, given) = end(Profile::V1, &result);
+        assert_eq!(given, modern, "{reason}");
+        let limits = ["max_tokens", "max_turn_requests"].contains(&reason);
+        assert_eq!(body.iter().any(|event| event["name"] == "acp.notice"), limits, "{reason}");
+        let plain = json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "result": {"stopReason": reason}});
+        assert_eq!(end(Profile::Legacy, &result).1, legacy.unwrap_or(plain), "{reason}");
+    }
+}
+
+#[test]
+fn each_error_has_a_code() {
+    let table = [
+        (-32700, "ACP_PARSE_ERROR"),
+        (-32600, "ACP_INVALID_REQUEST"),
+        (-32601, "ACP_METHOD_NOT_FOUND"),
+        (-32602, "ACP_INVALID_PARAMS"),
+        (-32603, "ACP_INTERNAL_ERROR"),
+        (-32800, "ACP_REQUEST_CANCELLED"),
+        (-32000, "ACP_AUTH_REQUIRED"),
+        (-32002, "ACP_RESOURCE_NOT_FOUND"),
+        (-32022, "ACP_ERROR"),
+        (429, "ACP_ERROR"),
+    ];
+    for (number, code) in table {
+        let error =
+            [json!({"error": {"code": number, "message": "why", "data": {"uri": "file:///x"}}})];
+        let (_, given) = end(Profile::V1, &error);
+        let expected = json!({"type": "RUN_ERROR", "message": "why", "code": code, "metadata": {"acp": {"code": number}}});
+        assert_eq!(given, expected);
+        let expected = json!({"type": "RUN_ERROR", "message": "why", "code": code});
+        assert_eq!(end(Profile::Legacy, &error).1, expected);
+    }
+    let error = json!({"error": {"code": -32002, "message": "why", "data": {"sessionId": "s"}}});
+    assert_eq!(end(Profile::V1, &[error]).1["code"], "ACP_SESSION_NOT_FOUND");
+}
+
+#[test]
+fn a_run_that_was_stopped_is_no_success() {
+    for reason in StopReason::NAMES.iter().chain(&["newer"]) {
+        let steps = [json!({"cancel": true}), json!({"result": {"stopReason": reason}})];
+        assert_eq!(end(Profile::V1, &steps).1, finished(reason, json!({"type": "cancelled"})));
+        assert_eq!(end(Profile::Legacy, &steps).1["code"], "CANCELLED");
+    }
+    let steps = [json!({"cancel": true}), json!({"error": {"code": -32800, "message": "stopped"}})];
+    let expected = json!({"type": "RUN_FINISHED", "threadId": "thread", "runId": "r", "outcome": {"type": "cancelled"}});
+    assert_eq!(end(Profile::V1, &steps).1, expected);
+    assert_eq!(end(Profile::Legacy, &steps).1["code"], "CANCELLED");
+    let steps = [json!({"cancel": true}), json!({"error": {"code": -32603, "message": "broke"}})];
+    assert_eq!(end(Profile::V1, &steps).1["code"], "ACP_INTERNAL_ERROR");
+}
+
+#[test]
+fn each_failure_has_a_code() {
+    let table = [
+        (Failure::AgentUnavailable, "AGENT_UNAVAILABLE"),
+        (Failure::AgentTimeout, "AGENT_TIMEOUT"),
+        (Failure::AcpVersion, "ACP_VERSION"),
+        (Failure::AgentExited, "AGENT_EXITED"),
+        (Failure::TurnTimeout, "TURN_TIMEOUT"),
+        (Failure::IdleTimeout, "IDLE_TIMEOUT"),
+        (Failure::Overloaded, "OVERLOADED"),
+        (Failure::LimitExceeded, "LIMIT_EXCEEDED"),
+        (Failure::GatewayShutdown, "GATEWAY_SHUTDOWN"),
+    ];
+    for (failure, code) in table {
+        let mut translator = begun(Profile::V1);
+        translator.handle_failure(failure, "why");
+        assert_eq!(
+            last(&mut translator),
+            json!({"type": "RUN_ERROR", "message": "why", "code": code})
+        );
+        assert!(!translator.is_running());
+    }
+}
+
+#[test]
+fn runs_can_end_without_the_agent() {
+    for profile in PROFILES {
+        let mut translator = begun(profile);
+        translator.handle_no_work();
+        let end = last(&mut translator);
+        assert_eq!((&end["type"], &end["result"]), (&json!("RUN_FINISHED"), &Value::Null));
+        assert_eq!(end["outcome"].is_null(), profile == Profile::Legacy);
+
+        let mut translator = begun(profile);
+        translator.handle_stopped();
+        let end = last(&mut translator);
+        match profile {
+            Profile::V1 => assert_eq!(end["outcome"], json!({"type": "cancelled"})),
+            Profile::Legacy => assert_eq!(end["code"], "CANCELLED"),
+        }
+    }
+}
+
+#[test]
+fn a_run_has_to_end_before_another_begins() {
+    let mut translator = begun(Profile::V1);
+    let input =
+        serde_json::from_str(r#"{"threadId":"thread","runId":"second","messages":[]}"#).unwrap();
+    assert_eq!(translator.begin_run(&input, &[]), Err(RunOpen));
+    translator.handle_stopped();
+    assert_eq!(translator.begin_run(&input, &[]), Ok(()));
+}
+
+#[test]
+fn what_a_turn_cost_is_in_its_end() {
+    let usage = json!({"totalTokens": 60, "inputTokens": 40, "outputTokens": 20, "thoughtTokens": 5,
+        "cachedReadTokens": 6, "cachedWriteTokens": u64::MAX});
+    let expected = json!([{"inputTokens": 40, "outputTokens": 20, "totalTokens": 60, "reasoningTokens": 5,
+        "cachedInputTokens": 6, "cacheWriteInputTokens": 9_007_199_254_740_991_u64}]);
+    for reason in ["end_turn", "refusal", "cancelled"] {
+        let steps = [json!({"result": {"stopReason": reason, "usage": usage}})];
+        assert_eq!(end(Profile::V1, &steps).1["usage"], expected, "{reason}");
+        assert_eq!(end(Profile::Legacy, &steps).1.get("usage"), None, "{reason}");
+    }
+}
+
+fn begun(profile: Profile) -> Translator {
+    let mut translator = Translator::new(in_stream(profile));
+    let input = serde_json::from_str(r#"{"threadId":"thread","runId":"r","messages":[]}"#).unwrap();
+    translator.begin_run(&input, &[]).unwrap();
+    translator
+}
+
+fn last(translator: &mut Translator) -> Value {
+    let event = crate::script::events(translator).pop();
+    serde_json::to_value(event).unwrap_or_default()
+}

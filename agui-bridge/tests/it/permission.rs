@@ -1,1 +1,187 @@
+//! Permission requests.
+use crate::script::{Refused, Step, in_stream, of_type, play, verify};
+use acp_types::v1::tool_calls::ToolKind;
+use agui_bridge::{AnswerError, Options, PermissionMode, Policy, Translator};
+use agui_types::profile::Profile;
+use serde_json::{Value, json};
 
+fn ask(id: Value, call: &str) -> Value {
+    json!({"ask": id, "toolCall": {"toolCallId": call, "title": "Do it", "kind": "execute", "rawInput": {"c": "ls"}},
+    "options": [
+        {"optionId": "always", "name": "Always", "kind": "allow_always"},
+        {"optionId": "once", "name": "Once", "kind": "allow_once"},
+        {"optionId": "never", "name": "Never", "kind": "reject_always"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]})
+}
+
+fn selected(option: &str) -> Value {
+    json!({"outcome": {"outcome": "selected", "optionId": option}})
+}
+
+fn cancelled() -> Value {
+    json!({"outcome": {"outcome": "cancelled"}})
+}
+
+fn by(policy: Policy) -> Options {
+    let mut options = in_stream(Profile::V1);
+    options.permission = PermissionMode::Policy(policy);
+    options
+}
+
+/// What the agent is answered, as `(id, result)`.
+fn answers(stream: &[Value]) -> Vec<(Value, Value)> {
+    let answer = |event: &Value| {
+        Some((event.get("toAgent")?["id"].clone(), event["toAgent"]["result"].clone()))
+    };
+    stream.iter().filter_map(answer).collect()
+}
+
+#[test]
+fn the_default_rejects() {
+    let mut options = Options::new();
+    options.profile = Some(Profile::V1);
+    let stream = play(options, &[json!({"run": "r"}), ask(json!(1), "t")]);
+    assert_eq!(answers(&stream), [(json!(1), selected("no"))]);
+}
+
+#[test]
+fn a_policy_answers_at_once_and_the_stream_tells() {
+    let table = [
+        (Policy::allow_all(), "once"),
+        (Policy::reject_all(), "no"),
+        (Policy::allow_kinds([ToolKind::Execute]), "once"),
+        (Policy::allow_kinds([ToolKind::Read]), "no"),
+        (Policy::allow_tools(["execute"]), "once"),
+        (Policy::allow_tools(["Bash"]), "no"),
+    ];
+    for (policy, option) in table {
+        let stream =
+            play(by(policy), &[json!({"run": "r"}), ask(json!("a"), "t"), json!({"exit": ""})]);
+        verify(Profile::V1, &stream);
+        assert_eq!(answers(&stream), [(json!("a"), selected(option))]);
+        let told = json!({"type": "CUSTOM", "name": "acp.permission", "value":
+            {"toolCallId": "t", "title": "Do it", "outcome": "selected", "optionId": option}});
+        assert!(stream.contains(&told), "{told}");
+        let result = of_type(&stream, "TOOL_CALL_RESULT")[0]["content"].clone();
+        assert_eq!(result, if option == "no" { "rejected by policy" } else { "incomplete" });
+    }
+}
+
+#[test]
+fn a_policy_without_a_fitting_option_cancels() {
+    let mut asked = ask(json!(1), "t");
+    asked["options"] = json!([{"optionId": "x", "name": "X", "kind": "newer"}]);
+    for policy in [Policy::allow_all(), Policy::reject_all()] {
+        let stream = play(by(policy), &[json!({"run": "r"}), asked.clone()]);
+        assert_eq!(answers(&stream), [(json!(1), cancelled())]);
+    }
+}
+
+#[test]
+fn several_requests_wait_beside_each_other() {
+    let steps = [
+        json!({"run": "r"}),
+        ask(json!(0), "t"),
+        ask(json!("0"), "u"),
+        json!({"answer": "int-2", "optionId": "always"}),
+        json!({"answer": "int-1"}),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    assert_eq!(answers(&stream), [(json!("0"), selected("always")), (json!(0), cancelled())]);
+    let resolved: Vec<_> =
+        stream.iter().filter(|event| event["name"] == "acp.permission.resolved").collect();
+    assert_eq!(
+        resolved[0]["value"],
+        json!({"interruptId": "int-2", "outcome": "selected", "optionId": "always"})
+    );
+    assert_eq!(resolved[1]["value"], json!({"interruptId": "int-1", "outcome": "cancelled"}));
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
+    let mut translator = Translator::new(in_stream(Profile::V1));
+    for step in [json!({"run": "r"}), ask(json!(1), "t")] {
+        assert_eq!(Step::read(&step).apply(&mut translator), Ok(()));
+    }
+    let mut answer = |id: &str, option: &str| {
+        Step::read(&json!({"answer": id, "optionId": option})).apply(&mut translator)
+    };
+    for id in ["int-0", "int-2", "int-01", "int-", "int-x", "1", ""] {
+        assert_eq!(answer(id, "once"), Err(Refused::Answer(AnswerError::Unknown)), "{id}");
+    }
+    assert_eq!(answer("int-1", "?"), Err(Refused::Answer(AnswerError::Option)));
+    assert_eq!(answer("int-1", "once"), Ok(()));
+    assert_eq!(answer("int-1", "once"), Err(Refused::Answer(AnswerError::Answered)));
+    assert!(translator.poll_response().is_some());
+    assert!(translator.poll_response().is_none());
+}
+
+#[test]
+fn each_end_of_a_run_answers_what_waits() {
+    let ends = [
+        json!({"result": {"stopReason": "end_turn"}}),
+        json!({"error": {"code": -32603, "message": "m"}}),
+        json!({"exit": "gone"}),
+        json!({"cancel": true}),
+    ];
+    for end in ends {
+        let stream = play(
+            in_stream(Profile::V1),
+            &[json!({"run": "r"}), ask(json!(1), "t"), ask(json!(2), "t"), end],
+        );
+        assert_eq!(answers(&stream), [(json!(1), cancelled()), (json!(2), cancelled())]);
+    }
+}
+
+#[test]
+fn while_no_run_is_open_nobody_is_asked() {
+    let stream = play(
+        in_stream(Profile::V1),
+        &[ask(json!(1), "t"), json!({"run": "r"}), json!({"exit": ""})],
+    );
+    verify(Profile::V1, &stream);
+    assert_eq!(answers(&stream), [(json!(1), selected("no"))]);
+    assert_eq!(of_type(&stream, "TOOL_CALL_START").len(), 1);
+}
+
+#[test]
+fn a_request_that_the_agent_takes_back_is_cancelled() {
+    let mut translator = Translator::new(in_stream(Profile::V1));
+    for step in [json!({"run": "r"}), ask(json!(1), "t")] {
+        assert_eq!(Step::read(&step).apply(&mut translator), Ok(()));
+    }
+    translator.handle_permission_withdrawn(&2.into());
+    assert!(translator.poll_response().is_none());
+    translator.handle_permission_withdrawn(&1.into());
+    translator.handle_permission_withdrawn(&1.into());
+    let answer =
+        translator.poll_response().map(|answer| serde_json::to_value(answer.response).unwrap());
+    assert_eq!(answer, Some(cancelled()));
+    assert!(translator.poll_response().is_none());
+}
+
+#[test]
+fn interrupt_ids_begin_as_they_are_told_to() {
+    let mut options = in_stream(Profile::V1);
+    options.interrupt_prefix = "thread-7-".into();
+    let steps = [
+        json!({"run": "r"}),
+        ask(json!(1), "t"),
+        json!({"answer": "thread-7-1", "optionId": "once"}),
+    ];
+    assert_eq!(answers(&play(options, &steps)), [(json!(1), selected("once"))]);
+}
+
+#[test]
+fn a_call_that_runs_after_all_was_not_rejected() {
+    let steps = [
+        json!({"run": "r"}),
+        ask(json!(1), "t"),
+        json!({"answer": "int-1", "optionId": "no"}),
+        json!({"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "in_progress"}}),
+        json!({"exit": ""}),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "incomplete");
+}

@@ -14,8 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const CALLS: [&str; 6] = ["t1", "t2", "msg-1", "", "call-1", "t1~2"];
 const MESSAGES: [&str; 4] = ["A", "B", "1", "A.2"];
 
-fn optional(value: impl Strategy<Value = Value>, name: &'static str) -> impl Strategy<Value = Value> {
-    proptest::option::of(value).prop_map(move |value| value.map_or(json!({}), |value| json!({ name: value })))
+fn optional(
+    value: impl Strategy<Value = Value>,
+    name: &'static str,
+) -> impl Strategy<Value = Value> {
+    proptest::option::of(value)
+        .prop_map(move |value| value.map_or(json!({}), |value| json!({ name: value })))
 }
 
 fn merge(objects: impl IntoIterator<Item = Value>) -> Value {
@@ -46,8 +50,9 @@ fn chunk(block: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
 fn tool_content() -> impl Strategy<Value = Value> {
     let item = prop_oneof![
         block().prop_map(|block| json!({"type": "content", "content": block})),
-        ("[ab\n]{0,6}", "[ab\n]{0,6}")
-            .prop_map(|(old, new)| json!({"type": "diff", "path": "/f", "oldText": old, "newText": new})),
+        ("[ab\n]{0,6}", "[ab\n]{0,6}").prop_map(
+            |(old, new)| json!({"type": "diff", "path": "/f", "oldText": old, "newText": new})
+        ),
         Just(json!({"type": "terminal", "terminalId": "term"})),
         Just(json!({"type": "chart", "points": [1]})),
     ];
@@ -68,7 +73,8 @@ fn raw() -> impl Strategy<Value = Value> {
 
 /// A tool call as an update of it says it.
 fn call() -> impl Strategy<Value = Value> {
-    let status = select(vec!["pending", "in_progress", "completed", "failed", "paused"]).prop_map(Value::from);
+    let status = select(vec!["pending", "in_progress", "completed", "failed", "paused"])
+        .prop_map(Value::from);
     let kind = select(vec!["read", "execute", "other", "newer"]).prop_map(Value::from);
     let name = select(vec!["Read", "mcp__srv__find", ""]).prop_map(Value::from);
     let parts = (
@@ -86,9 +92,11 @@ fn call() -> impl Strategy<Value = Value> {
 }
 
 fn tool_update() -> impl Strategy<Value = Value> {
-    let announced = call()
-        .prop_map(|call| merge([json!({"title": "Do"}), call, json!({"sessionUpdate": "tool_call"})]));
-    let updated = call().prop_map(|call| merge([call, json!({"sessionUpdate": "tool_call_update"})]));
+    let announced = call().prop_map(|call| {
+        merge([json!({"title": "Do"}), call, json!({"sessionUpdate": "tool_call"})])
+    });
+    let updated =
+        call().prop_map(|call| merge([call, json!({"sessionUpdate": "tool_call_update"})]));
     prop_oneof![announced, updated]
 }
 
@@ -126,7 +134,8 @@ fn step() -> impl Strategy<Value = Value> {
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
         {"optionId": "no", "name": "No", "kind": "reject_once"},
     ]);
-    let reasons = vec!["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "newer"];
+    let reasons =
+        vec!["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "newer"];
     let codes = vec![-32700, -32603, -32800, -32000, -32002, 400];
     prop_oneof![
         3 => proptest::collection::vec(block(), 0..2).prop_map(|prompt| json!({"run": "", "prompt": prompt})),
@@ -167,11 +176,13 @@ fn options() -> impl Strategy<Value = Options> {
         PermissionMode::Policy(Policy::allow_all()),
         PermissionMode::Policy(Policy::reject_all()),
     ];
-    (select(vec![Profile::V1, Profile::Legacy]), select(policies)).prop_map(|(profile, permission)| {
-        let mut options = in_stream(profile);
-        options.permission = permission;
-        options
-    })
+    (select(vec![Profile::V1, Profile::Legacy]), select(policies)).prop_map(
+        |(profile, permission)| {
+            let mut options = in_stream(profile);
+            options.permission = permission;
+            options
+        },
+    )
 }
 
 struct Played {
@@ -184,7 +195,9 @@ fn play(translator: &mut Translator, steps: &[Step]) -> Played {
     for step in steps {
         let _ = step.apply(translator);
         played.events.extend(events(translator));
-        played.answered.extend(std::iter::from_fn(|| translator.poll_response()).map(|answer| answer.request_id));
+        played.answered.extend(
+            std::iter::from_fn(|| translator.poll_response()).map(|answer| answer.request_id),
+        );
     }
     played
 }
@@ -209,15 +222,51 @@ fn is_end(event: &Event) -> bool {
     matches!(event, Event::RunFinished(_) | Event::RunError(_))
 }
 
-/// The texts that agent and model say in messages, one a chunk, with the chunk's message.
-fn said(steps: &[Step], kind: &str) -> Vec<(Option<String>, String)> {
+/// The kinds of chunks, and the role of the messages that they become; a thought has none.
+const VOICES: [(&str, Option<TextMessageRole>); 3] = [
+    ("agent_message_chunk", Some(TextMessageRole::Assistant)),
+    ("user_message_chunk", Some(TextMessageRole::User)),
+    ("agent_thought_chunk", None),
+];
+
+/// Text chunks of these messages, and where `nameless` of messages without an id.
+fn chunks(ids: &'static [&'static str], nameless: bool) -> impl Strategy<Value = Vec<Value>> {
+    let text = "[a-c]{0,3}".prop_map(|text| json!({"type": "text", "text": text}));
+    let chunk = (chunk(text), select(ids)).prop_map(move |(mut chunk, id)| {
+        if !nameless || chunk.get("messageId").is_some() {
+            chunk["messageId"] = json!(id);
+        }
+        chunk
+    });
+    proptest::collection::vec(chunk, 0..30)
+}
+
+/// Updates in runs of so many, and between each two runs one that comes while none is open.
+fn in_runs_of(updates: usize, all: &[Value]) -> Vec<Step> {
+    let mut script = Vec::new();
+    for (number, update) in all.iter().enumerate() {
+        if number % (updates + 1) == 0 {
+            script.push(json!({"run": ""}));
+        }
+        if number % (updates + 1) == updates {
+            script.push(json!({"error": {"code": 1, "message": ""}}));
+        }
+        script.push(json!({"update": update}));
+    }
+    script.extend([json!({"exit": ""}), json!({"run": ""}), json!({"exit": ""})]);
+    number_runs(&mut script);
+    script.iter().map(Step::read).collect()
+}
+
+/// What is said in chunks of a kind: their messages' ids and their text.
+fn said(steps: &[Step], kind: &str) -> Vec<(String, String)> {
     let mut said = Vec::new();
     for step in steps {
         let Step::Update(notification) = step else { continue };
         let update = serde_json::to_value(&notification.update).unwrap();
-        if update["sessionUpdate"] == kind && update["content"]["type"] == "text" {
-            let text = update["content"]["text"].as_str().unwrap_or_default();
-            said.push((update["messageId"].as_str().map(String::from), text.into()));
+        if update["sessionUpdate"] == kind {
+            let member = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            said.push((member(&update["messageId"]), member(&update["content"]["text"])));
         }
     }
     said
@@ -242,44 +291,32 @@ proptest! {
         prop_assert!(!running);
     }
 
-    /// Whatever the agent says in chunks comes out whole and in order.
+    /// Whatever is said in chunks comes out whole and in order, across runs.
     #[test]
-    fn text_is_kept(options in options(), steps in proptest::collection::vec(
-        chunk("[a-c]{0,3}".prop_map(|text| json!({"type": "text", "text": text}))), 0..30), ends in any::<bool>()) {
-        let mut script = vec![json!({"run": "r"})];
-        for (number, update) in steps.iter().enumerate() {
-            script.push(json!({"update": update}));
-            if ends && number % 7 == 6 {
-                script.push(json!({"error": {"code": 1, "message": ""}}));
-                script.push(json!({"run": ""}));
-            }
-        }
-        script.push(json!({"exit": ""}));
-        number_runs(&mut script);
-        let steps: Vec<Step> = script.iter().map(Step::read).collect();
+    fn text_is_kept(options in options(), chunks in chunks(&MESSAGES, true), end_after in 1..9usize) {
+        let steps = in_runs_of(end_after, &chunks);
         let events = stream(&options, &steps);
-        for (kind, role) in [
-            ("agent_message_chunk", Some(TextMessageRole::Assistant)),
-            ("user_message_chunk", Some(TextMessageRole::User)),
-            ("agent_thought_chunk", None),
-        ] {
-            let said = said(&steps, kind);
-            let heard = heard(&events, role.as_ref());
-            let whole: String = said.iter().map(|(_, text)| &**text).collect();
-            prop_assert_eq!(heard.iter().map(|(_, text)| &**text).collect::<String>(), whole);
+        for (kind, role) in VOICES {
+            let whole: String = said(&steps, kind).into_iter().map(|(_, text)| text).collect();
+            let heard: String = heard(&events, role.as_ref()).into_iter().map(|(_, text)| text).collect();
+            prop_assert_eq!(heard, whole);
+        }
+    }
+
+    /// The segments of a message hold the text of that message, and of no other.
+    #[test]
+    fn messages_keep_their_text(options in options(), chunks in chunks(&["A", "B"], false), end_after in 1..9usize) {
+        let steps = in_runs_of(end_after, &chunks);
+        let events = stream(&options, &steps);
+        for (kind, role) in VOICES {
             for key in ["A", "B"] {
-                let of = |key: &str, said: &str| said == key || said.starts_with(&format!("{key}."));
-                let mine = said.iter().scan(None, |last: &mut Option<String>, (id, text)| {
-                    *last = id.clone().or(last.take());
-                    Some((last.clone(), text))
-                });
-                // Chunks without an id join what is open; those are left out here, as they may have opened a message.
-                if said.iter().all(|(id, _)| id.is_some()) && said.iter().all(|(id, _)| id.as_deref() != Some("A.2")) {
-                    let said: String = mine.filter(|(id, _)| id.as_deref() == Some(key)).map(|(_, text)| &**text).collect();
-                    let heard: String =
-                        heard.iter().filter(|(id, _)| of(key, id)).map(|(_, text)| &**text).collect();
-                    prop_assert_eq!(heard, said);
-                }
+                let text = |said: Vec<(String, String)>, is_key: &dyn Fn(&str) -> bool| -> String {
+                    said.into_iter().filter(|(id, _)| is_key(id)).map(|(_, text)| text).collect()
+                };
+                let said = text(said(&steps, kind), &|id| id == key);
+                let segment = format!("{key}.");
+                let heard = text(heard(&events, role.as_ref()), &|id| id == key || id.starts_with(&segment));
+                prop_assert_eq!(heard, said);
             }
         }
     }
@@ -493,7 +530,9 @@ fn heard(events: &[Event], role: Option<&TextMessageRole>) -> Vec<(String, Strin
             Event::TextMessageContent(content) if open.contains(content.message_id.as_str()) => {
                 (content.message_id.as_str(), &content.delta)
             }
-            Event::ReasoningMessageContent(content) if role.is_none() => (content.message_id.as_str(), &content.delta),
+            Event::ReasoningMessageContent(content) if role.is_none() => {
+                (content.message_id.as_str(), &content.delta)
+            }
             _ => continue,
         };
         heard.push((id.split_once('-').map_or(id, |(_, key)| key).into(), delta.clone()));

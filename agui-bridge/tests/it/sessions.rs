@@ -1,1 +1,170 @@
+//! What a session tells beside the conversation, and what it tells while no run is open.
+use crate::script::{in_stream, of_type, play, turn, turn_for, verify};
+use acp_types::v1::prompt_turn::SessionUpdate;
+use agui_types::profile::Profile;
+use serde_json::{Value, json};
 
+fn with_tag(tag: &str, value: &Value) -> Value {
+    let mut update = value.clone();
+    update["sessionUpdate"] = json!(tag);
+    update
+}
+
+#[test]
+fn each_update_has_an_event() {
+    let conversation = [
+        "user_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+    ];
+    let plain = [
+        (
+            "available_commands_update",
+            "acp.commands",
+            json!({"availableCommands": [{"name": "n", "description": "d", "input": {"hint": "h"}}]}),
+        ),
+        ("current_mode_update", "acp.mode", json!({"currentModeId": "code", "_meta": {"k": 1}})),
+        (
+            "config_option_update",
+            "acp.config_options",
+            json!({"configOptions": [{"id": "o", "name": "O", "type": "boolean", "currentValue": true}]}),
+        ),
+        (
+            "session_info_update",
+            "acp.session_info",
+            json!({"title": null, "updatedAt": "2026-01-01T00:00:00Z"}),
+        ),
+        (
+            "usage_update",
+            "acp.usage",
+            json!({"used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}}),
+        ),
+        ("notice", "acp.notice", json!({"severity": "info", "title": "t", "newer": 1})),
+    ];
+    let tagged = [
+        (
+            "compaction_update",
+            "acp.compaction",
+            json!({"compactionId": "c", "status": "completed", "summary": null}),
+        ),
+        (
+            "compaction_summary_chunk",
+            "acp.compaction",
+            json!({"compactionId": "c", "content": {"type": "text", "text": "s"}}),
+        ),
+        ("newer_update", "acp.unknown", json!({"anything": [1]})),
+    ];
+    let known: Vec<&str> =
+        conversation.into_iter().chain(plain.iter().chain(&tagged).map(|row| row.0)).collect();
+    assert!(
+        SessionUpdate::NAMES.iter().all(|name| known.contains(name)),
+        "a row is missing for one of {:?}",
+        SessionUpdate::NAMES
+    );
+    for profile in [Profile::V1, Profile::Legacy] {
+        for (tag, name, value) in &plain {
+            let body = turn_for(profile, &[with_tag(tag, value)]);
+            assert_eq!(body, [json!({"type": "CUSTOM", "name": name, "value": value})]);
+        }
+        for (tag, name, value) in &tagged {
+            let update = with_tag(tag, value);
+            assert_eq!(
+                turn_for(profile, std::slice::from_ref(&update)),
+                [json!({"type": "CUSTOM", "name": name, "value": update})]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_one_activity() {
+    let plan = |status: &str| {
+        json!({"sessionUpdate": "plan", "entries": [
+        {"content": "Look", "priority": "high", "status": status, "_meta": {"k": 1}}]})
+    };
+    let shown = |status: &str| json!({"entries": [{"content": "Look", "priority": "high", "status": status}]});
+    let updates = [
+        plan("pending"),
+        plan("pending"),
+        plan("completed"),
+        json!({"sessionUpdate": "plan", "entries": []}),
+    ];
+    let snapshot = |content: Value| {
+        json!({"type": "ACTIVITY_SNAPSHOT", "messageId": "act-plan-session",
+        "activityType": "PLAN", "content": content, "replace": true})
+    };
+    let expected = [
+        snapshot(shown("pending")),
+        snapshot(shown("completed")),
+        snapshot(json!({"entries": []})),
+    ];
+    assert_eq!(turn(&updates), expected);
+    let body = turn_for(Profile::Legacy, &updates);
+    assert_eq!(body[1], json!({"type": "CUSTOM", "name": "acp.plan", "value": shown("completed")}));
+}
+
+#[test]
+fn a_client_of_0_x_gets_the_last_usage() {
+    let usage = |used: u64| json!({"sessionUpdate": "usage_update", "used": used, "size": 9});
+    let text =
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}});
+    let body = turn_for(Profile::Legacy, &[usage(1), usage(2), text, usage(3)]);
+    assert_eq!(of_type(&body, "CUSTOM").len(), 1);
+    assert_eq!(
+        body.last(),
+        Some(&json!({"type": "CUSTOM", "name": "acp.usage", "value": {"used": 3, "size": 9}}))
+    );
+    assert_eq!(of_type(&turn(&[usage(1), usage(1), usage(2)]), "CUSTOM").len(), 2);
+}
+
+#[test]
+fn what_comes_outside_of_runs_is_told_at_the_head_of_the_next() {
+    let commands = |names: &[&str]| {
+        let commands: Vec<_> =
+            names.iter().map(|name| json!({"name": name, "description": ""})).collect();
+        json!({"update": {"sessionUpdate": "available_commands_update", "availableCommands": commands}})
+    };
+    let say = |text: &str| json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}});
+    let end = json!({"result": {"stopReason": "end_turn"}});
+    let steps = [
+        commands(&["a"]),
+        say("Hello"),
+        commands(&["a", "b"]),
+        json!({"run": "r1"}),
+        say("."),
+        end.clone(),
+        say("By the way"),
+        json!({"run": "r2"}),
+        end,
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    let told: Vec<_> = of_type(&stream, "CUSTOM");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["value"]["availableCommands"].as_array().map(Vec::len), Some(2));
+    let texts: Vec<_> =
+        of_type(&stream, "TEXT_MESSAGE_CONTENT").iter().map(|text| text["delta"].clone()).collect();
+    assert_eq!(texts, ["Hello", ".", "By the way"]);
+    let second =
+        stream.iter().position(|event| event["runId"] == "r2" && event["type"] == "RUN_STARTED");
+    assert_eq!(stream[second.unwrap() + 1]["type"], "TEXT_MESSAGE_START");
+}
+
+#[test]
+fn the_profile_is_what_each_run_asks_for_unless_it_is_set() {
+    let mut translator = agui_bridge::Translator::new(agui_bridge::Options::new());
+    for (version, outcome) in [(r#","protocolVersion":"1.0""#, true), ("", false)] {
+        let input = format!(
+            r#"{{"threadId":"t","runId":"r{version:.0}{outcome}","messages":[]{version}}}"#
+        );
+        let input = serde_json::from_str(&input).unwrap();
+        translator.begin_run(&input, &[]).unwrap();
+        translator.handle_no_work();
+        let end = crate::script::events(&mut translator).pop();
+        let end = serde_json::to_value(end).unwrap();
+        assert_eq!(end.get("outcome").is_some(), outcome);
+    }
+}

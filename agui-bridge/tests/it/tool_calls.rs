@@ -1,1 +1,337 @@
+//! Tool calls: names, arguments, results, order.
+use crate::script::{brief, in_stream, of_type, play, turn, turn_for, verify};
+use acp_types::v1::tool_calls::ToolKind;
+use agui_types::profile::Profile;
+use serde_json::{Value, json};
 
+fn call(members: Value) -> Value {
+    let mut call = json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Do it"});
+    merge(&mut call, members);
+    call
+}
+
+fn update(members: Value) -> Value {
+    let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
+    merge(&mut update, members);
+    update
+}
+
+fn merge(into: &mut Value, members: Value) {
+    let (Value::Object(into), Value::Object(members)) = (into, members) else {
+        panic!("not objects")
+    };
+    into.extend(members);
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "content", "content": {"type": "text", "text": text}})
+}
+
+/// The result of a call that completes with these members.
+fn result(profile: Profile, members: Value) -> Value {
+    let mut completed = update(json!({"status": "completed"}));
+    merge(&mut completed, members);
+    let body = turn_for(profile, &[completed]);
+    let results = of_type(&body, "TOOL_CALL_RESULT");
+    assert_eq!(results.len(), 1);
+    results[0]["content"].clone()
+}
+
+#[test]
+fn each_call_has_a_name_and_a_source() {
+    let claude = json!({"claudeCode": {"toolName": "mcp__acp__Read"}});
+    let table = [
+        (json!({"name": "Read", "kind": "read"}), "Read", "agent"),
+        (json!({"name": "mcp__srv__do_this", "kind": "read"}), "do_this", "mcp:srv"),
+        (json!({"name": "mcp_srv_do_this"}), "do_this", "mcp:srv"),
+        (json!({"name": "srv_do_this"}), "srv_do_this", "agent"),
+        (json!({"name": "mcp__srv__"}), "mcp__srv__", "agent"),
+        (json!({"name": "Read", "_meta": claude}), "Read", "agent"),
+        (json!({"_meta": claude, "kind": "read"}), "Read", "mcp:acp"),
+        (json!({"_meta": {"toolName": "Grep"}, "kind": "search"}), "Grep", "agent"),
+        (json!({"_meta": {"tool_name": "Grep"}}), "Grep", "agent"),
+        (
+            json!({"_meta": {"claudeCode": 1, "toolName": " ", "tool_name": "Grep"}}),
+            "Grep",
+            "agent",
+        ),
+        (json!({"name": " ", "title": "mcp__srv__find", "kind": "read"}), "find", "mcp:srv"),
+        (json!({"kind": "execute", "title": "rm -rf /tmp/x"}), "execute", "agent"),
+        (json!({"kind": "other", "title": "Ask Question!"}), "ask_question", "agent"),
+        (json!({"kind": "newer", "title": "--Look: there"}), "look_there", "agent"),
+        (json!({"kind": "other", "title": "\u{e9}\u{e9}"}), "tool", "agent"),
+        (json!({"title": ""}), "tool", "agent"),
+    ];
+    for (members, name, source) in table {
+        let body = turn(&[call(members.clone())]);
+        assert_eq!(body[0]["toolCallName"], name, "{members}");
+        assert_eq!(body[0]["metadata"]["acp"]["source"], source, "{members}");
+    }
+    for kind in ToolKind::NAMES.iter().filter(|kind| **kind != "other") {
+        assert_eq!(turn(&[call(json!({"kind": kind}))])[0]["toolCallName"], *kind);
+    }
+}
+
+#[test]
+fn a_title_is_a_name_of_64_bytes_at_most() {
+    let body = turn(&[call(json!({"title": "ab".repeat(40)}))]);
+    assert_eq!(body[0]["toolCallName"].as_str().map(str::len), Some(64));
+}
+
+#[test]
+fn calls_of_one_step_hang_on_one_message() {
+    let say = |id: &str, text: &str| {
+        json!({"sessionUpdate": "agent_message_chunk", "messageId": id,
+        "content": {"type": "text", "text": text}})
+    };
+    let think = |id: &str| {
+        json!({"sessionUpdate": "agent_thought_chunk", "messageId": id,
+        "content": {"type": "text", "text": "hm"}})
+    };
+    let begin = |id: &str| call(json!({"toolCallId": id}));
+    let end = |id: &str| update(json!({"toolCallId": id, "status": "completed"}));
+    let table = [
+        (vec![say("A", "a"), begin("1"), begin("2")], vec!["msg-A", "msg-A"]),
+        (vec![begin("1"), begin("2")], vec!["msg-1", "msg-1"]),
+        (vec![begin("1"), end("1"), begin("2")], vec!["msg-1", "msg-2"]),
+        (vec![say("A", "a"), begin("1"), say("A", "b"), begin("2")], vec!["msg-A", "msg-A.2"]),
+        (vec![say("A", "a"), think("B"), begin("1")], vec!["msg-1"]),
+        (vec![think("A"), say("A", "a"), begin("1")], vec!["msg-A"]),
+        (vec![say("A", "a"), think("A"), begin("1")], vec!["msg-A"]),
+        (vec![think("A"), begin("1")], vec!["msg-1"]),
+        (
+            vec![begin("1"), say("A", "a"), end("1"), say("A", "b"), begin("2")],
+            vec!["msg-1", "msg-A"],
+        ),
+    ];
+    for (updates, parents) in table {
+        // A client of 0.x sees no activities, so the text that a result comes into stays open.
+        let body = turn_for(Profile::Legacy, &updates);
+        let given: Vec<_> = of_type(&body, "TOOL_CALL_START")
+            .iter()
+            .map(|start| start["parentMessageId"].clone())
+            .collect();
+        assert_eq!(given, parents, "{updates:?}");
+    }
+}
+
+#[test]
+fn arguments_go_out_when_the_call_begins_to_run_or_ends() {
+    let waits = [
+        update(json!({"content": [text("preview")]})),
+        update(json!({"status": "pending"})),
+        update(json!({"rawInput": null})),
+        update(json!({"title": "Else"})),
+    ];
+    let closes = [
+        update(json!({"status": "in_progress"})),
+        update(json!({"status": "completed"})),
+        update(json!({"status": "failed"})),
+        update(json!({"status": "newer"})),
+        update(json!({"rawOutput": "o"})),
+    ];
+    for close in closes {
+        let mut updates = vec![call(json!({"rawInput": {"a": 1}}))];
+        updates.extend_from_slice(&waits);
+        let mut steps = vec![json!({"run": "r"})];
+        steps.extend(updates.iter().map(|update| json!({"update": update})));
+        let stream = play(in_stream(Profile::Legacy), &steps);
+        assert!(of_type(&stream, "TOOL_CALL_ARGS").is_empty());
+        steps.push(json!({"update": close}));
+        let stream = play(in_stream(Profile::Legacy), &steps);
+        assert_eq!(of_type(&stream, "TOOL_CALL_ARGS")[0]["delta"], r#"{"a":1}"#);
+        assert_eq!(of_type(&stream, "TOOL_CALL_END").len(), 1);
+    }
+}
+
+#[test]
+fn arguments_are_an_object() {
+    let table = [
+        (json!({}), "{}"),
+        (json!({"rawInput": null}), "{}"),
+        (json!({"rawInput": {"b": 1, "a": [2]}}), r#"{"a":[2],"b":1}"#),
+        (json!({"rawInput": "ls"}), r#"{"value":"ls"}"#),
+        (json!({"rawInput": [1]}), r#"{"value":[1]}"#),
+    ];
+    for (members, arguments) in table {
+        let body = turn(&[call(members)]);
+        assert_eq!(of_type(&body, "TOOL_CALL_ARGS")[0]["delta"], arguments);
+    }
+}
+
+#[test]
+fn a_status_never_goes_back() {
+    let body = turn(&[
+        update(json!({"status": "failed", "title": "Do it"})),
+        call(json!({"status": "pending"})),
+        update(json!({"status": "in_progress"})),
+        update(json!({"status": "completed"})),
+    ]);
+    let status: Vec<_> = of_type(&body, "ACTIVITY_SNAPSHOT")
+        .iter()
+        .map(|shown| shown["content"]["status"].clone())
+        .collect();
+    assert_eq!(status, ["failed"]);
+    assert_eq!(of_type(&body, "TOOL_CALL_RESULT")[0]["metadata"]["acp"]["status"], "failed");
+}
+
+#[test]
+fn results_say_the_content_or_the_raw_output() {
+    let diff = json!({"type": "diff", "path": "/f", "oldText": "a\nb", "newText": "a\nc"});
+    let created = json!({"type": "diff", "path": "/f", "newText": "a\n"});
+    let link = json!({"type": "content", "content": {"type": "resource_link", "name": "n", "uri": "https://h/n"}});
+    let embedded = json!({"type": "content", "content": {"type": "resource", "resource": {"uri": "file:///n", "text": "t"}}});
+    let blob = json!({"type": "content", "content": {"type": "resource", "resource": {"uri": "file:///n", "blob": "AA=="}}});
+    let mcp = json!({"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], "isError": false});
+    let table = [
+        (json!({}), ""),
+        (json!({"content": []}), ""),
+        (json!({"content": [text("one"), text("two\n"), text("three")]}), "one\ntwo\nthree"),
+        (json!({"content": [text("one")], "rawOutput": "raw"}), "one"),
+        (json!({"content": [], "rawOutput": "raw"}), "raw"),
+        (json!({"rawOutput": {"b": 1.50, "a": 2}}), r#"{"a":2,"b":1.5}"#),
+        (json!({"rawOutput": [1]}), "[1]"),
+        (json!({"rawOutput": mcp}), "one\ntwo"),
+        (json!({"rawOutput": {"content": "no blocks"}}), r#"{"content":"no blocks"}"#),
+        (
+            json!({"content": [diff]}),
+            "--- /f\n+++ /f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n",
+        ),
+        (json!({"content": [created]}), "--- /dev/null\n+++ /f\n@@ -0,0 +1 @@\n+a\n"),
+        (json!({"content": [{"type": "terminal", "terminalId": "term-1"}]}), "[terminal term-1]"),
+        (json!({"content": [link]}), "[n](https://h/n)"),
+        (json!({"content": [embedded]}), "t"),
+        (json!({"content": [blob]}), "[resource file:///n]"),
+        (json!({"content": [{"type": "chart", "points": []}]}), "[chart]"),
+        (json!({"content": [{"type": "content", "content": {"type": "hologram"}}]}), "[hologram]"),
+    ];
+    for (members, expected) in table {
+        for profile in [Profile::V1, Profile::Legacy] {
+            assert_eq!(result(profile, members.clone()), expected, "{members}");
+        }
+    }
+}
+
+#[test]
+fn media_in_results_are_parts_for_clients_that_take_them() {
+    let image = json!({"type": "content", "content": {"type": "image", "data": "AAAA", "mimeType": "image/png"}});
+    let members = json!({"content": [text("a"), text("b"), image]});
+    let parts = json!([{"type": "text", "text": "a\nb"},
+        {"type": "image", "source": {"type": "data", "value": "AAAA", "mimeType": "image/png"}}]);
+    assert_eq!(result(Profile::V1, members.clone()), parts);
+    assert_eq!(result(Profile::Legacy, members), "a\nb\n[image]");
+}
+
+#[test]
+fn what_a_call_said_before_it_was_left_open_is_kept() {
+    let body = turn(&[call(json!({"content": [text("half")]}))]);
+    assert_eq!(of_type(&body, "TOOL_CALL_RESULT")[0]["content"], "half\n[incomplete]");
+}
+
+#[test]
+fn an_activity_shows_diffs_terminals_media_and_text_until_there_is_a_result() {
+    let diff = json!({"type": "diff", "path": "/f", "oldText": "a", "newText": "b"});
+    let terminal = json!({"type": "terminal", "terminalId": "x"});
+    let body = turn(&[
+        call(json!({"kind": "edit", "locations": [{"path": "/f", "line": 3}]})),
+        update(
+            json!({"status": "in_progress", "content": [text("wor"), diff, text("king"), terminal]}),
+        ),
+        update(json!({"status": "completed"})),
+    ]);
+    let shown: Vec<_> =
+        of_type(&body, "ACTIVITY_SNAPSHOT").iter().map(|shown| shown["content"].clone()).collect();
+    let content = |status: &str, content: Value| {
+        json!({"toolCallId": "t", "title": "Do it", "kind": "edit", "status": status,
+            "locations": [{"path": "/f", "line": 3}], "content": content})
+    };
+    assert_eq!(
+        shown,
+        [
+            content("pending", json!([])),
+            content("in_progress", json!([diff, terminal, text("working")])),
+            content("completed", json!([diff, terminal])),
+        ]
+    );
+}
+
+#[test]
+fn what_comes_after_the_result_is_no_result() {
+    let late = [
+        update(json!({"title": "Done"})),
+        update(json!({"status": "in_progress", "rawInput": {"b": 2}})),
+        update(json!({"rawOutput": "more"})),
+        update(json!({"rawOutput": "more"})),
+    ];
+    let mut updates = vec![update(json!({"status": "completed", "rawOutput": "o"}))];
+    updates.extend(late);
+    let body = turn(&updates);
+    let after: Vec<_> = body
+        .iter()
+        .skip_while(|event| event["type"] != "TOOL_CALL_RESULT")
+        .skip(1)
+        .map(brief)
+        .collect();
+    assert_eq!(after.len(), 2);
+    assert_eq!(after[0]["content"]["title"], "Done");
+    let value = json!({"toolCallId": "t", "rawOutput": "more"});
+    assert_eq!(after[1], json!({"type": "CUSTOM", "name": "acp.tool_call.late", "value": value}));
+    let body = turn_for(Profile::Legacy, &updates);
+    assert_eq!(body.last().map(|event| &event["type"]), Some(&json!("TOOL_CALL_RESULT")));
+}
+
+#[test]
+fn calls_run_beside_each_other() {
+    let other = |members: Value| {
+        let mut update = update(members);
+        update["toolCallId"] = json!("u");
+        update
+    };
+    let body = turn_for(
+        Profile::Legacy,
+        &[
+            call(json!({"status": "in_progress"})),
+            other(json!({"status": "in_progress"})),
+            update(json!({"status": "completed"})),
+            other(json!({"status": "completed"})),
+        ],
+    );
+    let order: Vec<_> = body.iter().map(|event| (&event["type"], &event["toolCallId"])).collect();
+    let expected = [
+        ("START", "t"),
+        ("ARGS", "t"),
+        ("END", "t"),
+        ("START", "u"),
+        ("ARGS", "u"),
+        ("END", "u"),
+        ("RESULT", "t"),
+        ("RESULT", "u"),
+    ];
+    let expected: Vec<_> =
+        expected.iter().map(|(kind, id)| (json!(format!("TOOL_CALL_{kind}")), json!(id))).collect();
+    assert_eq!(order, expected.iter().map(|(kind, id)| (kind, id)).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_update_that_comes_after_its_turn_is_one_of_that_call() {
+    let steps = [
+        json!({"run": "r1"}),
+        json!({"update": call(json!({}))}),
+        json!({"result": {"stopReason": "cancelled"}}),
+        json!({"update": call(json!({}))}),
+        json!({"update": update(json!({"status": "completed", "rawOutput": "o"}))}),
+        json!({"run": "r2"}),
+        json!({"result": {"stopReason": "end_turn"}}),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    assert_eq!(of_type(&stream, "TOOL_CALL_START").len(), 1);
+    let results = of_type(&stream, "TOOL_CALL_RESULT");
+    assert_eq!(results.iter().map(|result| &result["content"]).collect::<Vec<_>>(), ["cancelled"]);
+    let head = stream
+        .iter()
+        .skip_while(|event| event["runId"] != "r2")
+        .nth(1)
+        .map(|event| &event["content"]["status"]);
+    assert_eq!(head, Some(&json!("completed")));
+}
