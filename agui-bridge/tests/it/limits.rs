@@ -60,7 +60,7 @@ fn values_that_are_too_long_are_left_out() {
     assert_eq!(
         shown[1]["content"]["content"],
         json!([
-        {"type": "terminal", "terminalId": "x"}, {"type": "diff", "path": "/f", "omittedBytes": 51}])
+        {"type": "terminal", "terminalId": "x"}, {"type": "diff", "path": "/f", "omittedBytes": 50}])
     );
 }
 
