@@ -1,0 +1,16 @@
+//! Integration tests.
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod law;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod profile;
+#[cfg(test)]
+mod sse;
+#[cfg(test)]
+mod streams;
+#[cfg(test)]
+mod verify;
