@@ -33,7 +33,7 @@ export class Transcript {
   #texts = new Map();
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
-  /** @type {Map<string, PermissionView>} */
+  /** Questions that are open, with the tools that they are about. @type {Map<string, {view: PermissionView, tool?: ToolView}>} */
   #permissions = new Map();
   /** Changes that the next frame shows. @type {Change[]} */
   #waiting = [];
@@ -196,7 +196,7 @@ export class Transcript {
   #askPermission(request) {
     const tool = this.#tools.get(request.toolCallId);
     const view = new PermissionView(request, tool?.title ?? "", (optionId) => this.#parts.answer(request.interruptId, optionId));
-    this.#permissions.set(request.interruptId, view);
+    this.#permissions.set(request.interruptId, { view, tool });
     if (tool === undefined) this.#currentTurn.add(view.element);
     else tool.ask(view.element);
     this.#currentTurn.setAsking(true);
@@ -210,11 +210,12 @@ export class Transcript {
    * @param {string} [optionId]
    */
   #resolvePermission(interruptId, outcome, optionId) {
-    const view = this.#permissions.get(interruptId);
-    if (view === undefined) return;
+    const asked = this.#permissions.get(interruptId);
+    if (asked === undefined) return;
     this.#permissions.delete(interruptId);
-    const focused = view.element.contains(document.activeElement);
-    view.resolve(outcome, optionId);
+    const focused = asked.view.element.contains(document.activeElement);
+    asked.view.resolve(outcome, optionId);
+    asked.tool?.setAsking([...this.#permissions.values()].some((open) => open.tool === asked.tool));
     this.#turn?.setAsking(this.#permissions.size > 0);
     if (focused) this.#parts.returnFocus();
   }

@@ -14,6 +14,7 @@ const KIND_NAMES = new Map([
 /** How states are called; an unknown one is called as it is written. */
 const STATUS_NAMES = new Map([
   ["pending", "Waiting"],
+  ["asking", "Asks you"],
   ["in_progress", "Running"],
   ["completed", "Done"],
   ["failed", "Failed"],
@@ -53,6 +54,10 @@ export class ToolView {
   #contentText = "";
   #resultText = "";
   #hasRichContent = false;
+  /** Whether an activity told the status. */
+  #isTold = false;
+  #isAsking = false;
+  /** Whether the user folded or unfolded it. */
   #touched = false;
 
   /** @param {string} toolCallId */
@@ -80,7 +85,7 @@ export class ToolView {
   /** @param {import("./thread.js").ToolCall} call A call whose arguments are complete. */
   setArguments(call) {
     this.#showArguments(pretty(call.function.arguments));
-    if (!FINAL.has(this.status)) this.#setStatus("in_progress");
+    if (!this.#isTold) this.#setStatus("in_progress");
   }
 
   /** @param {unknown} value The arguments by which the agent replaced those of the call. */
@@ -92,9 +97,13 @@ export class ToolView {
   update(content) {
     if (typeof content.title === "string" && content.title !== "") this.#setTitle(content.title);
     if (typeof content.kind === "string") this.#setKind(content.kind);
-    if (typeof content.status === "string") this.#setStatus(content.status);
-    this.#setLocations(Array.isArray(content.locations) ? content.locations : []);
-    this.#setContent(Array.isArray(content.content) ? content.content : []);
+    if (typeof content.status === "string") {
+      this.#isTold = true;
+      this.#setStatus(content.status);
+    }
+    const blocks = Array.isArray(content.content) ? content.content : [];
+    this.#setLocations(Array.isArray(content.locations) ? content.locations : [], blocks);
+    this.#setContent(blocks);
   }
 
   /** @param {unknown} content The content of a tool message. */
@@ -113,6 +122,13 @@ export class ToolView {
   ask(question) {
     this.note(question);
     this.#details.open = true;
+    this.setAsking(true);
+  }
+
+  /** @param {boolean} asking Whether the agent waits for the user. */
+  setAsking(asking) {
+    this.#isAsking = asking;
+    this.#setStatus(this.status);
   }
 
   /** @param {Element} note */
@@ -145,18 +161,24 @@ export class ToolView {
   /** @param {string} status */
   #setStatus(status) {
     this.status = status;
-    this.element.dataset.status = status;
-    this.#status.textContent = STATUS_NAMES.get(status) ?? status;
+    const shown = this.#isAsking ? "asking" : status;
+    this.element.dataset.status = shown;
+    this.#status.textContent = STATUS_NAMES.get(shown) ?? shown;
     if (status === "failed" && !this.#touched) this.#details.open = true;
   }
 
-  /** @param {any[]} locations */
-  #setLocations(locations) {
-    const texts = locations.map((location) => {
+  /**
+   * @param {any[]} locations
+   * @param {any[]} blocks
+   */
+  #setLocations(locations, blocks) {
+    // A diff names its own file.
+    const named = new Set(blocks.filter((block) => block?.type === "diff").map((block) => block.path));
+    const others = locations.filter((location) => !named.has(location?.path));
+    const texts = others.map((location) => {
       const line = typeof location?.line === "number" ? `:${location.line}` : "";
       return `${location?.path ?? ""}${line}`;
     });
-    // A diff names its own file.
     const shown = texts.filter((text) => text !== "" && !this.title.includes(text));
     this.#locations.hidden = shown.length === 0;
     this.#locations.replaceChildren(...shown.map((text) => el("code", { class: "path" }, text)));
