@@ -11,11 +11,11 @@ import time
 import acp
 from acp.schema import ClientCapabilities, FileSystemCapabilities, RequestPermissionResponse, ReadTextFileResponse
 
-from harness import AGENTS, BIN, INTEROP, SCENARIOS, Place, check, finish, forget_received, lines, prompt, received, strings
+from harness import AGENTS, BIN, INTEROP, SCENARIOS, Place, check, finish, lines, prompt, received, strings
 
 TURN_SECONDS = 60
 EXIT_SECONDS = 10
-PROXY = [str(BIN / "acp-traces"), "--service-name", "interop"]
+PROXY = str(BIN / "acp-traces")
 COLLECTOR = ["--otlp-endpoint", os.environ["INTEROP_OTLP_GRPC"]]
 
 
@@ -53,7 +53,7 @@ class Session:
         place = self.place
         far = place.tap("far", [str(INTEROP / "agents" / "start"), self.agent["name"]])
         self.process = await asyncio.create_subprocess_exec(
-            *place.tap("near", [*PROXY, *self.options, "--", *far]),
+            *place.tap("near", [PROXY, *self.options, "--service-name", place.run, "--", *far]),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=open(place.root / "stderr", "wb"),
@@ -135,7 +135,6 @@ def expect_spans(session, spans):
     ancestors = lambda span: [span, *(ancestors(by_id[span.parent]) if span.parent else [])]
 
     for span in spans:
-        assert span.resource["service.name"] == "interop", span
         assert span.start <= span.end, span
         assert not span.parent or (span.parent in by_id and by_id[span.parent].trace == span.trace), span
 
@@ -191,7 +190,6 @@ def expect_spans(session, spans):
 
 async def whole_session(agent):
     """Every kind of turn, the bytes of both sides, and the spans."""
-    forget_received()
     async with Session(agent) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.turn("read") == "end_turn"
@@ -204,22 +202,26 @@ async def whole_session(agent):
         for direction in ("in", "out"):
             near, far = session.place.tapped("near", direction), session.place.tapped("far", direction)
             assert near and near == far, f"{direction}: {len(near)} bytes at the editor, {len(far)} at the agent"
-        spans, exported = received()
+        spans, exported = received(session.place.run)
         expect_spans(session, spans)
         for word in said(session.place):
             assert not any(word in text for text in exported), f"content was exported: {word}"
 
 
 async def content_on_request():
-    """With --record-content the words are there, without it they are not (above)."""
-    forget_received()
+    """With --record-content the turn's words are there, as messages; without it they are not (above)."""
     agent = AGENTS[0]
     async with Session(agent, [*COLLECTOR, "--record-content"]) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.end() == 0
-        _, exported = received()
-        [answer] = SCENARIOS["text"]
-        assert any(answer["text"] in text or json.dumps(answer["text"])[1:-1] in text for text in exported), exported
+        spans, _ = received(session.place.run)
+        [turn] = [span for span in spans if span.name.startswith("invoke_agent")]
+        [step] = SCENARIOS["text"]
+        asked = [{"type": "text", "content": prompt(agent, "text")}]
+        assert json.loads(turn.attributes["gen_ai.input.messages"]) == [{"role": "user", "parts": asked}], turn
+        words = [{"type": "reasoning", "content": step["thought"]}, {"type": "text", "content": step["text"]}]
+        answer = {"role": "assistant", "parts": words, "finish_reason": "stop"}
+        assert json.loads(turn.attributes["gen_ai.output.messages"]) == [answer], turn
 
 
 async def dead_collector(endpoint):
@@ -239,7 +241,7 @@ async def dead_collector(endpoint):
 async def exit_status(command, expected):
     """The proxy ends as its command ends, and says why where it could not start."""
     process = await asyncio.create_subprocess_exec(
-        *PROXY, *COLLECTOR, "--", *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        PROXY, *COLLECTOR, "--", *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )
     try:
         _, stderr = await asyncio.wait_for(process.communicate(), EXIT_SECONDS)
@@ -258,15 +260,14 @@ async def command_not_found():
 
 async def terminated():
     """SIGTERM in the middle of a turn: the agent ends, the spans of the turn arrive."""
-    forget_received()
     async with Session(AGENTS[0]) as session:
         turn = asyncio.create_task(session.turn("slow"))
         await asyncio.wait_for(session.editor.updated.wait(), TURN_SECONDS)
-        [proxy] = [pid for pid, command in session.place.processes().items() if command.startswith(PROXY[0])]
+        [proxy] = [pid for pid, command in session.place.processes().items() if command.startswith(PROXY)]
         os.kill(proxy, signal.SIGTERM)
         await asyncio.wait_for(session.process.wait(), EXIT_SECONDS)
         turn.cancel()
-        spans, _ = received()
+        spans, _ = received(session.place.run)
         assert [span.name for span in spans if span.name.startswith("invoke_agent")], spans
 
 

@@ -114,7 +114,6 @@ class Span:
     status: str
     attributes: dict
     events: list
-    resource: dict
 
 
 def value(any_value):
@@ -132,14 +131,17 @@ def attributes(pairs):
     return {pair["key"]: value(pair["value"]) for pair in pairs}
 
 
-def received():
-    """What the receiver holds: the spans, and all strings that came with them."""
+def received(service):
+    """What the receiver holds of a service: the spans, and all strings that came with them."""
     with urllib.request.urlopen(f"{os.environ['INTEROP_OTLP_HTTP']}/test/session/traces", timeout=10) as answer:
         requests = json.load(answer)
-    spans = []
+    spans, texts = [], []
     for request in requests:
         for resource_spans in request.get("resource_spans", []):
             resource = attributes(resource_spans["resource"].get("attributes", []))
+            if resource["service.name"] != service:
+                continue
+            texts += strings(resource_spans)
             for scope_spans in resource_spans["scope_spans"]:
                 for span in scope_spans["spans"]:
                     spans.append(
@@ -154,11 +156,6 @@ def received():
                             span.get("status", {}).get("code", "STATUS_CODE_UNSET").removeprefix("STATUS_CODE_"),
                             attributes(span.get("attributes", [])),
                             [event["name"] for event in span.get("events", [])],
-                            resource,
                         )
                     )
-    return spans, list(strings(requests))
-
-
-def forget_received():
-    urllib.request.urlopen(f"{os.environ['INTEROP_OTLP_HTTP']}/test/session/clear", timeout=10).close()
+    return spans, texts
