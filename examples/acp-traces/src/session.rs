@@ -8,8 +8,9 @@ use crate::observe;
 use crate::relay::{Ended, discard, relay};
 use crate::tap::Tap;
 use core::sync::atomic::{AtomicBool, Ordering};
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, dup2_stdout};
 use semconv_map::{CloseReason, Direction};
 use std::fs::File;
@@ -73,9 +74,14 @@ fn supervise(
         let now = Instant::now();
         while let Some(action) = ending.poll(now, holding.load(Ordering::SeqCst)) {
             match action {
-                Action::Signal(signal) => tell(group, signal),
+                Action::Signal(signal) => {
+                    if let Err(error) = killpg(group, signal) {
+                        eprintln!("acp-traces: cannot send {signal} to the agent: {error}");
+                    }
+                }
                 Action::Finish(status) => {
-                    tell(group, Signal::SIGKILL);
+                    // There may be nobody left.
+                    let _ = killpg(group, Signal::SIGKILL);
                     let wanted = ending.is_wanted();
                     let reason =
                         if wanted { CloseReason::ClientClosed } else { CloseReason::AgentExited };
@@ -90,13 +96,6 @@ fn supervise(
         if let Ok(event) = event {
             ending.handle(event, Instant::now());
         }
-    }
-}
-
-/// Sends a signal to the agent's group. The group is there: nobody has reaped the agent yet.
-fn tell(group: Pid, signal: Signal) {
-    if let Err(error) = killpg(group, signal) {
-        eprintln!("acp-traces: cannot send {signal} to the agent: {error}");
     }
 }
 
@@ -142,16 +141,16 @@ fn relay_both(
     Ok(())
 }
 
-/// Tells of the agent's exit without reaping it, so that its process group keeps its number.
+/// Tells of the agent's exit.
 fn watch_exit(agent: Pid, happened: Sender<Event>) -> io::Result<()> {
     thread::Builder::new().name("exit".to_owned()).spawn(move || {
         let status = loop {
-            match waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
+            match wait_for(agent) {
                 Ok(WaitStatus::Exited(_, code)) => {
                     break u8::try_from(code & 0xff).unwrap_or(u8::MAX);
                 }
                 Ok(WaitStatus::Signaled(_, signal, _)) => break 128 + signal as u8,
-                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+                Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => {
                     eprintln!("acp-traces: cannot wait for the agent: {error}");
                     break 1;
@@ -161,6 +160,19 @@ fn watch_exit(agent: Pid, happened: Sender<Event>) -> io::Result<()> {
         let _ = happened.send(Event::AgentExited(status));
     })?;
     Ok(())
+}
+
+/// Waits for the agent's exit and does not reap it, so that its process group keeps its number.
+#[cfg(target_os = "linux")]
+fn wait_for(agent: Pid) -> nix::Result<WaitStatus> {
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+    waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
+}
+
+/// Waits for the agent's exit. It is reaped, so its group keeps its number only while somebody else is in it.
+#[cfg(not(target_os = "linux"))]
+fn wait_for(agent: Pid) -> nix::Result<WaitStatus> {
+    nix::sys::wait::waitpid(agent, None)
 }
 
 fn forward_signals(runtime: &Runtime, happened: &Sender<Event>) -> io::Result<()> {

@@ -194,13 +194,15 @@ fn spans_are_sent_when_the_proxy_is_told_to_end() {
 
 #[test]
 fn the_environment_names_collector_and_service() {
-    for (options, service) in
-        [(&[][..], "from-environment"), (&["--service-name", "from-flag"], "from-flag")]
-    {
+    for (options, variable, value, service) in [
+        (&[][..], "OTEL_SERVICE_NAME", "variable", "variable"),
+        (&[], "OTEL_RESOURCE_ATTRIBUTES", "service.name=attribute", "attribute"),
+        (&["--service-name", "flag"], "OTEL_SERVICE_NAME", "variable", "flag"),
+    ] {
         let collector = Collector::start();
         let mut command = acp_traces(options);
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
-        command.env("OTEL_SERVICE_NAME", "from-environment");
+        command.env(variable, value);
         command.arg("--").arg(test_agent()).arg("demo");
         Editor::start(Proxy::spawn(command)).proxy.finish();
         let trace = collector.received();
