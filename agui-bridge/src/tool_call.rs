@@ -213,8 +213,9 @@ impl Call {
         (seen, output)
     }
 
+    /// Whether the text is shown here because no result has it.
     fn shows_progress(&self) -> bool {
-        self.stage != Stage::Finished && self.status.rank() < FINAL
+        self.status.rank() < FINAL && self.status != Status::Incomplete
     }
 
     fn output(&self) -> &Output {
@@ -465,7 +466,9 @@ impl Translator {
         self.text.end_step();
         call.stage = Stage::Finished;
         call.arguments.forget();
-        call.progress.clear();
+        if !call.shows_progress() {
+            call.progress.clear();
+        }
     }
 
     fn abandon(&mut self, call: &mut Call, cancelled: bool) {
@@ -475,12 +478,14 @@ impl Translator {
             None => (Status::Incomplete, "incomplete"),
         };
         call.status = status;
-        call.progress.clear();
         self.show_call(call);
         self.end_call(call);
-        let content = match call.output() {
-            output if output.is_empty() => why.into(),
-            output => output.clone().ending(why).to_content(self.is_modern()),
+        // What was only proposed did not happen; what a call that was not stopped came to may have.
+        let kept = call.status == Status::Incomplete && !call.output().is_empty();
+        let content = if kept {
+            call.output().clone().ending(why).to_content(self.is_modern())
+        } else {
+            why.into()
         };
         self.finish_call(call, content);
     }

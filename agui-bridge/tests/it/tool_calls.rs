@@ -224,8 +224,20 @@ fn media_in_results_are_parts_for_clients_that_take_them() {
 
 #[test]
 fn what_a_call_said_before_it_was_left_open_is_kept() {
-    let body = turn(&[call(json!({"content": [text("half")]}))]);
+    let half = call(json!({"content": [text("half")]}));
+    let body = turn(std::slice::from_ref(&half));
     assert_eq!(of_type(&body, "TOOL_CALL_RESULT")[0]["content"], "half\n[incomplete]");
+
+    let steps = [
+        json!({"run": "r"}),
+        json!({"update": half}),
+        json!({"result": {"stopReason": "cancelled"}}),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "cancelled");
+    let shown = of_type(&stream, "ACTIVITY_SNAPSHOT");
+    assert_eq!(shown[1]["content"]["status"], "cancelled");
+    assert_eq!(shown[1]["content"]["content"], json!([text("half")]));
 }
 
 #[test]
