@@ -22,7 +22,7 @@ class Chat {
     const command = ["--listen", "127.0.0.1:0", "--agent", agentCommand ?? chat.place.agentCommand(agent), "--cwd", chat.place.workspace];
     chat.gateway = new Program(join(BIN, "gateway"), [...command, ...login, ...options], chat.place.env);
     try {
-      [, chat.url] = await chat.gateway.said(/listening on (http:\/\/\S+)/, START_SECONDS);
+      [, chat.url] = await chat.gateway.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
     } catch (error) {
       chat.place.leave();
       throw error;
@@ -69,7 +69,7 @@ class Chat {
     assert.equal(events[0].runId, runId);
     const { messages } = this.client;
     const wire = this.place.tapped("out").slice(lines);
-    return { events, last: events.at(-1), messages: messages.slice(before + 1), thread: messages, wire };
+    return { version: this.version, events, last: events.at(-1), messages: messages.slice(before + 1), thread: messages, wire };
   }
 
   /** Answers each permission request with the option of this kind. */
@@ -106,7 +106,7 @@ function told(wire) {
     if (asking || ["in_progress", "completed", "failed"].includes(fields.status)) call.begun = true;
     if (fields.content != null) call.content = fields.content;
     if (fields.rawOutput != null) call.output = fields.rawOutput;
-    if (fields.status) call.status = fields.status;
+    for (const name of ["title", "kind", "status"]) if (fields[name] != null) call[name] = fields[name];
   };
   for (const { method, params } of wire) {
     if (method === "session/request_permission") {
@@ -136,7 +136,7 @@ function expectResult(message, call) {
 }
 
 /** The messages that the client holds after a turn are what the agent said. */
-function expectMessages({ messages, thread, wire }) {
+function expectMessages({ version, events, messages, thread, wire }) {
   const facts = told(wire);
   const of = (role) => messages.filter((message) => message.role === role);
   const calls = of("assistant").flatMap((message) => message.toolCalls ?? []);
@@ -152,10 +152,16 @@ function expectMessages({ messages, thread, wire }) {
     if (["completed", "failed"].includes(fact.status)) expectResult(results[0], fact);
   }
   assert.equal(of("tool").length, calls.length);
-  if (facts.plan) {
-    const [plan, ...others] = thread.filter((message) => message.activityType === "PLAN");
-    assert.deepEqual(plan?.content.entries, facts.plan);
-    assert.deepEqual(others, [], "a session has one plan");
+  const activities = (type) => thread.filter((message) => message.activityType === type).map((message) => message.content);
+  if (version === "1.0.0") {
+    for (const [id, { title, kind = "other" }] of facts.tools) {
+      const [card, ...others] = activities("acp.tool").filter((content) => content.toolCallId === id);
+      assert.deepEqual([card?.title, card?.kind, others], [title, kind, []], `the activity of ${id}`);
+    }
+    if (facts.plan) assert.deepEqual(activities("PLAN"), [{ entries: facts.plan }]);
+  } else if (facts.plan) {
+    const plan = events.findLast((event) => event.name === "acp.plan");
+    assert.deepEqual(plan?.value, { entries: facts.plan });
   }
   return facts;
 }
@@ -296,14 +302,13 @@ async function agentThatDies(version) {
   });
 }
 
-async function agentThatIsNotThere(version) {
-  await check(`gateway × @ag-ui/client ${version}: an agent that is not there`, async () => {
-    const chat = await Chat.open({ name: "sdk-agent" }, version, [], "no-such-agent --acp");
+async function agentThatEndsAtOnce(version) {
+  await check(`gateway × @ag-ui/client ${version}: an agent that ends before a turn`, async () => {
+    const chat = await Chat.open({ name: "sdk-agent" }, version, [], "sh -c 'exit 3'");
     try {
       const turn = await chat.turn("text");
       assert.equal(turn.last.type, "RUN_ERROR", JSON.stringify(turn.last));
-      assert.equal(turn.last.code, "AGENT_UNAVAILABLE");
-      assert.match(turn.last.message, /no-such-agent/);
+      assert.ok(["AGENT_UNAVAILABLE", "AGENT_EXITED"].includes(turn.last.code), JSON.stringify(turn.last));
     } finally {
       await chat.gateway.stop(EXIT_SECONDS);
       chat.place.leave();
@@ -311,11 +316,21 @@ async function agentThatIsNotThere(version) {
   });
 }
 
+async function agentThatIsNotThere() {
+  await check("gateway: an agent that is not there", async () => {
+    const gateway = new Program(join(BIN, "gateway"), ["--listen", "127.0.0.1:0", "--agent", "no-such-agent --acp"], process.env);
+    const status = await within(EXIT_SECONDS, "giving up", gateway.exited).finally(() => gateway.child.kill("SIGKILL"));
+    assert.ok(status > 0, `status ${status}`);
+    assert.match(gateway.stderr, /no-such-agent/);
+  });
+}
+
 for (const agent of AGENTS) for (const version of VERSIONS) await conversation(agent, version);
 for (const version of VERSIONS) {
   await vocabulary(version);
   await agentThatDies(version);
-  await agentThatIsNotThere(version);
+  await agentThatEndsAtOnce(version);
 }
+await agentThatIsNotThere();
 await policy("allow", true);
 await policy("reject", false);
