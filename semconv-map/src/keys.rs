@@ -120,7 +120,7 @@ keys! {
         ACP_TOOL_TITLE = "acp.tool.title";
         /// The files that the tool works with as `path:line`, with content capture only.
         ACP_TOOL_LOCATIONS = "acp.tool.locations";
-        /// Why the span of a tool call ended without the agent saying so, one of [`end`].
+        /// Why the span of a tool call ended, other than completed or failed: one of [`end`].
         ACP_TOOL_END = "acp.tool.end";
         /// What became of a permission request: `selected`, `cancelled`.
         ACP_PERMISSION_OUTCOME = "acp.permission.outcome";
@@ -140,7 +140,7 @@ keys! {
         ACP_TERMINAL_COMMAND = "acp.terminal.command";
     }
     "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
-        /// Updates that `session/load` replayed; they happened before, and make no spans.
+        /// Updates that `session/load` or `session/resume` replayed; they happened before, and make no spans.
         ACP_SESSION_REPLAYED_UPDATES = "acp.session.replayed_updates";
     }
     "ACP, session modes", "https://agentclientprotocol.com/protocol/v1/session-modes" {
@@ -219,6 +219,8 @@ pub mod error_type {
 pub mod end {
     keys! {
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn" {
+            /// The agent said that the tool call was cancelled.
+            CANCELLED = "cancelled";
             /// The turn ended, and the agent had not said what became of the tool call.
             TURN_END = "turn_end";
             /// What the request belonged to ended first.

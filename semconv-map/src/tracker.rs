@@ -11,8 +11,8 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::wire::{self, Object};
-use jsonrpc_core::{JsonStr, Kind, Peek, RequestId, peek, peek_member};
+use jsonrpc_core::{JsonStr, Kind, Peek, RequestId, peek, peek_member, wire};
+use serde::de::DeserializeOwned;
 use session::Sessions;
 use spans::Spans;
 
@@ -150,7 +150,6 @@ enum Work {
     Initialize,
     NewSession,
     LoadSession(String),
-    ResumeSession(String),
     SetConfigOption(String),
     EndSession(String),
     Prompt(String),
@@ -165,8 +164,9 @@ impl Work {
         let work = match (direction, method) {
             (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
             (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
-            (Direction::ClientToAgent, "session/load") => session().map(Self::LoadSession),
-            (Direction::ClientToAgent, "session/resume") => session().map(Self::ResumeSession),
+            (Direction::ClientToAgent, "session/load" | "session/resume") => {
+                session().map(Self::LoadSession)
+            }
             (Direction::ClientToAgent, "session/set_config_option") => {
                 session().map(Self::SetConfigOption)
             }
@@ -263,7 +263,7 @@ impl Tracker {
     }
 
     /// Decodes what a method says; what it does not is counted.
-    fn decode<T: Object + serde::de::DeserializeOwned>(&mut self, json: &str) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, json: &str) -> Option<T> {
         let decoded = wire::decode(json).ok();
         if decoded.is_none() {
             self.counters.undecodable += 1;

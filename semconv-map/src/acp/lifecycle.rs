@@ -22,12 +22,11 @@ use crate::policy::{Policy, ProviderPolicy};
 use crate::span::{SpanKind, Status};
 use crate::tracker::Direction;
 use acp_types::methods;
-use acp_types::v1::initialization::{Implementation, InitializeRequest, InitializeResponse};
+use acp_types::v1::initialization::Implementation;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use jsonrpc_core::wire::Extra;
-use jsonrpc_core::{ErrorObject, RequestId};
+use jsonrpc_core::{ErrorObject, RequestId, peek_member, wire};
 
 /// The method as it may stand in a span's name: nothing for one that the protocol does not define.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
@@ -110,12 +109,18 @@ const MAX_DESCRIPTION_BYTES: usize = 1024;
 
 const SYSTEM: &str = "jsonrpc";
 
+fn info(object: &str, name: &str) -> Option<Peer> {
+    let info = peek_member(object, name).ok()??;
+    wire::decode::<Implementation>(info).ok().as_ref().map(Peer::from)
+}
+
 /// What the two sides said of themselves when they initialized.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     agent: Option<Peer>,
     client: Option<Peer>,
     protocol_version: Option<i64>,
+    is_v2: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -132,22 +137,28 @@ impl From<&Implementation> for Peer {
     }
 }
 
-/// Version 1 has `clientInfo` and `agentInfo`, version 2 calls both `info`.
-fn peer(info: Option<&Implementation>, extra: &Extra) -> Option<Peer> {
-    let v2 = || Some(Peer::from(&extra.get("info")?.decode::<Implementation>().ok()?));
-    info.map(Peer::from).or_else(v2)
-}
-
 impl Peers {
     /// The client introduces itself; nothing is known of the agent until it answers.
-    pub(crate) fn on_initialize(&mut self, request: Option<&InitializeRequest>) {
-        let client = request.and_then(|request| peer(request.client_info.as_ref(), &request.extra));
-        *self = Self { agent: None, client, protocol_version: None };
+    pub(crate) fn on_initialize(&mut self, params: &str) {
+        let client = info(params, "clientInfo").or_else(|| info(params, "info"));
+        *self = Self { client, ..Self::default() };
     }
 
-    pub(crate) fn on_initialized(&mut self, response: &InitializeResponse) {
-        self.agent = peer(response.agent_info.as_ref(), &response.extra);
-        self.protocol_version = Some(i64::from(response.protocol_version.0));
+    /// The agent introduces itself; `false` if it does not say which version it speaks.
+    ///
+    /// Some agents repeat any version and go on in version 1: it is version 2 when the agent calls itself as that does.
+    pub(crate) fn on_initialized(&mut self, result: &str) -> bool {
+        let v2 = info(result, "info");
+        self.is_v2 = v2.is_some();
+        self.agent = info(result, "agentInfo").or(v2);
+        let version = peek_member(result, "protocolVersion").ok().flatten();
+        self.protocol_version = version.and_then(|version| version.parse().ok());
+        self.protocol_version.is_some()
+    }
+
+    /// Whether a prompt is answered when it was taken in, and the turn ends when the session is idle.
+    pub(crate) fn is_v2(&self) -> bool {
+        self.is_v2
     }
 
     pub(crate) fn agent_name(&self) -> Option<&str> {

@@ -20,6 +20,7 @@
 //! | end | status, `error.type` | finish reason |
 //! |---|---|---|
 //! | an answer, whatever its stop reason: `cancelled` and `refusal` are no errors | unset | by policy |
+//! | in version 2: the session is idle | unset; Error, the code, for the stop reason `error` | by policy |
 //! | a JSON-RPC error | Error, the code | `error` |
 //! | the agent exits, the client closes | Error, `agent_exited`, `client_closed` | `error` |
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
@@ -37,13 +38,15 @@ use crate::messages::Message;
 use crate::policy::{Policy, UsagePolicy};
 use crate::span::{SpanHandle, Status};
 use crate::tracker::CloseReason;
-use acp_types::v1::prompt_turn::{Cost, PromptRequest, PromptResponse, Usage, UsageUpdate};
+use acp_types::v1::prompt_turn::{
+    Cost, PromptRequest, PromptResponse, StopReason, Usage, UsageUpdate,
+};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{ErrorObject, RequestId};
+use jsonrpc_core::{ErrorObject, RequestId, peek_member, wire};
 
 /// The name and the attributes of a turn's span.
 pub(crate) fn start(
@@ -72,6 +75,8 @@ const OPERATION: &str = "invoke_agent";
 pub(crate) struct Turn {
     pub(crate) id: RequestId,
     pub(crate) span: SpanHandle,
+    /// Answered as version 2 does: it goes on until the session is idle.
+    pub(crate) is_accepted: bool,
     started: Duration,
     first_update: Option<Duration>,
     context: Option<(u64, u64)>,
@@ -95,10 +100,54 @@ impl From<&Cost> for Money {
     }
 }
 
+/// What the agent says at the end of a turn: the answer to the prompt, or in version 2 that the session is idle.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    stop_reason: Option<StopReason>,
+    usage: Option<Usage>,
+    error: Option<ErrorObject>,
+}
+
+impl From<PromptResponse> for Answer {
+    fn from(response: PromptResponse) -> Self {
+        Self { stop_reason: Some(response.stop_reason), usage: response.usage, error: None }
+    }
+}
+
+impl Answer {
+    /// Reads the update that the session is idle. A member that is missing, or not what it should be, is not reported.
+    pub(crate) fn of_idle(update: &str) -> Self {
+        let member = |name| peek_member(update, name).ok().flatten();
+        Self {
+            stop_reason: member("stopReason").and_then(|json| wire::decode(json).ok()),
+            usage: member("usage").and_then(|json| wire::decode(json).ok()),
+            error: member("error").and_then(|json| wire::decode(json).ok()),
+        }
+    }
+
+    fn set(
+        &self,
+        policy: &Policy,
+        attributes: &mut Attributes,
+    ) -> (Status, Option<Cow<'static, str>>) {
+        let Some(reason) = &self.stop_reason else { return (Status::Unset, None) };
+        attributes.set(keys::ACP_STOP_REASON, clip(reason.as_str()));
+        let status = match &self.error {
+            _ if reason.as_str() != STOP_REASON_ERROR => Status::Unset,
+            Some(error) => lifecycle::failure(policy, error, attributes),
+            None => lifecycle::unreadable_failure(attributes),
+        };
+        (status, Some(finish_reason(reason, policy.finish_reason)))
+    }
+}
+
+/// The stop reason of version 2 for a turn that failed.
+const STOP_REASON_ERROR: &str = "error";
+
 /// How a turn ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TurnEnd<'a> {
-    Answered(&'a PromptResponse),
+    Answered(&'a Answer),
     /// Answered, but not with what the protocol says.
     Unreadable,
     Failed(&'a ErrorObject),
@@ -119,7 +168,8 @@ impl Turn {
     ) -> Self {
         let output = policy.record_content.then(Box::default);
         let (first_update, context, cost) = (None, None, None);
-        Self { id, span, started, first_update, context, cost_before, cost, output }
+        let is_accepted = false;
+        Self { id, span, is_accepted, started, first_update, context, cost_before, cost, output }
     }
 
     /// The agent works on it.
@@ -146,7 +196,7 @@ impl Turn {
         if let Some(finish) = &finish {
             attributes.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish.clone()]);
         }
-        if let TurnEnd::Answered(PromptResponse { usage: Some(usage), .. }) = how {
+        if let TurnEnd::Answered(Answer { usage: Some(usage), .. }) = how {
             set_usage(policy, usage, before, &mut attributes);
         }
         self.set_session_usage(&mut attributes);
@@ -184,11 +234,7 @@ impl TurnEnd<'_> {
         attributes: &mut Attributes,
     ) -> (Status, Option<Cow<'static, str>>) {
         match self {
-            Self::Answered(response) => {
-                attributes.set(keys::ACP_STOP_REASON, clip(response.stop_reason.as_str()));
-                let finish = finish_reason(&response.stop_reason, policy.finish_reason);
-                (Status::Unset, Some(finish))
-            }
+            Self::Answered(answer) => answer.set(policy, attributes),
             Self::Unreadable => (Status::Unset, None),
             Self::Failed(error) => {
                 (lifecycle::failure(policy, error, attributes), Some(finish_reason::ERROR.into()))

@@ -6,7 +6,7 @@
 //! | parent | the session's oldest open turn; none for a tool call outside of any turn |
 //! | start | the first message that names the tool call: `tool_call`, `tool_call_update` or a permission request |
 //! | end | status `completed` or `failed`; else the end of the turn, with `acp.tool.end` = `turn_end` |
-//! | status | Error and `error.type` = `tool_error` for `failed`, else unset |
+//! | status | Error and `error.type` = `tool_error` for `failed`, else unset; `acp.tool.end` = `cancelled` for version 2's `cancelled` |
 //! | `gen_ai.operation.name` | `execute_tool` |
 //! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the session, the agent |
 //! | `gen_ai.tool.call.id` | `toolCallId` |
@@ -18,24 +18,23 @@
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
-use crate::attribute::{Attributes, clip, cut};
+use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::keys;
 use crate::messages::{MAX_PATH_BYTES, location, tool_content};
 use crate::policy::Policy;
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
 use crate::tracker::CloseReason;
-use acp_types::v1::tool_calls::{
-    ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolKind,
-};
+use acp_types::v1::tool_calls::{ToolCallLocation, ToolKind};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::wire::{self, Meta, Raw};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Most locations of a tool call that are recorded.
 pub const MAX_LOCATIONS: usize = 32;
@@ -78,56 +77,55 @@ fn meta_name(meta: &Meta) -> Option<String> {
     name.or_else(|| text("toolName")).or_else(|| text("tool_name")).as_deref().map(clip)
 }
 
-/// What one message says of a tool call.
-#[derive(Clone, Copy, Debug)]
+/// What one message says of a tool call, borrowed from it: what only content capture needs is not read without.
+///
+/// It reads `ToolCall` and `ToolCallUpdate`, of version 2 as well: what they have in common has the same names.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Report<'a> {
-    pub(crate) id: &'a str,
-    name: Option<&'a str>,
-    title: Option<&'a str>,
-    kind: Option<&'a ToolKind>,
-    pub(crate) status: Option<&'a ToolCallStatus>,
-    content: Option<&'a [ToolCallContent]>,
-    locations: Option<&'a [ToolCallLocation]>,
-    raw_input: Option<&'a Raw>,
-    raw_output: Option<&'a Raw>,
-    meta: Option<&'a Meta>,
-}
-
-impl<'a> From<&'a ToolCall> for Report<'a> {
-    fn from(call: &'a ToolCall) -> Self {
-        Self {
-            id: call.tool_call_id.as_str(),
-            name: call.name.as_deref(),
-            title: Some(&call.title),
-            kind: call.kind.as_ref(),
-            status: call.status.as_ref(),
-            content: call.content.as_deref(),
-            locations: call.locations.as_deref(),
-            raw_input: call.raw_input.as_ref(),
-            raw_output: call.raw_output.as_ref(),
-            meta: call.meta.as_ref(),
-        }
-    }
-}
-
-impl<'a> From<&'a ToolCallUpdate> for Report<'a> {
-    fn from(update: &'a ToolCallUpdate) -> Self {
-        Self {
-            id: update.tool_call_id.as_str(),
-            name: update.name.value().map(String::as_str),
-            title: update.title.value().map(String::as_str),
-            kind: update.kind.value(),
-            status: update.status.value(),
-            content: update.content.value().map(Vec::as_slice),
-            locations: update.locations.value().map(Vec::as_slice),
-            raw_input: update.raw_input.value(),
-            raw_output: update.raw_output.value(),
-            meta: update.meta.as_ref(),
-        }
-    }
+    #[serde(borrow, rename = "toolCallId")]
+    pub(crate) id: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    title: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    locations: Option<&'a RawValue>,
+    #[serde(borrow)]
+    raw_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    raw_output: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
 }
 
 impl Report<'_> {
+    /// How the tool call ended, if it has.
+    pub(crate) fn end(&self) -> Option<ToolEnd> {
+        match self.status.as_deref()? {
+            "completed" => Some(ToolEnd::Completed),
+            "failed" => Some(ToolEnd::Failed),
+            "cancelled" => Some(ToolEnd::Cancelled),
+            _ => None,
+        }
+    }
+
+    fn given_name(&self) -> Option<String> {
+        let meta = || self.meta.map(|meta| Meta::from(Raw::from(meta)));
+        let name = self.name.as_deref();
+        given_name(name, None).or_else(|| given_name(None, meta().as_ref()))
+    }
+
+    fn kind(&self) -> Option<ToolKind> {
+        self.kind.as_deref().map(|kind| ToolKind::from(cut(kind, MAX_NAME_BYTES)))
+    }
+
     /// The name of the span, and what is known at its start and never changes.
     pub(crate) fn start(
         &self,
@@ -135,12 +133,12 @@ impl Report<'_> {
         peers: &Peers,
         session: &str,
     ) -> (Started, Attributes) {
-        let given = given_name(self.name, self.meta);
+        let given = self.given_name();
         let named = given.is_some();
-        let name = given.unwrap_or_else(|| tool_name(None, None, self.kind));
+        let name = given.unwrap_or_else(|| tool_name(None, None, self.kind().as_ref()));
         let mut attributes = Attributes::default();
         peers.set_gen_ai("execute_tool", Some(session), &mut attributes);
-        attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(self.id));
+        attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(&self.id));
         attributes.set_some(keys::GEN_AI_TOOL_NAME, named.then(|| name.clone()));
         peers.set_protocol_version(&mut attributes);
         attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
@@ -197,6 +195,7 @@ struct Content {
 pub(crate) enum ToolEnd {
     Completed,
     Failed,
+    Cancelled,
     TurnEnd,
     Closed(CloseReason),
 }
@@ -215,12 +214,10 @@ impl OpenToolCall {
     /// Keeps what is new.
     pub(crate) fn update(&mut self, report: &Report<'_>) {
         if !self.started.named && self.name.is_none() {
-            self.name = given_name(report.name, report.meta);
+            self.name = report.given_name();
         }
-        if let Some(kind) =
-            report.kind.filter(|kind| kind.as_str().len() <= crate::attribute::MAX_NAME_BYTES)
-        {
-            self.kind = Some(kind.clone());
+        if let Some(kind) = report.kind() {
+            self.kind = Some(kind);
         }
         if let Some(content) = &mut self.content {
             content.update(report);
@@ -252,22 +249,20 @@ impl OpenToolCall {
 
 impl Content {
     fn update(&mut self, report: &Report<'_>) {
-        if let Some(title) = report.title {
+        if let Some(title) = &report.title {
             self.title = Some(cut(title, MAX_TITLE_BYTES).into());
         }
-        if let Some(locations) = report.locations {
-            let places = locations.iter().take(MAX_LOCATIONS);
-            self.locations =
-                Some(places.map(|place| location(&place.path, place.line).into()).collect());
+        if let Some(locations) = report.locations.and_then(|json| places(json.get())) {
+            self.locations = Some(locations);
         }
-        if let Some(raw) = report.raw_input {
-            self.arguments = Some(tool_content(raw.as_str()));
-        }
-        if let Some(raw) = report.raw_output {
-            self.result = Some(tool_content(raw.as_str()));
-        }
-        if let Some(content) = report.content.filter(|content| !content.is_empty()) {
-            self.produced = serde_json::to_string(content).ok().as_deref().map(tool_content);
+        for (field, json) in [
+            (&mut self.arguments, report.raw_input),
+            (&mut self.result, report.raw_output),
+            (&mut self.produced, report.content.filter(|content| content.get() != "[]")),
+        ] {
+            if let Some(json) = json {
+                *field = Some(tool_content(json.get()));
+            }
         }
     }
 
@@ -277,6 +272,12 @@ impl Content {
         attributes.set_some(keys::GEN_AI_TOOL_CALL_ARGUMENTS, self.arguments);
         attributes.set_some(keys::GEN_AI_TOOL_CALL_RESULT, self.result.or(self.produced));
     }
+}
+
+fn places(json: &str) -> Option<Vec<Cow<'static, str>>> {
+    let locations: Vec<ToolCallLocation> = wire::decode(json).ok()?;
+    let places = locations.iter().take(MAX_LOCATIONS);
+    Some(places.map(|place| location(&place.path, place.line).into()).collect())
 }
 
 /// Most bytes of a title.
@@ -289,6 +290,10 @@ impl ToolEnd {
             Self::Failed => {
                 attributes.set(keys::ERROR_TYPE, keys::error_type::TOOL_ERROR);
                 Status::Error { description: None }
+            }
+            Self::Cancelled => {
+                attributes.set(keys::ACP_TOOL_END, keys::end::CANCELLED);
+                Status::Unset
             }
             Self::TurnEnd => {
                 attributes.set(keys::ACP_TOOL_END, keys::end::TURN_END);

@@ -3,21 +3,17 @@ use super::{OpenRequest, Tracker, Work, member};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
 use crate::acp::permission::Options;
-use crate::acp::prompt_turn::{self, Turn, TurnEnd};
-use crate::acp::tool_call::{Report, ToolEnd};
+use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd};
+use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip};
 use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::TraceContext;
 use crate::tracker::Direction;
-use acp_types::v1::initialization::{InitializeRequest, InitializeResponse};
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
-use acp_types::v1::session_config_options::SetSessionConfigOptionResponse;
-use acp_types::v1::session_setup::{
-    LoadSessionResponse, NewSessionResponse, ResumeSessionResponse,
-};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
-use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
+use acp_types::v1::tool_calls::{PermissionOption, RequestPermissionResponse};
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
 
@@ -90,26 +86,28 @@ impl Tracker {
     }
 
     fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
-        let Some(request) = self.decode::<RequestPermissionRequest>(params) else {
-            return self.start_request(call, params);
+        let member = |object, name| peek_member(object, name).ok().flatten();
+        // Version 2 has the tool call within the subject of the request.
+        let subject = || member(member(params, "subject")?, "toolCall");
+        let tool_call = member(params, "toolCall").or_else(subject);
+        let tool = match (call.session, tool_call) {
+            (Some(session), Some(tool_call)) => self.on_tool_call(session, tool_call),
+            _ => None,
         };
-        let report = Report::from(&request.tool_call);
-        let tool = self.on_tool_call(request.session_id.as_str(), &report);
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
+        let options =
+            self.decode::<Vec<PermissionOption>>(member(params, "options").unwrap_or_default());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
         let span = self.spans.start(self.now, parent, kind, name, attributes);
-        let options = Options::of(&request.options);
+        let options = Options::of(&options.unwrap_or_default());
         OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
     }
 
     fn start_request(&mut self, mut call: Call<'_>, params: &str) -> OpenRequest {
         let work = Work::of(call.direction, call.method, call.session);
         match &work {
-            Work::Initialize => {
-                let request = self.decode::<InitializeRequest>(params);
-                self.peers.on_initialize(request.as_ref());
-            }
+            Work::Initialize => self.peers.on_initialize(params),
             // The answer says which session it is.
             Work::NewSession => call.session = None,
             Work::LoadSession(session) => {
@@ -156,12 +154,25 @@ impl Tracker {
         id: &RequestId,
         outcome: Result<&str, Option<ErrorObject>>,
     ) {
-        let response =
-            outcome.as_ref().ok().and_then(|result| self.decode::<PromptResponse>(result));
-        let how = match (&outcome, &response) {
+        if let Ok(result) = outcome
+            && self.peers.is_v2()
+            && member(result, "stopReason").is_none()
+        {
+            let session = self.sessions.get_mut(session);
+            let mut turns = session.into_iter().flat_map(|session| &mut session.turns);
+            if let Some(turn) = turns.find(|turn| turn.id == *id) {
+                turn.is_accepted = true;
+            }
+            return;
+        }
+        let answer = match &outcome {
+            Ok(result) => self.decode::<PromptResponse>(result).map(Answer::from),
+            Err(_) => None,
+        };
+        let how = match (&outcome, &answer) {
             (Err(Some(error)), _) => TurnEnd::Failed(error),
             (Err(None), _) => TurnEnd::FailedUnreadable,
-            (Ok(_), Some(response)) => TurnEnd::Answered(response),
+            (Ok(_), Some(answer)) => TurnEnd::Answered(answer),
             (Ok(_), None) => TurnEnd::Unreadable,
         };
         if let Some(session) = self.sessions.get_mut(session) {
@@ -200,35 +211,15 @@ impl Tracker {
     fn on_result(&mut self, work: Work, result: &str, attributes: &mut Attributes) {
         match work {
             Work::Initialize => {
-                if let Some(response) = self.decode::<InitializeResponse>(result) {
-                    self.peers.on_initialized(&response);
-                    self.peers.set_protocol_version(attributes);
+                if !self.peers.on_initialized(result) {
+                    self.counters.undecodable += 1;
                 }
+                self.peers.set_protocol_version(attributes);
             }
             Work::NewSession => self.on_new_session(result, attributes),
-            Work::LoadSession(id) => {
-                if let Some(response) = self.decode::<LoadSessionResponse>(object(result))
-                    && let Some(session) = self.sessions.get_or_insert(&id)
-                {
-                    session
-                        .on_config_options(response.config_options.as_deref().unwrap_or_default());
-                    session.on_models(&response.extra);
-                }
-            }
-            Work::ResumeSession(id) => {
-                if let Some(response) = self.decode::<ResumeSessionResponse>(object(result))
-                    && let Some(session) = self.sessions.get_or_insert(&id)
-                {
-                    session
-                        .on_config_options(response.config_options.as_deref().unwrap_or_default());
-                    session.on_models(&response.extra);
-                }
-            }
-            Work::SetConfigOption(id) => {
-                if let Some(response) = self.decode::<SetSessionConfigOptionResponse>(result)
-                    && let Some(session) = self.sessions.get_mut(&id)
-                {
-                    session.on_config_options(&response.config_options);
+            Work::LoadSession(id) | Work::SetConfigOption(id) => {
+                if let Some(session) = self.sessions.get_or_insert(&id) {
+                    session.on_options(result);
                 }
             }
             Work::EndSession(id) => self.on_session_ended(&id),
@@ -245,12 +236,13 @@ impl Tracker {
     }
 
     fn on_new_session(&mut self, result: &str, attributes: &mut Attributes) {
-        let Some(response) = self.decode::<NewSessionResponse>(result) else { return };
-        let id = response.session_id.as_str();
-        attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(id));
-        if let Some(session) = self.sessions.get_or_insert(id) {
-            session.on_config_options(response.config_options.as_deref().unwrap_or_default());
-            session.on_models(&response.extra);
+        let Some(id) = member(result, "sessionId") else {
+            self.counters.undecodable += 1;
+            return;
+        };
+        attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(&id));
+        if let Some(session) = self.sessions.get_or_insert(&id) {
+            session.on_options(result);
             session.cost.get_or_insert_default();
         }
     }

@@ -1,19 +1,17 @@
 //! What is known of one session.
 use super::spans::Spans;
-use crate::acp::prompt_turn::{Money, Tokens, Turn, TurnEnd};
+use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd};
 use crate::acp::tool_call::{OpenToolCall, ToolEnd};
 use crate::attribute::{MAX_NAME_BYTES, clip, cut};
 use crate::policy::Policy;
-use acp_types::v1::session_config_options::{
-    SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory,
-};
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::Extra;
+use jsonrpc_core::{JsonStr, RequestId, peek_member};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Tool calls of a session that have ended, and are remembered so that a late update does not begin them again.
 const ENDED_TOOL_CALLS: usize = 64;
@@ -124,33 +122,58 @@ impl Session {
         spans.end(now, span, None, status, attributes);
     }
 
-    /// Takes the model out of the config options, where one of them is it.
-    pub(super) fn on_config_options(&mut self, options: &[SessionConfigOption]) {
-        let model = options.iter().find_map(|option| match &option.kind {
-            SessionConfigKind::Select(select)
-                if option.category == Some(SessionConfigOptionCategory::Model) =>
-            {
-                Some(clip(select.current_value.as_str()))
-            }
-            _ => None,
-        });
-        if model.is_some() {
-            self.model = model;
+    /// Ends the turns that version 2 has taken in: the session is idle.
+    pub(super) fn on_idle(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        answer: &Answer,
+    ) {
+        let accepted = self.turns.iter().filter(|turn| turn.is_accepted);
+        let ids: Vec<_> = accepted.map(|turn| turn.id.clone()).collect();
+        for id in ids {
+            self.end_turn(policy, spans, now, &id, TurnEnd::Answered(answer));
         }
     }
 
-    /// Takes the model out of `models`, a member of older agents that the schema does not have any more.
-    pub(super) fn on_models(&mut self, extra: &Extra) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Models {
-            current_model_id: String,
-        }
-        let models = extra.get("models").and_then(|models| models.decode::<Models>().ok());
-        if let Some(models) = models.filter(|_| self.model.is_none()) {
-            self.model = Some(clip(&models.current_model_id));
+    /// Takes the model out of an object with `configOptions`, or with `models` as older agents have it.
+    pub(super) fn on_options(&mut self, object: &str) {
+        let member = |name| peek_member(object, name).ok().flatten();
+        let option = || model_option(member("configOptions")?);
+        let older = || {
+            let models = serde_json::from_str::<Models<'_>>(member("models")?).ok()?;
+            Some(clip(&models.current_model_id)).filter(|_| self.model.is_none())
+        };
+        if let Some(model) = option().or_else(older) {
+            self.model = Some(model);
         }
     }
+}
+
+/// What config options of both versions have in common.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigOption<'a> {
+    #[serde(borrow)]
+    category: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    current_value: Option<&'a RawValue>,
+}
+
+/// A member of older agents that the schema does not have any more.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Models<'a> {
+    #[serde(borrow)]
+    current_model_id: Cow<'a, str>,
+}
+
+fn model_option(options: &str) -> Option<String> {
+    let options: Vec<ConfigOption<'_>> = serde_json::from_str(options).ok()?;
+    let is_model = |option: &&ConfigOption<'_>| option.category.as_deref() == Some("model");
+    let value = options.iter().find(is_model)?.current_value?;
+    JsonStr::new(value.get())?.decode().map(|model| clip(&model))
 }
 
 /// The sessions that are known.

@@ -1,13 +1,12 @@
 //! What the agent reports of a session.
 use super::{Tracker, member};
-use crate::acp::prompt_turn::Money;
-use crate::acp::tool_call::{OpenToolCall, Report, ToolEnd};
+use crate::acp::prompt_turn::{Answer, Money};
+use crate::acp::tool_call::{OpenToolCall, Report};
 use crate::attribute::{Attributes, clip};
 use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, SpanKind};
 use acp_types::v1::agent_plan::{Plan, PlanEntryStatus};
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
-use acp_types::v1::tool_calls::ToolCallStatus;
 use jsonrpc_core::peek_member;
 
 impl Tracker {
@@ -35,14 +34,30 @@ impl Tracker {
                 turn.on_work(now);
             }
         }
-        let is_read = match &*kind {
-            "agent_message_chunk" | "agent_thought_chunk" => self.policy.record_content,
-            "tool_call" | "tool_call_update" | "plan" | "current_mode_update" => true,
-            "config_option_update" | "usage_update" | "notice" | "compaction_update" => true,
-            _ => false,
-        };
-        if is_read && let Some(update) = self.decode::<SessionUpdate>(update) {
-            self.on_typed_update(&id, &update);
+        match &*kind {
+            "agent_message_chunk" | "agent_thought_chunk" if !self.policy.record_content => {}
+            "tool_call" | "tool_call_update" => {
+                self.on_tool_call(&id, update);
+            }
+            "config_option_update" => {
+                if let Some(session) = self.sessions.get_or_insert(&id) {
+                    session.on_options(update);
+                }
+                self.turn_event(&id, event::CONFIG_OPTIONS, Attributes::default());
+            }
+            "state_update" => self.on_state(&id, update),
+            "agent_message_chunk"
+            | "agent_thought_chunk"
+            | "plan"
+            | "current_mode_update"
+            | "usage_update"
+            | "notice"
+            | "compaction_update" => {
+                if let Some(update) = self.decode::<SessionUpdate>(update) {
+                    self.on_typed_update(&id, &update);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -51,12 +66,6 @@ impl Tracker {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.on_chunk(id, false, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.on_chunk(id, true, chunk),
-            SessionUpdate::ToolCall(call) => {
-                self.on_tool_call(id, &Report::from(&**call));
-            }
-            SessionUpdate::ToolCallUpdate(update) => {
-                self.on_tool_call(id, &Report::from(&**update));
-            }
             SessionUpdate::Plan(plan) => {
                 set_plan(plan, &mut attributes);
                 self.turn_event(id, event::PLAN, attributes);
@@ -64,12 +73,6 @@ impl Tracker {
             SessionUpdate::CurrentModeUpdate(mode) => {
                 attributes.set(keys::ACP_SESSION_MODE_ID, clip(mode.current_mode_id.as_str()));
                 self.turn_event(id, event::MODE, attributes);
-            }
-            SessionUpdate::ConfigOptionUpdate(options) => {
-                if let Some(session) = self.sessions.get_or_insert(id) {
-                    session.on_config_options(&options.config_options);
-                }
-                self.turn_event(id, event::CONFIG_OPTIONS, attributes);
             }
             SessionUpdate::UsageUpdate(usage) => self.on_usage(id, usage),
             SessionUpdate::Notice(notice) => {
@@ -102,14 +105,29 @@ impl Tracker {
         }
     }
 
+    /// Takes in how a session of version 2 stands.
+    fn on_state(&mut self, id: &str, update: &str) {
+        if self.peers.is_v2()
+            && member(update, "state").is_some_and(|state| state == "idle")
+            && let Some(session) = self.sessions.get_mut(id)
+        {
+            let answer = Answer::of_idle(update);
+            session.on_idle(&self.policy, &mut self.spans, self.now, &answer);
+        }
+    }
+
     /// Takes in what is new about a tool call, and gives its span if that is open then.
-    pub(super) fn on_tool_call(&mut self, id: &str, report: &Report<'_>) -> Option<SpanHandle> {
+    pub(super) fn on_tool_call(&mut self, id: &str, report: &str) -> Option<SpanHandle> {
+        let Ok(report) = serde_json::from_str::<Report<'_>>(report) else {
+            self.counters.undecodable += 1;
+            return None;
+        };
         let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
         let Some(session) = self.sessions.get_or_insert(id) else {
             spans.dropped_spans += 1;
             return None;
         };
-        let key = clip(report.id);
+        let key = clip(&report.id);
         if session.has_ended(&key) {
             return None;
         }
@@ -124,18 +142,14 @@ impl Tracker {
                 return None;
             };
             if let Some(output) = session.turn().and_then(|turn| turn.output.as_mut()) {
-                output.push_tool_call(report.id, started.tool_name());
+                output.push_tool_call(&report.id, started.tool_name());
             }
             session.tools.insert(key.clone(), OpenToolCall::new(policy, span, turn, started));
         }
         let tool = session.tools.get_mut(&key)?;
-        tool.update(report);
+        tool.update(&report);
         let span = tool.span;
-        let how = match report.status {
-            Some(ToolCallStatus::Completed) => ToolEnd::Completed,
-            Some(ToolCallStatus::Failed) => ToolEnd::Failed,
-            _ => return Some(span),
-        };
+        let Some(how) = report.end() else { return Some(span) };
         session.end_tool(policy, spans, now, &key, how);
         None
     }

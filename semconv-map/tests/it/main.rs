@@ -19,3 +19,4 @@ mod properties;
 mod spans;
 mod tool_call;
 mod trace_context;
+mod version_2;

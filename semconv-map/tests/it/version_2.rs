@@ -1,0 +1,109 @@
+//! Version 2 of the protocol answers a prompt when it is taken in, and says later that the session is idle.
+use crate::lines::{error, prompt, request, result, stop, tool_status, update};
+use crate::spans::{A2C, C2A, Run};
+use semconv_map::{CloseReason, Counters, Policy};
+use serde_json::{Value, json};
+
+fn run(agent: Value) -> Run {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(0, "initialize", json!({ "protocolVersion": 2 })));
+    run.line(A2C, &result(0, agent));
+    run.line(C2A, &prompt(1, "s"));
+    run
+}
+
+fn v2() -> Run {
+    let info = json!({ "name": "coder", "version": "1" });
+    run(json!({ "protocolVersion": 2, "info": info, "capabilities": {} }))
+}
+
+fn accepted() -> String {
+    result(1, json!({ "messageId": "m" }))
+}
+
+fn state(mut state: Value) -> String {
+    state["sessionUpdate"] = "state_update".into();
+    update("s", state)
+}
+
+#[test]
+fn a_turn_ends_when_the_session_is_idle() {
+    let mut run = v2();
+    run.line(A2C, &state(json!({ "state": "running" })));
+    run.line(A2C, &accepted());
+    run.line(A2C, &tool_status("s", "t", "in_progress"));
+    run.line(A2C, &state(json!({ "state": "requires_action" })));
+    assert!(run.span("invoke_agent coder").end.is_none());
+    let usage = json!({ "totalTokens": 3, "inputTokens": 1, "outputTokens": 2 });
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn", "usage": usage })));
+    run.line(A2C, &state(json!({ "state": "idle", "stopReason": "cancelled" })));
+    let turn = run.span("invoke_agent coder");
+    assert_eq!(turn.str("acp.stop_reason"), Some("end_turn"));
+    assert_eq!(turn.i64("gen_ai.usage.output_tokens"), Some(2));
+    assert_eq!(run.span("execute_tool other").str("acp.tool.end"), Some("turn_end"));
+    assert_eq!(run.tracker.counters(), Counters::default());
+}
+
+/// What the agent says with `idle`, and the error type and finish reason that follow.
+#[test]
+fn each_idle_state_has_its_end() {
+    let code = json!({ "code": -32000, "message": "log in" });
+    let rows = [
+        (json!({ "state": "idle" }), None, None),
+        (json!({ "state": "idle", "stopReason": null }), None, None),
+        (json!({ "state": "idle", "stopReason": "refusal" }), None, Some("content_filter")),
+        (
+            json!({ "state": "idle", "stopReason": "error", "error": code }),
+            Some("-32000"),
+            Some("error"),
+        ),
+        (json!({ "state": "idle", "stopReason": "error" }), Some("_OTHER"), Some("error")),
+    ];
+    for (idle, error_type, finish_reason) in rows {
+        let mut run = v2();
+        run.line(A2C, &accepted());
+        run.line(A2C, &state(idle.clone()));
+        let turn = run.span("invoke_agent coder");
+        assert_eq!(turn.str("error.type"), error_type, "{idle}");
+        assert_eq!(turn.finish_reasons(), finish_reason.map(|reason| vec![reason]), "{idle}");
+    }
+}
+
+#[test]
+fn a_prompt_that_was_not_taken_in_is_not_ended_by_idle() {
+    let mut run = v2();
+    run.line(A2C, &state(json!({ "state": "idle" })));
+    assert!(run.span("invoke_agent coder").end.is_none());
+    run.line(A2C, &error(1, -32602, "no"));
+    assert_eq!(run.span("invoke_agent coder").str("error.type"), Some("-32602"));
+}
+
+#[test]
+fn an_accepted_turn_ends_with_the_connection() {
+    let mut run = v2();
+    run.line(A2C, &accepted());
+    run.close(CloseReason::AgentExited);
+    assert_eq!(run.span("invoke_agent coder").str("error.type"), Some("agent_exited"));
+}
+
+#[test]
+fn a_cancelled_tool_call_is_no_error() {
+    let mut run = v2();
+    run.line(A2C, &tool_status("s", "t", "paused"));
+    run.line(A2C, &tool_status("s", "t", "cancelled"));
+    let tool = run.span("execute_tool other");
+    assert!(tool.end.is_some() && !tool.is_error());
+    assert_eq!(tool.str("acp.tool.end"), Some("cancelled"));
+}
+
+/// There are agents that repeat the version they were asked for, and go on as version 1.
+#[test]
+fn a_version_that_is_only_repeated_is_not_version_2() {
+    let info = json!({ "name": "coder", "version": "1" });
+    let mut run = run(json!({ "protocolVersion": 2, "agentInfo": info }));
+    run.line(A2C, &state(json!({ "state": "idle" })));
+    run.line(A2C, &stop(1, "end_turn"));
+    let turn = run.span("invoke_agent coder");
+    assert_eq!(turn.str("acp.stop_reason"), Some("end_turn"));
+    assert_eq!(turn.i64("acp.protocol.version"), Some(2));
+}
