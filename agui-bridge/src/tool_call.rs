@@ -8,8 +8,7 @@ use crate::tool_name::{Clues, Source, tool_name};
 use crate::translator::Translator;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::tool_calls::{
-    ToolCall, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
-    ToolKind,
+    ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolKind,
 };
 use agui_types::event::{
     ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent, ToolCallStartEvent,
@@ -19,7 +18,11 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Meta, Presence, Raw};
+use jsonrpc_core::wire::Raw;
+
+mod change;
+
+pub(crate) use change::Change;
 
 /// The tool calls of a thread, by the agent's ids.
 #[derive(Clone, Debug, Default)]
@@ -113,75 +116,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) title: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) kind: Option<&'a ToolKind>,
-}
-
-/// What one message says of a tool call.
-#[derive(Clone, Debug)]
-pub(crate) struct Change {
-    id: ToolCallId,
-    /// Whether it begins a call where the id stands for one of an earlier run.
-    announces: bool,
-    asks: bool,
-    title: Option<String>,
-    name: Option<String>,
-    kind: Option<ToolKind>,
-    status: Option<ToolCallStatus>,
-    content: Option<Vec<ToolCallContent>>,
-    locations: Option<Vec<ToolCallLocation>>,
-    raw_input: Option<Raw>,
-    raw_output: Option<Raw>,
-    meta: Option<Meta>,
-}
-
-impl From<ToolCall> for Change {
-    fn from(call: ToolCall) -> Self {
-        Self {
-            id: call.tool_call_id,
-            announces: true,
-            asks: false,
-            title: Some(call.title),
-            name: call.name,
-            kind: call.kind,
-            status: call.status,
-            content: call.content,
-            locations: call.locations,
-            raw_input: call.raw_input,
-            raw_output: call.raw_output,
-            meta: call.meta,
-        }
-    }
-}
-
-impl From<ToolCallUpdate> for Change {
-    fn from(update: ToolCallUpdate) -> Self {
-        Self {
-            id: update.tool_call_id,
-            announces: false,
-            asks: false,
-            title: value(update.title),
-            name: value(update.name),
-            kind: value(update.kind),
-            status: value(update.status),
-            content: value(update.content),
-            locations: value(update.locations),
-            raw_input: value(update.raw_input),
-            raw_output: value(update.raw_output),
-            meta: update.meta,
-        }
-    }
-}
-
-impl Change {
-    /// The same, asked for in a permission request.
-    pub(crate) fn asking(self) -> Self {
-        Self { announces: true, asks: true, ..self }
-    }
-}
-
-fn value<T>(presence: Presence<T>) -> Option<T> {
-    let mut value = None;
-    presence.apply_to(&mut value);
-    value
 }
 
 impl Call {

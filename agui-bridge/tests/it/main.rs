@@ -1,12 +1,26 @@
-//! What an agent says, translated, and what a page asks, mapped.
+//! What an agent says, translated, and what a page asks, mapped. `cfg(test)` tells Clippy that helpers are tests too.
+
+#[cfg(test)]
 mod ends;
+#[cfg(test)]
+mod generated;
+#[cfg(test)]
 mod input;
+#[cfg(test)]
 mod limits;
+#[cfg(test)]
 mod permission;
+#[cfg(test)]
 mod properties;
+#[cfg(test)]
 mod recorded;
+#[cfg(test)]
 mod script;
+#[cfg(test)]
 mod sessions;
+#[cfg(test)]
 mod text;
+#[cfg(test)]
 mod tool_calls;
+#[cfg(test)]
 mod traces;

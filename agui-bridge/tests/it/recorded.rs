@@ -72,15 +72,15 @@ impl Replay {
         let params = || message["params"].clone();
         match (&**from, message["method"].as_str()) {
             ("client", Some("session/prompt")) => {
-                self.prompt(read(message["id"].clone()), &read(params()))
+                self.prompt(read(message["id"].clone()), &read(params()));
             }
             ("client", Some("session/cancel")) => {
-                self.session(&params()).translator.handle_cancel()
+                self.session(&params()).translator.handle_cancel();
             }
             ("client", None) => self.answer(&read(message["id"].clone()), &message["result"]),
             ("agent", Some("session/update")) => self.update(read(params()), message),
             ("agent", Some("session/request_permission")) => {
-                self.ask(read(message["id"].clone()), read(params()))
+                self.ask(read(message["id"].clone()), read(params()));
             }
             ("agent", None) => self.response(&read(message["id"].clone()), message),
             _ => {}

@@ -85,7 +85,7 @@ impl Step {
     pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), Refused> {
         match self.clone() {
             Self::Run(input, prompt) => {
-                translator.begin_run(&input, &prompt).map_err(Refused::Run)?
+                translator.begin_run(&input, &prompt).map_err(Refused::Run)?;
             }
             Self::Update(notification) => translator.handle_notification(notification),
             Self::Ask(id, request) => translator.handle_permission_request(id, request),
