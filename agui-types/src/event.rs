@@ -5,9 +5,7 @@
 //! each.
 //!
 //! Spec: [Event Streams, 1.0](https://ag-ui.com/spec/1.0/events)
-use crate::Metadata;
 use crate::id::SubagentRunId;
-use crate::integer::SafeInteger;
 use jsonrpc_core::open_union;
 
 /// An event's struct: `object!` with the members of `BaseEvent`, and of `Attributable` where it says so.
@@ -59,14 +57,6 @@ macro_rules! event {
     };
     (@base $Name:ident, |$event:ident| $subagent:expr) => {
         impl $crate::event::BaseEvent for $Name {
-            fn timestamp(&mut self) -> &mut Option<$crate::integer::SafeInteger> {
-                &mut self.timestamp
-            }
-
-            fn metadata(&self) -> Option<&$crate::Metadata> {
-                self.metadata.as_ref()
-            }
-
             fn subagent_run_id(&self) -> Option<&$crate::id::SubagentRunId> {
                 let $event = self;
                 $subagent
@@ -75,10 +65,8 @@ macro_rules! event {
     };
 }
 
-/// What every known event has.
+/// What every known event tells in the same way.
 trait BaseEvent {
-    fn timestamp(&mut self) -> &mut Option<SafeInteger>;
-    fn metadata(&self) -> Option<&Metadata>;
     fn subagent_run_id(&self) -> Option<&SubagentRunId>;
 }
 
@@ -117,7 +105,7 @@ pub use tool_call::{
     ToolCallStartEvent, ToolRole,
 };
 
-/// The union of all events, and what each of them gives the union.
+/// The union of all events, and what each of them tells in the same way.
 macro_rules! events {
     (
         $(#[$attr:meta])*
@@ -133,27 +121,11 @@ macro_rules! events {
         }
 
         impl $Event {
-            /// The event's own metadata; nothing for an unknown event.
-            pub fn metadata(&self) -> Option<&Metadata> {
-                match self {
-                    $( Self::$Variant(event) => BaseEvent::metadata(event), )*
-                    Self::Unknown(_) => None,
-                }
-            }
-
             /// The subagent's invocation that the event belongs to, or is about; nothing for an unknown event.
             pub fn subagent_run_id(&self) -> Option<&SubagentRunId> {
                 match self {
                     $( Self::$Variant(event) => BaseEvent::subagent_run_id(event), )*
                     Self::Unknown(_) => None,
-                }
-            }
-
-            /// Says when the event was made, in milliseconds since 1970; an unknown event stays as it is.
-            pub fn set_timestamp(&mut self, timestamp: SafeInteger) {
-                match self {
-                    $( Self::$Variant(event) => *BaseEvent::timestamp(event) = Some(timestamp), )*
-                    Self::Unknown(_) => {}
                 }
             }
         }

@@ -7,7 +7,10 @@ macro_rules! rules {
         /// A rule of the order of events.
         ///
         /// Some are kept only by the [strict](super::Verifier::strict) verifier: the specification binds producers to
-        /// them, but the first-party client does not look.
+        /// them, but the first-party client does not look. Three of those the specification only implies, and other
+        /// implementations insist on: a tool's result answers a known call, after its end, once
+        /// ([`ToolCallUnknown`](Self::ToolCallUnknown), [`ResultBeforeEnd`](Self::ResultBeforeEnd),
+        /// [`ToolCallAnswered`](Self::ToolCallAnswered)). [`TooMuch`](Self::TooMuch) is this crate's own.
         ///
         /// ```
         /// use agui_types::verify::Rule;

@@ -217,6 +217,10 @@ fn malformed_documents_are_errors_that_say_where() {
             r#"{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"a","role":"user","content":[{"type":"text","text":1}]}]}"#,
             "at /messages/0/content/0/text: expected a string, got number",
         ),
+        (
+            r#"{"type":"STATE_DELTA","delta":[{"op":"move","from":"/a~","path":"/b"}]}"#,
+            "at /delta/0/from: expected a JSON pointer, got string",
+        ),
         (r#"{"type":"STATE_SNAPSHOT"}"#, "expected member `snapshot`, got none"),
         (r#"{"delta":"no type"}"#, "expected member `type`, got none"),
         ("DONE", "expected JSON, got expected value at line 1 column 1"),
