@@ -204,6 +204,16 @@ export const checks = [
       await turnEnd(page).waitFor();
       assert.match(await turnEnd(page).innerText(), /^Stopped/);
       assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons stay");
+
+      const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+      await answerWith(page, (ids) => [
+        { type: "RUN_STARTED", ...ids },
+        { type: "CUSTOM", name: "acp.permission.requested", value: { interruptId: "i", title: "Go on", options } },
+        { type: "RUN_ERROR", message: "gone", code: "AGENT_EXITED" },
+      ]);
+      await send(page, "edit");
+      await turnEnd(page, 2).waitFor();
+      assert.equal(await permission(page).getByRole("button").count(), 0, "not even where the agent is gone");
     },
   },
   {
@@ -213,6 +223,7 @@ export const checks = [
       await turnEnd(page).waitFor();
       const heard = await page.locator("[aria-live=polite] p").allInnerTexts();
       assert.equal(heard.at(-1), "The answer is complete.");
+      for (const sentence of heard) assert.match(sentence, /[.!?:]$/);
       const said = await turn(page, 1).locator(".agent-text").innerText();
       const letters = (text) => text.replaceAll(/\P{L}/gu, "");
       assert.ok(letters(heard.join("")).startsWith(letters(said)), `${heard} for ${said}`);
@@ -281,7 +292,9 @@ export const checks = [
     async run({ page }) {
       await send(page, "slow");
       await turn(page, 1).locator(".agent-text").first().waitFor();
+      const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/api/ai/chat"));
       await page.getByRole("button", { name: "New chat" }).click();
+      await ended;
       assert.equal(await page.locator(".turn").count(), 0);
       assert.ok(await page.getByRole("heading", { name: "What shall the agent do?" }).isVisible());
       await page.getByRole("button", { name: /^help/ }).click();
@@ -326,8 +339,6 @@ export const checks = [
       await shot("welcome");
       await send(page, "tour");
       await permission(page).waitFor();
-      const moving = await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === "running").length);
-      assert.equal(moving, 0, "nothing moves when motion is unwanted");
       await shot("permission");
       await answerAll(page, /^allow/i);
       await shot("end");
@@ -338,6 +349,11 @@ export const checks = [
       await noViolations(page, `360 pixels, ${scheme}`);
       await page.getByRole("region", { name: "Conversation" }).evaluate((box) => (box.scrollTop = 0));
       await shot("top");
+      await send(page, "slow");
+      await turn(page, 2).locator(".pulse").first().waitFor();
+      assert.equal(await page.evaluate(() => document.getAnimations().length), 0, "nothing moves when motion is unwanted");
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 2).waitFor();
     },
   })),
   {
