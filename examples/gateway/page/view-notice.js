@@ -4,11 +4,11 @@ import { el } from "./dom.js";
 
 /** @import { RunEnd } from "./run.js" */
 
-/** What the stop reasons of ACP mean; `end_turn` needs no words. */
-const STOP_REASONS = new Map([
-  ["max_tokens", "The answer stopped at the limit of tokens."],
-  ["max_turn_requests", "The answer stopped at the limit of model requests."],
-  ["refusal", "The agent refused to go on."],
+/** How a turn ended, by the stop reason of ACP; `end_turn` and unknown ones are just done. */
+const STOP_WORDS = new Map([
+  ["max_tokens", "Cut off at the token limit"],
+  ["max_turn_requests", "Cut off at the request limit"],
+  ["refusal", "Refused"],
 ]);
 
 /**
@@ -72,7 +72,7 @@ export function endLine(end, milliseconds) {
   const took = `${(milliseconds / 1000).toFixed(1)} s`;
   switch (end.kind) {
     case "finished": {
-      const stop = STOP_REASONS.get(end.result?.stopReason);
+      const stop = STOP_WORDS.get(end.result?.stopReason);
       const parts = [stop ?? "Done", took, ...usageWords(end.usage)];
       return el("p", { class: stop === undefined ? "turn-end" : "turn-end is-warning" }, parts.join(" · "));
     }
