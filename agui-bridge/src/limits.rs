@@ -10,6 +10,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
+    /// Text of one event; a longer text comes in several.
+    pub delta: usize,
     /// Text of one tool result; a longer one is cut and marked.
     pub result: usize,
     /// Arguments of one tool call; longer ones are replaced by `{"omittedBytes":…}`.
@@ -18,7 +20,7 @@ pub struct Limits {
     pub value: usize,
     /// Text that a tool call shows before it ends; of a longer one, the end.
     pub progress: usize,
-    /// Message of a `RUN_ERROR`; a longer one is cut and marked.
+    /// Message of a `RUN_ERROR`, and title of a tool call; a longer one is cut and marked.
     pub message: usize,
     /// Tool calls that are kept. One more forgets the oldest that has its result, or gives the oldest its result.
     pub tool_calls: usize,
@@ -31,6 +33,8 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Default of [`delta`](Self::delta): 64 KiB.
+    pub const DELTA: usize = 64 << 10;
     /// Default of [`result`](Self::result): 64 KiB.
     pub const RESULT: usize = 64 << 10;
     /// Default of [`arguments`](Self::arguments): 1 MiB.
@@ -54,6 +58,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            delta: Self::DELTA,
             result: Self::RESULT,
             arguments: Self::ARGUMENTS,
             value: Self::VALUE,

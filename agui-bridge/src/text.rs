@@ -1,6 +1,6 @@
 //! Messages and thoughts: joining chunks, opening and closing spans.
 use crate::ids;
-use crate::json::Members;
+use crate::json::{self, Members};
 use crate::translator::Translator;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, MessageId as ChunkId};
@@ -117,10 +117,29 @@ impl Translator {
         let metadata = self.metadata(acp);
         let joins = |open: &&Open| open.voice == voice && (key.is_none() || open.key == key);
         let open = self.text.open.as_ref().filter(joins).map(|open| open.id.clone());
-        let (id, metadata) = match open {
+        let (id, mut metadata) = match open {
             Some(id) => (id, metadata),
             None => (self.open(voice, key, metadata), None),
         };
+        let limit = self.options.limits.delta;
+        if delta.len() <= limit {
+            return self.say_piece(voice, id, delta, metadata);
+        }
+        let mut rest = &*delta;
+        while let Some(first) = rest.chars().next() {
+            let piece = json::head(rest, limit.max(first.len_utf8()));
+            rest = rest.strip_prefix(piece).unwrap_or_default();
+            self.say_piece(voice, id.clone(), piece.into(), metadata.take());
+        }
+    }
+
+    fn say_piece(
+        &mut self,
+        voice: Voice,
+        id: MessageId,
+        delta: String,
+        metadata: Option<Metadata>,
+    ) {
         if voice == Voice::Thought {
             let mut event = ReasoningMessageContentEvent::new(id, delta);
             event.metadata = metadata;

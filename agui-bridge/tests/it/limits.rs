@@ -26,6 +26,27 @@ fn completed(members: Value) -> Value {
 }
 
 #[test]
+fn long_texts_come_in_pieces_of_whole_characters() {
+    let say = |kind: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": "ab\u{e9}\u{20ac}c"}});
+    let pieces = [
+        (2, vec!["ab", "\u{e9}", "\u{20ac}", "c"]),
+        (4, vec!["ab\u{e9}", "\u{20ac}c"]),
+        (8, vec!["ab\u{e9}\u{20ac}c"]),
+    ];
+    for (limit, pieces) in pieces {
+        for (kind, event) in [
+            ("agent_message_chunk", "TEXT_MESSAGE_CONTENT"),
+            ("agent_thought_chunk", "REASONING_MESSAGE_CONTENT"),
+        ] {
+            let stream = run(|limits| limits.delta = limit, &[say(kind)]);
+            let given: Vec<_> =
+                of_type(&stream, event).iter().map(|event| event["delta"].clone()).collect();
+            assert_eq!(given, pieces);
+        }
+    }
+}
+
+#[test]
 fn results_are_cut_between_characters() {
     let output = completed(json!({"rawOutput": "12345678\u{e9}abc"}));
     let stream = run(|limits| limits.result = 9, &[output]);

@@ -333,7 +333,7 @@ proptest! {
     fn small_limits_keep_order(options in options(), steps in steps(), limit in 0..5usize) {
         let mut options = options;
         let limits = &mut options.limits;
-        for limited in [&mut limits.result, &mut limits.arguments, &mut limits.value, &mut limits.progress,
+        for limited in [&mut limits.delta, &mut limits.result, &mut limits.arguments, &mut limits.value, &mut limits.progress,
             &mut limits.message, &mut limits.tool_calls, &mut limits.waiting_updates, &mut limits.permissions,
             &mut limits.ids] {
             *limited = limit;
