@@ -288,6 +288,42 @@ export const checks = [
     },
   },
   {
+    name: "a snapshot of the messages is shown in place of what was there",
+    async run({ page }) {
+      const call = { id: "c", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
+      await answerWith(page, (ids) => [
+        { type: "RUN_STARTED", ...ids },
+        { type: "TEXT_MESSAGE_START", messageId: "old" },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "old", delta: "forgotten" },
+        { type: "TEXT_MESSAGE_END", messageId: "old" },
+        {
+          type: "MESSAGES_SNAPSHOT",
+          messages: [
+            { id: "u1", role: "user", content: "first question" },
+            { id: "r1", role: "reasoning", content: "first thought" },
+            { id: "a1", role: "assistant", content: "first answer", toolCalls: [call] },
+            { id: "t1", role: "tool", toolCallId: "c", content: "file text" },
+            { id: "u2", role: "user", content: "second question" },
+          ],
+        },
+        { type: "TEXT_MESSAGE_START", messageId: "a2" },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "a2", delta: "second answer" },
+        { type: "TEXT_MESSAGE_END", messageId: "a2" },
+        { type: "RUN_FINISHED", ...ids, outcome: { type: "success" } },
+      ]);
+      await send(page, "hello");
+      await turnEnd(page, 2).waitFor();
+      assert.equal(await page.locator(".turn").count(), 2);
+      const first = await turn(page, 1).textContent();
+      for (const part of ["first question", "first thought", "first answer", "read_file", "a.txt", "file text"]) assert.ok(first.includes(part), part);
+      const texts = await page.locator(".turn").allTextContents();
+      assert.ok(!texts.join("").includes("forgotten"));
+      assert.match(texts[1], /second question[\s\S]*second answer[\s\S]*Done/);
+      assert.equal(await page.locator("article.tool").getAttribute("data-status"), "completed");
+      assert.equal(await page.locator(".working").count(), 0);
+    },
+  },
+  {
     name: "a new chat begins anew",
     async run({ page }) {
       await send(page, "slow");

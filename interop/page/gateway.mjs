@@ -11,6 +11,8 @@ const END_MS = 10_000;
 export async function startGateway(command) {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
   const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd], { stdio: ["ignore", "ignore", "pipe"] });
+  // Also when this program is ended early.
+  process.once("exit", () => child.kill());
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
   let log = "";
   const listening = new Promise((resolve, reject) => {
