@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { AGENTS, BIN, Place, Program, SCENARIOS, check, prompt, within } from "./harness.mjs";
+import { AGENTS, BIN, INTEROP, Place, Program, SCENARIOS, check, prompt, within } from "./harness.mjs";
 
 const START_SECONDS = 15;
 const TURN_SECONDS = 60;
@@ -13,14 +13,15 @@ const VERSIONS = ["1.0.0", "0.0.59"];
 
 /** A gateway with one agent, and one thread of the client in front of it. */
 class Chat {
-  static async open(agent, version, options = [], agentCommand) {
+  static async open(agent, version, options = [], connection) {
     const chat = new Chat();
     chat.agent = agent;
     chat.version = version;
     chat.place = new Place();
     const login = agent.authenticate ? ["--authenticate", agent.authenticate] : [];
-    const command = ["--listen", "127.0.0.1:0", "--agent", agentCommand ?? chat.place.agentCommand(agent), "--cwd", chat.place.workspace];
-    chat.gateway = new Program(join(BIN, "gateway"), [...command, ...login, ...options], chat.place.env);
+    connection ??= ["--agent", chat.place.agentCommand(agent)];
+    const place = ["--listen", "127.0.0.1:0", "--cwd", chat.place.workspace];
+    chat.gateway = new Program(join(BIN, "gateway"), [...place, ...connection, ...login, ...options], chat.place.env);
     try {
       [, chat.url] = await chat.gateway.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
     } catch (error) {
@@ -70,6 +71,16 @@ class Chat {
     const { messages } = this.client;
     const wire = this.place.tapped("out").slice(lines);
     return { version: this.version, events, last: events.at(-1), messages: messages.slice(before + 1), thread: messages, wire };
+  }
+
+  /** A slow turn that is cancelled by request once it says something. */
+  cancelledTurn() {
+    let cancelled;
+    return this.turn("slow", async (event, runId) => {
+      if (event.type !== "TEXT_MESSAGE_CONTENT" || cancelled) return;
+      cancelled = true;
+      assert.equal((await this.post(`runs/${runId}/cancel`)).status, 202);
+    });
   }
 
   /** Answers each permission request with the option of this kind. */
@@ -226,13 +237,7 @@ async function conversation(agent, version) {
     assert.equal(turn.last.code, error.code === -32603 ? "ACP_INTERNAL_ERROR" : "ACP_ERROR");
   });
   await check(title("cancel by request"), async () => {
-    let cancelled;
-    const turn = await chat.turn("slow", async (event, runId) => {
-      if (event.type !== "TEXT_MESSAGE_CONTENT" || cancelled) return;
-      cancelled = true;
-      assert.equal((await chat.post(`runs/${runId}/cancel`)).status, 202);
-    });
-    expectCancelled(turn, version);
+    expectCancelled(await chat.cancelledTurn(), version);
     assert.equal((await chat.post(`runs/${randomUUID()}/cancel`)).status, 404, "cancel of an unknown run");
   });
   await check(title("a turn after a cancelled one"), async () => {
@@ -249,6 +254,31 @@ async function conversation(agent, version) {
     await chat.place.until("session/cancel after the client went away", 10, () => cancels() === before + 1);
   });
   await check(title("the end, nothing left behind"), () => chat.close());
+}
+
+/** The official SDK's WebSocket server behind the gateway; there is no tap on a socket, so the scenarios say it all. */
+async function overWebSocket(version) {
+  await check(`gateway × sdk-agent over WebSocket × @ag-ui/client ${version}`, async () => {
+    const server = new Program(process.execPath, [join(INTEROP, "agents/sdk-agent.mjs"), "--listen"], process.env);
+    let chat;
+    try {
+      const [, url] = await server.said(/listening on (ws:\S+)\n/, START_SECONDS);
+      chat = await Chat.open(AGENTS[0], version, [], ["--agent-url", url]);
+      for (const scenario of ["text", "edit"]) {
+        const turn = await chat.turn(scenario, chat.answering("allow_once"));
+        expectFinished(turn);
+        const said = turn.messages.filter(({ role }) => role === "assistant");
+        assert.equal(said.map(({ content }) => content ?? "").join(""), words(scenario));
+        assert.equal(turn.messages.filter(({ role }) => role === "tool").length, scenario === "edit" ? 1 : 0);
+      }
+      assert.equal(readFileSync(join(chat.place.workspace, "greeting.txt"), "utf8"), "hello, world\n");
+      expectCancelled(await chat.cancelledTurn(), version);
+      await chat.gateway.stop(EXIT_SECONDS);
+    } finally {
+      server.child.kill("SIGKILL");
+      chat?.place.leave();
+    }
+  });
 }
 
 async function policy(option, happened) {
@@ -304,7 +334,7 @@ async function agentThatDies(version) {
 
 async function agentThatEndsAtOnce(version) {
   await check(`gateway × @ag-ui/client ${version}: an agent that ends before a turn`, async () => {
-    const chat = await Chat.open({ name: "sdk-agent" }, version, [], "sh -c 'exit 3'");
+    const chat = await Chat.open({ name: "sdk-agent" }, version, [], ["--agent", "sh -c 'exit 3'"]);
     try {
       const turn = await chat.turn("text");
       assert.equal(turn.last.type, "RUN_ERROR", JSON.stringify(turn.last));
@@ -328,6 +358,7 @@ async function agentThatIsNotThere() {
 for (const agent of AGENTS) for (const version of VERSIONS) await conversation(agent, version);
 for (const version of VERSIONS) {
   await vocabulary(version);
+  await overWebSocket(version);
   await agentThatDies(version);
   await agentThatEndsAtOnce(version);
 }

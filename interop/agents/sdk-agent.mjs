@@ -1,10 +1,15 @@
-// An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model.
+// An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model: on stdio, or with `--listen` on
+// a WebSocket, whose address it writes on stderr.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import * as acp from "@agentclientprotocol/sdk";
+import { createNodeHttpHandler, createNodeWebSocketUpgradeHandler } from "@agentclientprotocol/sdk/experimental/node";
+import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
+import { WebSocketServer } from "ws";
 
 const SCENARIOS = JSON.parse(readFileSync(new URL("../scenarios.json", import.meta.url), "utf8"));
 const KINDS = { read: "read", edit: "edit", shell: "execute" };
@@ -88,7 +93,7 @@ async function play(rounds, session, peer, signal) {
   return signal.aborted ? "cancelled" : "end_turn";
 }
 
-const connection = acp
+const agent = acp
   .agent({ name: "sdk-agent" })
   .onRequest(requests.initialize, ({ params }) => {
     clientReadsFiles = params.clientCapabilities?.fs?.readTextFile ?? false;
@@ -107,6 +112,14 @@ const connection = acp
     const rounds = SCENARIOS[words.match(/scenario:([a-z]+)/)?.[1]] ?? [{ text: "No scenario was named." }];
     return { stopReason: await play(rounds, session, peer, session.turn.signal) };
   })
-  .onNotification(requests.session.cancel, ({ params }) => sessions.get(params.sessionId)?.turn?.abort())
-  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
-await connection.closed;
+  .onNotification(requests.session.cancel, ({ params }) => sessions.get(params.sessionId)?.turn?.abort());
+
+if (process.argv[2] === "--listen") {
+  const acpServer = new AcpServer({ agent });
+  const server = createServer(createNodeHttpHandler(acpServer));
+  server.on("upgrade", createNodeWebSocketUpgradeHandler(acpServer, new WebSocketServer({ noServer: true })));
+  server.listen(0, "127.0.0.1", () => console.error(`listening on ws://127.0.0.1:${server.address().port}/acp`));
+} else {
+  const stdio = acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin));
+  await agent.connect(stdio).closed;
+}
