@@ -57,6 +57,9 @@ impl Profile {
     /// | `TOOL_CALL_RESULT` | its `content` is a list of parts |
     ///
     /// A client of 1.0 fails on none of these.
+    ///
+    /// Two things are not in an event alone: after `RUN_ERROR` a legacy client fails on whatever comes, another run
+    /// too; and it takes an interrupt outcome, but forgets what was asked, so nobody answers.
     pub fn refuses(self, event: &Event) -> Option<Refusal> {
         if self == Self::V1 {
             return None;
