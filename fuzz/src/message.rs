@@ -1,11 +1,13 @@
 use jsonrpc_core::{Message, Response};
 use serde_json::value::RawValue;
 
-/// A message that can be read is written so that it reads the same; one that cannot has an answer that is a message.
+/// A message that can be read is written so that it reads the same, and half of it is not taken for another; one that
+/// cannot be read has an answer that is a message.
 pub fn message(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match Message::decode(text) {
         Ok(message) => {
+            broken_off(text, &message);
             let written = line(&message);
             let again = Message::decode(&written).expect("what was written is a message");
             assert_eq!(parts(&again), parts(&message));
@@ -23,6 +25,13 @@ pub fn message(data: &[u8]) {
             }
         }
     }
+}
+
+/// What is told of the first half of a message is true of the whole.
+fn broken_off(text: &str, message: &Message<'_>) {
+    let Some(Err(error)) = text.get(..text.len() / 2).map(Message::decode) else { return };
+    assert!(error.kind().is_none_or(|kind| kind == message.kind()));
+    assert!(error.id().is_none_or(|id| Some(id) == message.id()));
 }
 
 fn line(message: &Message<'_>) -> String {

@@ -3,6 +3,7 @@ use crate::message::Message;
 use crate::{ErrorObject, RequestId};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
+use memchr::memchr2;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -67,10 +68,12 @@ fn raw(value: &RawValue, out: &mut Vec<u8>) {
 
 /// A line break inside JSON can only stand between tokens, where a space means the same.
 fn keep_on_one_line(out: &mut [u8], start: usize) {
-    for byte in out.iter_mut().skip(start) {
-        if matches!(byte, b'\n' | b'\r') {
-            *byte = b' ';
-        }
+    let mut rest = out.get_mut(start..).unwrap_or_default();
+    while let Some((byte, behind)) =
+        memchr2(b'\n', b'\r', rest).and_then(|at| rest.get_mut(at..)?.split_first_mut())
+    {
+        *byte = b' ';
+        rest = behind;
     }
 }
 

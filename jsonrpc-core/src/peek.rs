@@ -112,14 +112,14 @@ pub fn peek(line: &[u8]) -> Result<Peek<'_>, PeekError> {
     let mut scanner = Scanner::new(line);
     let mut scan = EnvelopeScan::default();
     match scanner.next_token() {
-        Some(b'{') => scan.run(&mut scanner)?,
+        Some(b'{') => scan.run(&mut scanner).ok_or_else(|| scanner.fault())?,
         first => {
-            scanner.value()?;
+            scanner.value().ok_or_else(|| scanner.fault())?;
             let shape = if first == Some(b'[') { Shape::Batch } else { Shape::NotAnObject };
             scan.problem = Some(shape);
         }
     }
-    scanner.end()?;
+    scanner.end().ok_or_else(|| scanner.fault())?;
     let members = Members::new(scan.members.map(|range| text.get(range?)));
     match (scan.problem, members.kind()) {
         (None, Ok(kind)) => Ok(Peek { kind, members }),
@@ -133,28 +133,23 @@ pub fn peek(line: &[u8]) -> Result<Peek<'_>, PeekError> {
 /// # Errors
 /// `object` is not JSON, or has the member twice.
 pub fn peek_member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, PeekError> {
-    struct Search<'a, 'n> {
-        text: &'a str,
-        name: &'n str,
-        found: Option<&'a str>,
-        is_double: bool,
-    }
     let mut scanner = Scanner::new(object.as_bytes());
     if scanner.next_token() != Some(b'{') {
         return Ok(None);
     }
-    let mut search = Search { text: object, name, found: None, is_double: false };
-    scanner.object(
-        &mut search,
-        |_, _| {},
-        |search, name, value| {
-            if is_name(name, search.name) {
-                search.is_double |= search.found.is_some();
-                search.found = search.text.get(value);
+    let mut found = None;
+    let mut member = scanner.first_name().ok_or_else(|| scanner.fault())?;
+    while let Some(text) = member {
+        let value = scanner.value().ok_or_else(|| scanner.fault())?;
+        if text.is(name) {
+            if found.is_some() {
+                return Err(PeekError::Duplicate);
             }
-        },
-    )?;
-    if search.is_double { Err(PeekError::Duplicate) } else { Ok(search.found) }
+            found = object.get(value);
+        }
+        member = scanner.next_name().ok_or_else(|| scanner.fault())?;
+    }
+    Ok(found)
 }
 
 /// What is known of a message from the part of it that could be read.
@@ -169,7 +164,7 @@ pub(crate) struct Recovered {
 /// The id counts only where it is clear whose it is: both peers number their requests, often alike.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
     let mut scan = EnvelopeScan::default();
-    let is_whole = scan.run(&mut Scanner::new(bytes)).is_ok();
+    let is_whole = scan.run(&mut Scanner::new(bytes)).is_some();
     let [_, id, ..] = scan.members;
     let id = id
         .filter(|_| scan.problem != Some(Shape::Duplicate("id")))
@@ -195,20 +190,26 @@ struct EnvelopeScan {
 }
 
 impl EnvelopeScan {
-    fn run(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Fault> {
-        scanner.object(
-            self,
-            |scan, name| {
-                if let Some(is_begun) = known(name).and_then(|at| scan.is_begun.get_mut(at)) {
-                    *is_begun = true;
-                }
-            },
-            Self::insert,
-        )
+    fn run(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
+        let mut name = scanner.first_name()?;
+        while let Some(text) = name {
+            let member = NAMES.iter().position(|known| text.is(known));
+            if let Some(is_begun) = member.and_then(|at| self.is_begun.get_mut(at)) {
+                // An error that is `null` counts as absent, so that the name alone does not make a response.
+                *is_begun = !text.is("error") || !matches!(scanner.next_token(), Some(b'n') | None);
+            }
+            let value = scanner.value()?;
+            // Where the text broke off, or is broken, a number may be only the start of one.
+            if matches!(scanner.next_token(), Some(b',' | b'}')) {
+                self.insert(member, value);
+            }
+            name = scanner.next_name()?;
+        }
+        Some(())
     }
 
-    fn insert(&mut self, name: &[u8], value: Range<usize>) {
-        let problem = match known(name) {
+    fn insert(&mut self, member: Option<usize>, value: Range<usize>) {
+        let problem = match member {
             Some(at) => match self.members.get_mut(at) {
                 Some(slot @ None) => {
                     *slot = Some(value);
@@ -224,14 +225,4 @@ impl EnvelopeScan {
         };
         self.problem.get_or_insert(problem);
     }
-}
-
-fn known(name: &[u8]) -> Option<usize> {
-    NAMES.iter().position(|known| is_name(name, known))
-}
-
-fn is_name(name: &[u8], known: &str) -> bool {
-    name == known.as_bytes()
-        || name.contains(&b'\\')
-            && core::str::from_utf8(name).is_ok_and(|name| JsonStr::between_quotes(name) == known)
 }

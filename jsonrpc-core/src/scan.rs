@@ -2,6 +2,9 @@
 //!
 //! It takes exactly the texts that serde_json takes as a raw value, up to [`MAX_DEPTH`]: the grammar is checked, numbers
 //! may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8 is not its business.
+//!
+//! What reads gives nothing where the text is not JSON, and the scanner then has the [`Fault`].
+use crate::json_str::JsonStr;
 use core::ops::Range;
 
 /// How deep arrays and objects may lie in each other within one member.
@@ -14,53 +17,73 @@ pub(crate) enum Fault {
     TooDeep,
 }
 
+/// The name of a member, as it stands between its quotes.
+#[derive(Clone, Copy)]
+pub(crate) struct Name<'a> {
+    bytes: &'a [u8],
+    has_escapes: bool,
+}
+
+impl Name<'_> {
+    pub(crate) fn is(&self, name: &str) -> bool {
+        if self.has_escapes {
+            let text = core::str::from_utf8(self.bytes);
+            return text.is_ok_and(|text| JsonStr::between_quotes(text) == name);
+        }
+        self.bytes == name.as_bytes()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    is_too_deep: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, is_too_deep: false }
     }
 
-    /// Reads an object to its end, and gives each member: the name between its quotes, and where the value is.
-    /// Before the value is read, `begin` gets the name.
-    pub(crate) fn object<C>(
-        &mut self,
-        context: &mut C,
-        begin: fn(&mut C, name: &'a [u8]),
-        member: fn(&mut C, name: &'a [u8], value: Range<usize>),
-    ) -> Result<(), Fault> {
+    /// Why reading ended, after it gave nothing.
+    pub(crate) fn fault(&self) -> Fault {
+        if self.is_too_deep { Fault::TooDeep } else { Fault::Syntax { at: self.at } }
+    }
+
+    /// Enters an object, and reads the name of its first member: what stands between the quotes.
+    pub(crate) fn first_name(&mut self) -> Option<Option<Name<'a>>> {
         self.expect(b'{')?;
+        if self.take(b'}') { Some(None) } else { self.name().map(Some) }
+    }
+
+    /// Reads the name of the next member, after the value of the one before.
+    pub(crate) fn next_name(&mut self) -> Option<Option<Name<'a>>> {
         if self.take(b'}') {
-            return Ok(());
+            return Some(None);
         }
-        loop {
-            let name = self.name()?;
-            begin(context, name);
-            let value = self.value()?;
-            member(context, name, value);
-            if self.take(b'}') {
-                return Ok(());
-            }
-            self.expect(b',')?;
-        }
+        self.expect(b',')?;
+        self.name().map(Some)
     }
 
     /// Reads a value of any kind, and says where it is.
-    pub(crate) fn value(&mut self) -> Result<Range<usize>, Fault> {
-        self.skip_space();
+    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
+        match self.peek() {
+            Some(b'{' | b'[') => self.nested()?,
+            _ => self.scalar()?,
+        }
+        Some(start..self.at)
+    }
+
+    fn nested(&mut self) -> Option<()> {
         let mut open = Open::default();
         loop {
             match self.peek() {
-                Some(b'"') => self.string()?,
                 Some(b'{') => {
                     self.at += 1;
                     if !self.take(b'}') {
-                        open.push(true)?;
+                        self.push(&mut open, true)?;
                         self.name()?;
                         continue;
                     }
@@ -68,26 +91,36 @@ impl<'a> Scanner<'a> {
                 Some(b'[') => {
                     self.at += 1;
                     if !self.take(b']') {
-                        open.push(false)?;
+                        self.push(&mut open, false)?;
                         continue;
                     }
                 }
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word(b"true")?,
-                Some(b'f') => self.word(b"false")?,
-                Some(b'n') => self.word(b"null")?,
-                _ => return Err(self.fault()),
+                _ => self.scalar()?,
             }
             if !self.after_value(&mut open)? {
-                return Ok(start..self.at);
+                return Some(());
             }
         }
     }
 
+    fn scalar(&mut self) -> Option<()> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                self.string().map(|_| ())
+            }
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word(b"true"),
+            Some(b'f') => self.word(b"false"),
+            Some(b'n') => self.word(b"null"),
+            _ => None,
+        }
+    }
+
     /// Nothing but space may follow.
-    pub(crate) fn end(&mut self) -> Result<(), Fault> {
+    pub(crate) fn end(&mut self) -> Option<()> {
         self.skip_space();
-        if self.at == self.bytes.len() { Ok(()) } else { Err(self.fault()) }
+        if self.at == self.bytes.len() { Some(()) } else { None }
     }
 
     /// The next byte that is not space.
@@ -96,8 +129,13 @@ impl<'a> Scanner<'a> {
         self.peek()
     }
 
+    fn push(&mut self, open: &mut Open, is_object: bool) -> Option<()> {
+        self.is_too_deep = !open.push(is_object);
+        (!self.is_too_deep).then_some(())
+    }
+
     /// Closes what ends after a value; whether another value follows inside what is still open.
-    fn after_value(&mut self, open: &mut Open) -> Result<bool, Fault> {
+    fn after_value(&mut self, open: &mut Open) -> Option<bool> {
         while let Some(in_object) = open.top() {
             let close = if in_object { b'}' } else { b']' };
             if !self.take(close) {
@@ -107,66 +145,54 @@ impl<'a> Scanner<'a> {
                 } else {
                     self.skip_space();
                 }
-                return Ok(true);
+                return Some(true);
             }
             open.pop();
         }
-        Ok(false)
+        Some(false)
     }
 
     /// Reads a member's name and the colon behind it.
-    fn name(&mut self) -> Result<&'a [u8], Fault> {
-        self.skip_space();
+    fn name(&mut self) -> Option<Name<'a>> {
+        self.expect(b'"')?;
         let start = self.at;
-        self.string()?;
-        let name = self.bytes.get(start + 1..self.at - 1).unwrap_or_default();
+        let has_escapes = self.string()?;
+        let bytes = self.bytes.get(start..self.at - 1).unwrap_or_default();
         self.expect(b':')?;
         self.skip_space();
-        Ok(name)
+        Some(Name { bytes, has_escapes })
     }
 
-    fn string(&mut self) -> Result<(), Fault> {
-        if self.peek() != Some(b'"') {
-            return Err(self.fault());
+    /// Reads a string behind its first quote; whether it has escapes.
+    #[inline]
+    fn string(&mut self) -> Option<bool> {
+        self.skip_plain();
+        if self.peek() == Some(b'"') {
+            self.at += 1;
+            return Some(false);
+        }
+        self.escaped_string().map(|()| true)
+    }
+
+    /// Reads a string from its first escape.
+    #[cold]
+    fn escaped_string(&mut self) -> Option<()> {
+        while self.peek() != Some(b'"') {
+            if self.peek() != Some(b'\\') {
+                return None;
+            }
+            self.escape()?;
+            self.skip_plain();
         }
         self.at += 1;
-        loop {
-            self.skip_plain();
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => self.escape()?,
-                _ => return Err(self.fault()),
-            }
-        }
+        Some(())
     }
 
-    /// Skips to the next byte that ends a string, starts an escape, or may not stand in a string.
     fn skip_plain(&mut self) {
-        const ONES: u64 = u64::MAX / 255;
-        const TOPS: u64 = ONES << 7;
-        while let Some(chunk) = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) {
-            let chunk = u64::from_le_bytes(*chunk);
-            let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-            let control = chunk.wrapping_sub(ONES * 0x20) & !chunk;
-            let quote = zero(chunk ^ (ONES * 0x22));
-            let escape = zero(chunk ^ (ONES * 0x5c));
-            let found = (control | quote | escape) & TOPS;
-            if found != 0 {
-                // Borrows only make false hits behind the first true one.
-                self.at += (found.trailing_zeros() / 8) as usize;
-                return;
-            }
-            self.at += 8;
-        }
-        while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-            self.at += 1;
-        }
+        self.at += self.bytes.get(self.at..).map_or(0, plain_prefix);
     }
 
-    fn escape(&mut self) -> Result<(), Fault> {
+    fn escape(&mut self) -> Option<()> {
         self.at += 1;
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
@@ -174,17 +200,17 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 for _ in 0..4 {
                     if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return Err(self.fault());
+                        return None;
                     }
                     self.at += 1;
                 }
             }
-            _ => return Err(self.fault()),
+            _ => return None,
         }
-        Ok(())
+        Some(())
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Option<()> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -205,27 +231,27 @@ impl<'a> Scanner<'a> {
             self.digits()?;
         }
         // A digit behind a leading zero is left over, and fails where the number should have ended.
-        Ok(())
+        Some(())
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        if self.at == start { Err(self.fault()) } else { Ok(()) }
+        if self.at == start { None } else { Some(()) }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+    fn word(&mut self, word: &[u8]) -> Option<()> {
         if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
-            return Err(self.fault());
+            return None;
         }
         self.at += word.len();
-        Ok(())
+        Some(())
     }
 
-    fn expect(&mut self, token: u8) -> Result<(), Fault> {
-        if self.take(token) { Ok(()) } else { Err(self.fault()) }
+    fn expect(&mut self, token: u8) -> Option<()> {
+        if self.take(token) { Some(()) } else { None }
     }
 
     fn take(&mut self, token: u8) -> bool {
@@ -245,10 +271,27 @@ impl<'a> Scanner<'a> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
+}
 
-    fn fault(&self) -> Fault {
-        Fault::Syntax { at: self.at }
+/// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const TOPS: u64 = ONES << 7;
+    let (mut rest, mut length) = (bytes, 0);
+    while let Some((chunk, behind)) = rest.split_first_chunk() {
+        let chunk = u64::from_le_bytes(*chunk);
+        let control = chunk.wrapping_sub(ONES * 0x20);
+        let quote = (chunk ^ (ONES * 0x22)).wrapping_sub(ONES);
+        let escape = (chunk ^ (ONES * 0x5c)).wrapping_sub(ONES);
+        // A top bit that was not there came from a byte that went below zero; the first is always a true one.
+        let found = (control | quote | escape) & !chunk & TOPS;
+        if found != 0 {
+            return length + (found.trailing_zeros() / 8) as usize;
+        }
+        (rest, length) = (behind, length + 8);
     }
+    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    length + rest.iter().take_while(|byte| is_plain(byte)).count()
 }
 
 /// Which of the open brackets are objects, as bits.
@@ -259,12 +302,13 @@ struct Open {
 }
 
 impl Open {
-    fn push(&mut self, is_object: bool) -> Result<(), Fault> {
-        let word = self.objects.get_mut(self.depth / 64).ok_or(Fault::TooDeep)?;
+    /// Whether there was room.
+    fn push(&mut self, is_object: bool) -> bool {
+        let Some(word) = self.objects.get_mut(self.depth / 64) else { return false };
         let bit = 1 << (self.depth % 64);
         *word = if is_object { *word | bit } else { *word & !bit };
         self.depth += 1;
-        Ok(())
+        true
     }
 
     fn top(&self) -> Option<bool> {

@@ -125,6 +125,17 @@ proptest! {
         prop_assert!(matches!(again.version(), Version::V2));
     }
 
+    /// What is told of a message that broke off is true of the whole.
+    #[test]
+    fn what_is_recovered_is_true(text in crate::json::envelope()) {
+        let Ok(message) = Message::decode(&text) else { return Ok(()) };
+        for (at, _) in text.char_indices() {
+            let Err(error) = Message::decode(&text[..at]) else { continue };
+            prop_assert!(error.kind().is_none_or(|kind| kind == message.kind()), "{}", &text[..at]);
+            prop_assert!(error.id().is_none_or(|id| Some(id) == message.id()), "{}", &text[..at]);
+        }
+    }
+
     /// Whatever the text, decoding it ends in a message or an error, and the error repeats nothing of the text.
     #[test]
     fn decoding_does_not_panic(text in crate::json::damaged(crate::json::envelope())) {

@@ -75,6 +75,9 @@ fn odd_messages() {
         ("Starting agent...", "-32700, answer null"),
         (r#"{"id":1,"method":"m"} x"#, "-32700 Request 1, answer 1"),
         (r#"{"id":1,"method":"m","params":{"#, "-32700 Request 1, answer 1"),
+        (r#"{"method":"m","id":12"#, "-32700, answer null"),
+        (r#"{"method":"m","id":12,"#, "-32700 Request 12, answer 12"),
+        (r#"{"method":"m","id":012}"#, "-32700, answer null"),
         (r#"{"method":"m","params":{"#, "-32700, answer null"),
         (r#"{"id":1,"result":{"#, "-32700 Response 1"),
         (r#"{"id":1,"#, "-32700, answer null"),
@@ -138,11 +141,12 @@ fn answers_do_not_repeat_what_came() {
 /// What lines that are no text come out as, in short: as [`outcome`] does.
 #[test]
 fn odd_lines() {
-    let table: [(&[u8], &str); 8] = [
+    let table: [(&[u8], &str); 9] = [
         (b"{\"id\":1,\"method\":\"m\",\"params\":{\"a\":\"\xff\"}}", "-32700 Request 1, answer 1"),
         (b"{\"method\":\"m\",\"params\":{\"a\":\"\xff\"}}", "-32700 Notification"),
         (b"{\"id\":1,\"result\":\"\xff\"}", "-32700 Response 1"),
         (b"\xff\xfe", "-32700, answer null"),
+        (b"{\"method\":\"m\",\"a\":\"aaaaaaaaaaaaaaaaaaaaaa\",\"id\":123}", "-32600, answer null"),
         (
             b"{\"id\":1,\"method\":\"m\",\"params\":{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaa\"}}",
             "-32600 Request 1, answer 1",
