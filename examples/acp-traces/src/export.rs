@@ -36,12 +36,16 @@ impl Exporter {
     pub(crate) fn new(
         endpoint: Option<&str>,
         service_name: Option<String>,
-    ) -> Result<Self, ExporterBuildError> {
+    ) -> Result<Self, EndpointError> {
         let endpoint = endpoint.map_or_else(endpoint_from_environment, str::to_owned);
+        if !endpoint.starts_with("http://") {
+            return Err(EndpointError::Scheme { endpoint });
+        }
         let inner = opentelemetry_otlp::SpanExporter::builder()
             .with_tonic()
             .with_endpoint(&endpoint)
-            .build()?;
+            .build()
+            .map_err(|source| EndpointError::Url { endpoint: endpoint.clone(), source })?;
         let tally = Arc::new(Tally { endpoint, ..Tally::default() });
         let counting = Counting { inner, tally: Arc::clone(&tally) };
         let mut processor = BatchSpanProcessor::builder(counting).build();
@@ -65,6 +69,17 @@ impl Exporter {
     pub(crate) fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
     }
+}
+
+/// The collector's address cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EndpointError {
+    /// Not over HTTP, which is what gRPC without TLS needs.
+    #[error("the collector's address has to be http://HOST:PORT, not {endpoint:?}")]
+    Scheme { endpoint: String },
+    /// Not a URL.
+    #[error("the collector's address {endpoint:?} cannot be used: {source}")]
+    Url { endpoint: String, source: ExporterBuildError },
 }
 
 fn endpoint_from_environment() -> String {

@@ -66,7 +66,15 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         (&["--no-such-flag", "--", agent, "exit", "0"], "--no-such-flag"),
         (&[agent], "-- "),
         (&["--grace", "soon", "--", agent], "--grace"),
-        (&["--otlp-endpoint", "not a url", "--", agent, "exit", "0"], "not a url"),
+        (
+            &["--otlp-endpoint", "http://not a url", "--", agent, "exit", "0"],
+            "\"http://not a url\"",
+        ),
+        (&["--otlp-endpoint", "localhost:4317", "--", agent, "exit", "0"], "http://HOST:PORT"),
+        (
+            &["--otlp-endpoint", "https://localhost:4317", "--", agent, "exit", "0"],
+            "http://HOST:PORT",
+        ),
     ] {
         let output = run(acp_traces(arguments));
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
