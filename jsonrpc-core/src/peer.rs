@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 /// What holds, whatever the peer does:
 /// - Each request of ours ends once: by its response, by a response that cannot be read, at its deadline, or when the
 ///   connection closes.
-/// - Each request of theirs gets one response: ours, or the one that refuses it.
+/// - Each request of theirs gets one response, ours or the one that refuses it, unless the connection closes before.
 /// - Messages come out in the order they came in. A response never overtakes a notification that was sent before it, as
 ///   long as the caller sends what it is given in the order it is given.
 /// - Nothing grows past the [`Limits`].
@@ -171,7 +171,7 @@ pub enum Incoming<'a, T> {
     /// A response to no open request of ours: to none at all, to one that has ended, or an error about a message whose
     /// id the peer could not read.
     Unmatched(Response<'a>),
-    /// No message, or one too many things at once.
+    /// A line that is not a message.
     Malformed {
         /// What is wrong with it.
         error: LineError,
