@@ -144,7 +144,7 @@ impl InputError {
 /// | `binary` of 0.x | as the media part that it is | |
 ///
 /// Each entry of `context` follows as a resource, or as a text where the agent takes no resources; blank ones are left
-/// out.
+/// out. `tools`, `state`, `forwardedProps` and `resume` are not read.
 ///
 /// # Errors
 /// The input has no messages, its new messages are blank, or a part is broken, too large, or of a kind that the agent

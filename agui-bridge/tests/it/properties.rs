@@ -257,6 +257,23 @@ proptest! {
         }
     }
 
+    /// One text or thought is open at a time, and none while a tool call starts or an activity is shown.
+    #[test]
+    fn texts_are_closed_before_anything_else_is_placed(options in options(), steps in steps()) {
+        let mut open = false;
+        for event in stream(&options, &steps) {
+            match event {
+                Event::TextMessageStart(_) | Event::ReasoningStart(_) => {
+                    prop_assert!(!open);
+                    open = true;
+                }
+                Event::TextMessageEnd(_) | Event::ReasoningEnd(_) => open = false,
+                Event::ToolCallStart(_) | Event::ActivitySnapshot(_) => prop_assert!(!open),
+                _ => {}
+            }
+        }
+    }
+
     /// Each permission request gets one answer.
     #[test]
     fn permissions_are_answered_once(options in options(), steps in steps()) {

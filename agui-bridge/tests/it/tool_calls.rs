@@ -159,19 +159,44 @@ fn arguments_are_an_object() {
     }
 }
 
-#[test]
-fn a_status_never_goes_back() {
-    let body = turn(&[
-        update(json!({"status": "failed", "title": "Do it"})),
-        call(json!({"status": "pending"})),
-        update(json!({"status": "in_progress"})),
-        update(json!({"status": "completed"})),
-    ]);
-    let status: Vec<_> = of_type(&body, "ACTIVITY_SNAPSHOT")
+/// The statuses that an activity shows for these updates.
+fn statuses(updates: &[Value]) -> Vec<Value> {
+    let body = turn(updates);
+    of_type(&body, "ACTIVITY_SNAPSHOT")
         .iter()
         .map(|shown| shown["content"]["status"].clone())
-        .collect();
-    assert_eq!(status, ["failed"]);
+        .collect()
+}
+
+#[test]
+fn a_status_never_goes_back() {
+    let to = |status: &str| update(json!({"status": status}));
+    let table = [
+        (
+            vec![
+                to("failed"),
+                call(json!({"status": "pending"})),
+                to("in_progress"),
+                to("completed"),
+            ],
+            vec!["failed"],
+        ),
+        (
+            vec![to("in_progress"), call(json!({"status": "pending"}))],
+            vec!["in_progress", "incomplete"],
+        ),
+        (
+            vec![to("in_progress"), to("newer"), to("pending"), to("completed"), to("failed")],
+            vec!["in_progress", "newer", "completed"],
+        ),
+    ];
+    for (mut updates, expected) in table {
+        for update in &mut updates {
+            update["title"] = json!("Do it");
+        }
+        assert_eq!(statuses(&updates), expected, "{updates:?}");
+    }
+    let body = turn(&[to("failed"), to("completed")]);
     assert_eq!(of_type(&body, "TOOL_CALL_RESULT")[0]["metadata"]["acp"]["status"], "failed");
 }
 
