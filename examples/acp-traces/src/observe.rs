@@ -59,8 +59,7 @@ impl Observer {
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
             eprintln!(
-                "acp-traces: {} bytes in {} chunks were passed on unseen, the collector or this machine being too slow: \
-                 spans are missing",
+                "acp-traces: {} bytes in {} chunks passed faster than they could be looked at: spans are missing",
                 dropped.bytes, dropped.chunks
             );
         }
