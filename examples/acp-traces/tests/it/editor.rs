@@ -16,7 +16,7 @@ impl Editor {
         let mut editor = Self { proxy, session: String::new(), last_id: 0 };
         let info = json!({ "name": "test", "version": "1" });
         editor.call("initialize", &json!({ "protocolVersion": 1, "clientInfo": info }));
-        let session = editor.call("session/new", &json!({ "cwd": "/work", "mcpServers": [] }));
+        let session = editor.call("session/new", &json!({ "cwd": "/project", "mcpServers": [] }));
         editor.session = session["result"]["sessionId"].as_str().unwrap().to_owned();
         // The commands that the session knows.
         editor.proxy.read_line();

@@ -117,7 +117,7 @@ fn spans_have_the_attributes_of_the_conventions() {
 fn content_leaves_only_when_it_is_asked_for() {
     // Of the prompt, of a message, a title, a path, an argument.
     let canaries =
-        ["tour, said the canary", "no model behind me", "Edit greeting", "/work", "dear"];
+        ["tour, said the canary", "no model behind me", "Edit greeting", "/project", "dear"];
     let quiet = format!("{:?}", trace(&[], "tour, said the canary"));
     let recorded = format!("{:?}", trace(&["--record-content"], "tour, said the canary"));
     for canary in canaries {

@@ -64,7 +64,7 @@ impl Client {
     /// A new session; the commands that are told of then are read.
     pub(crate) fn new_session(&mut self) -> String {
         let result =
-            self.call("session/new", &json!({ "cwd": "/work", "mcpServers": [] })).unwrap();
+            self.call("session/new", &json!({ "cwd": "/project", "mcpServers": [] })).unwrap();
         let result: Value = result.decode().unwrap();
         assert!(matches!(self.update().1, SessionUpdate::AvailableCommandsUpdate(_)));
         result["sessionId"].as_str().unwrap().to_owned()

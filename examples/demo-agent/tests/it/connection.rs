@@ -62,7 +62,7 @@ fn a_session_that_does_not_exist_is_not_found() {
 fn a_loaded_session_tells_what_was_said() {
     let (mut client, session) = Client::with_session();
     let turn = client.turn(&session, "read", nothing);
-    let params = json!({ "sessionId": session, "cwd": "/work", "mcpServers": [] });
+    let params = json!({ "sessionId": session, "cwd": "/project", "mcpServers": [] });
     let id = client.request("session/load", &params);
     let SessionUpdate::UserMessageChunk(said) = client.update().1 else { panic!("not the prompt") };
     assert_eq!(said.content, "read".into());

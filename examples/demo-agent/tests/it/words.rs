@@ -108,7 +108,7 @@ fn read_is_a_tool_call_with_a_location() {
     let call = tool_call(&turn);
     assert_eq!(call.kind, Some(ToolKind::Read));
     let location = &call.locations.as_ref().unwrap()[0];
-    assert_eq!((location.path.as_str(), location.line), ("/work/greeting.txt", Some(1)));
+    assert_eq!((location.path.as_str(), location.line), ("/project/greeting.txt", Some(1)));
 }
 
 #[test]
