@@ -16,6 +16,14 @@ fn legacy_clients_are_spared_what_they_fail_on() {
                 "input":{"threadId":"t","runId":"r","messages":[],"tools":[],"context":[]}}"#,
             None,
         ),
+        (
+            r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"tools":[]}}"#,
+            Some(Refusal::Input),
+        ),
+        (
+            r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","input":{"threadId":"t","runId":"r","messages":[],"context":[]}}"#,
+            Some(Refusal::Input),
+        ),
         (r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","usage":[]}"#, None),
         (
             r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success"}}"#,
