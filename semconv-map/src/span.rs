@@ -27,13 +27,6 @@ pub enum Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpanHandle(pub(crate) u64);
 
-impl SpanHandle {
-    /// The number behind the handle, counted from 1.
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
-
 /// A span starts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

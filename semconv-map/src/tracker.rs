@@ -59,6 +59,18 @@ pub struct Counters {
 }
 
 /// How much a [`Tracker`] keeps at most.
+///
+/// Small things have limits of their own: names and ids are cut at [`MAX_NAME_BYTES`](crate::attribute::MAX_NAME_BYTES),
+/// content at the bounds of [`messages`](crate::messages).
+///
+/// ```
+/// use semconv_map::{Limits, Policy, Tracker};
+///
+/// let mut limits = Limits::default();
+/// limits.open_spans = 64;
+/// let tracker = Tracker::with_limits(Policy::default(), limits);
+/// assert_eq!(tracker.counters().dropped_spans, 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -124,6 +136,23 @@ impl CloseReason {
 ///
 /// It reads no clock and sends nothing: tell it each line and when it passed, and poll the records that follow. Whatever
 /// the peers send, each span that starts ends once, and what does not fit into the [`Limits`] is counted.
+///
+/// ```
+/// use core::time::Duration;
+/// use semconv_map::{Direction, Policy, Record, Tracker};
+///
+/// let mut tracker = Tracker::new(Policy::default());
+/// let asked = br#"{"jsonrpc":"2.0","id":0,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/etc/hosts"}}"#;
+/// let answered = br#"{"jsonrpc":"2.0","id":0,"error":{"code":-32002,"message":"no such file"}}"#;
+/// tracker.handle_line(Direction::AgentToClient, Duration::from_secs(1), asked);
+/// tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(3), answered);
+///
+/// let Some(Record::Start(start)) = tracker.poll() else { panic!("no span") };
+/// let Some(Record::End(end)) = tracker.poll() else { panic!("it goes on") };
+/// assert_eq!((&*start.name, end.time - start.time), ("fs/read_text_file", Duration::from_secs(2)));
+/// let error = end.attributes.iter().find(|attribute| attribute.key == semconv_map::keys::ERROR_TYPE);
+/// assert_eq!(error.map(|attribute| attribute.value.clone()), Some("-32002".into()));
+/// ```
 #[derive(Debug)]
 pub struct Tracker {
     policy: Policy,

@@ -9,6 +9,24 @@
 //! | `acp.permission.wait.duration` | seconds of waiting |
 //! | event `acp.permission` | on the tool call's span, with the same attributes |
 //!
+//! ```
+//! use core::time::Duration;
+//! use semconv_map::{Direction, Policy, Record, Tracker, keys};
+//!
+//! let mut tracker = Tracker::new(Policy::default());
+//! let asked = br#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[{"optionId":"ok","name":"Allow","kind":"allow_once"}]}}"#;
+//! let answered = br#"{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"ok"}}}"#;
+//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(1), asked);
+//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(6), answered);
+//!
+//! let event = std::iter::from_fn(|| tracker.poll()).find_map(|record| match record {
+//!     Record::Event(event) => Some(event),
+//!     _ => None,
+//! });
+//! let waited = event.map(|event| event.attributes.last().map(|last| (last.key, last.value.clone())));
+//! assert_eq!(waited, Some(Some((keys::ACP_PERMISSION_WAIT_DURATION, 5.0.into()))));
+//! ```
+//!
 //! Spec: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
 use crate::attribute::{Attributes, clip};
 use crate::keys;

@@ -28,6 +28,21 @@
 //! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`, `acp.config_options`,
 //! `acp.notice`, `acp.compaction`.
 //!
+//! ```
+//! use core::time::Duration;
+//! use semconv_map::{Attribute, Direction, Policy, Record, Tracker, keys};
+//!
+//! let mut tracker = Tracker::new(Policy::default());
+//! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
+//! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"max_tokens"}}"#;
+//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(2), answer);
+//!
+//! let Some(Record::End(end)) = std::iter::from_fn(|| tracker.poll()).last() else { panic!("no end") };
+//! assert!(end.attributes.contains(&Attribute::new(keys::ACP_STOP_REASON, "max_tokens")));
+//! assert!(end.attributes.contains(&Attribute::new(keys::GEN_AI_RESPONSE_FINISH_REASONS, ["length".into()])));
+//! ```
+//!
 //! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Call, Peers};

@@ -1,7 +1,8 @@
 //! Recordings of real agents, as the span trees that they have to become. Each tree was read beside its recording.
 use crate::spans::{A2C, C2A, Run};
-use semconv_map::{CloseReason, Policy};
+use semconv_map::{CloseReason, Counters, Policy};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use std::{env, fs};
@@ -20,18 +21,18 @@ struct Recorded {
 /// Each recording becomes the tree beside it, content capture off.
 #[test]
 fn recordings_become_their_trees() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut files: Vec<_> = fs::read_dir(fixtures.join("transcripts"))
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .collect();
-    files.sort();
-    assert!(files.len() > 8, "recordings are missing");
-    for file in files {
-        let tree = replay(&fs::read_to_string(&file).unwrap());
-        let name = Path::new(file.file_name().unwrap()).with_extension("txt");
-        let golden = fs::read_to_string(fixtures.join("golden").join(&name)).unwrap_or_default();
-        if tree != golden {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden");
+    for (name, recording) in recordings() {
+        let mut policy = Policy::default();
+        policy.network_transport = Some("pipe".into());
+        let run = replay(policy, &recording);
+        let mut tree = run.spans.tree(EPOCH);
+        let counters = run.tracker.counters();
+        if counters != Counters::default() {
+            tree.push_str(&format!("{counters:?}\n"));
+        }
+        let name = Path::new(&name).with_extension("txt");
+        if tree != fs::read_to_string(golden.join(&name)).unwrap_or_default() {
             let actual = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
             fs::write(&actual, &tree).unwrap();
             panic!("{} differs, its tree is in {}", name.display(), actual.display());
@@ -39,9 +40,21 @@ fn recordings_become_their_trees() {
     }
 }
 
-fn replay(recording: &str) -> String {
-    let mut policy = Policy::default();
-    policy.network_transport = Some("pipe".into());
+/// The recordings by the names of their files.
+pub(crate) fn recordings() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let recordings: BTreeMap<_, _> = files
+        .map(|file| {
+            (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
+        })
+        .collect();
+    assert!(recordings.len() > 10, "recordings are missing");
+    recordings
+}
+
+/// Gives a recording to a tracker, and closes it when the recording ends.
+pub(crate) fn replay(policy: Policy, recording: &str) -> Run {
     let mut run = Run::new(policy);
     let mut now = EPOCH;
     for recorded in recording.lines().map(|line| serde_json::from_str::<Recorded>(line).unwrap()) {
@@ -54,10 +67,5 @@ fn replay(recording: &str) -> String {
         run.line_at(direction, now, recorded.line.as_bytes());
     }
     run.close_at(now, CloseReason::ClientClosed);
-    let mut tree = run.spans.tree(EPOCH);
-    let counters = run.tracker.counters();
-    if counters != semconv_map::Counters::default() {
-        tree.push_str(&format!("{counters:?}\n"));
-    }
-    tree
+    run
 }

@@ -8,6 +8,7 @@
 )]
 
 mod content;
+mod conventions;
 mod golden;
 mod lifecycle;
 mod limits;
