@@ -2,7 +2,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment, Track};
 
@@ -19,10 +19,10 @@ use serde_path_to_error::{Path, Segment, Track};
 /// The text is not JSON, or not a `T`.
 pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
     serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
-            DecodeError::locate::<T>(text, &error)
-        } else {
-            DecodeError::syntax(error)
+        // The type may be what reading stumbles over first in a text that is no JSON at all.
+        match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(IgnoredAny) => DecodeError::locate::<T>(text, &error),
+            Err(error) => DecodeError::syntax(error),
         }
     })
 }
@@ -105,7 +105,8 @@ fn problem(message: &str, text: &str, pointer: &str) -> String {
 }
 
 fn kind_at(text: &str, pointer: &str) -> &'static str {
-    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    // A document that is nested too deep for a tree still has its error, without what came.
+    let Ok(document) = serde_json::from_str::<Value>(text) else { return "another value" };
     match document.pointer(pointer) {
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "boolean",

@@ -272,6 +272,7 @@ fn errors_say_where_what_and_what_came() {
             r#"{"inner":{"colours":[],"id":false,"type":"item"},"type":"item","id":"a","colours":[]}"#,
             "at /inner/id: expected a string, got boolean",
         ),
+        ("[DONE]", "expected JSON, got expected value at line 1 column 2"),
         (r#"{"type":"#, "expected JSON, got EOF while parsing a value at line 1 column 8"),
     ];
     for (text, expected) in table {
@@ -305,6 +306,15 @@ fn a_variant_without_a_name_has_no_tag() -> Result<(), Box<dyn std::error::Error
     let null: Choice = wire::decode(r#"{"type":null,"id":"a","colours":[]}"#)?;
     assert_eq!(null, untagged);
     Ok(())
+}
+
+#[test]
+fn an_error_beside_a_deep_value_is_found() {
+    let deep = format!(r#"{{"type":"nothing","deep":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
+    assert!(wire::decode::<Event>(&deep).is_ok());
+    let wrong = deep.replace(r#""nothing""#, "7");
+    let error = wire::decode::<Event>(&wrong).expect_err("a tag that is a number");
+    assert_eq!(error.to_string(), "at /type: expected a string, got another value");
 }
 
 #[test]
