@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import time
+from dataclasses import dataclass
 
 import acp
 from acp.schema import ClientCapabilities, FileSystemCapabilities, RequestPermissionResponse, ReadTextFileResponse
@@ -100,22 +101,36 @@ class Session:
         assert error[0] or not left, f"left behind: {left}"
 
 
-def wire_facts(place):
-    """What the agent's own bytes say: its name, the calls per prompt, the answers of prompts."""
-    sent, answered = lines(place.tapped("far", "in")), lines(place.tapped("far", "out"))
+@dataclass
+class Wire:
+    """What the agent's own bytes say of a session."""
+
+    agent: str | None
+    answers: list
+    calls: dict
+    asked: list
+    files: list
+
+
+def read_wire(place):
+    """`calls` tells for each tool call in which prompt it came up, counted from 0."""
+    sent, told = lines(place.tapped("far", "in")), lines(place.tapped("far", "out"))
     methods = {line["id"]: line["method"] for line in sent if "id" in line and "method" in line}
-    results = [line for line in answered if "id" in line and "method" not in line and line["id"] in methods]
-    prompts = [line for line in results if methods[line["id"]] == "session/prompt"]
-    [hello] = [line["result"] for line in results if methods[line["id"]] == "initialize"]
-    calls = {
-        (update := line["params"]["update"])["toolCallId"]: None
-        for line in answered
-        if line.get("method") == "session/update" and "toolCallId" in line["params"]["update"]
-    }
-    asked = [line for line in answered if line.get("method") == "session/request_permission"]
-    calls |= {line["params"]["toolCall"]["toolCallId"]: None for line in asked}
-    files = [line["method"] for line in answered if line.get("method", "").startswith("fs/")]
-    return hello.get("agentInfo", {}).get("name"), list(calls), prompts, asked, files
+    wire = Wire(None, [], {}, [], [])
+    for line in told:
+        method, params = line.get("method"), line.get("params", {})
+        if method is None and methods.get(line["id"]) == "initialize":
+            wire.agent = line["result"].get("agentInfo", {}).get("name")
+        elif method is None and methods.get(line["id"]) == "session/prompt":
+            wire.answers.append(line)
+        elif method == "session/update" and "toolCallId" in params["update"]:
+            wire.calls.setdefault(params["update"]["toolCallId"], len(wire.answers))
+        elif method == "session/request_permission":
+            wire.calls.setdefault(params["toolCall"]["toolCallId"], len(wire.answers))
+            wire.asked.append(params["toolCall"]["toolCallId"])
+        elif method and method.startswith("fs/"):
+            wire.files.append(method)
+    return wire
 
 
 def said(place):
@@ -128,64 +143,72 @@ def said(place):
 
 
 def expect_spans(session, spans):
-    """The spans that the recorded bytes call for, by name, kind, parent and attributes."""
-    name, calls, prompts, asked, files = wire_facts(session.place)
+    """The receiver holds the spans that the recorded bytes call for, and no others of these names."""
+    wire = read_wire(session.place)
     by_id = {span.id: span for span in spans}
-    named = lambda word: sorted((s for s in spans if s.name.split(" ")[0] == word), key=lambda s: s.start)
-    ancestors = lambda span: [span, *(ancestors(by_id[span.parent]) if span.parent else [])]
-
     for span in spans:
         assert span.start <= span.end, span
-        assert not span.parent or (span.parent in by_id and by_id[span.parent].trace == span.trace), span
-
+        if span.parent:
+            parent = by_id[span.parent]
+            assert parent.trace == span.trace and parent.start <= span.start and span.end <= parent.end, (span, parent)
+        if span.name.startswith(("invoke_agent", "execute_tool")):
+            assert span.attributes["gen_ai.operation.name"] == span.name.split(" ")[0], span
+            assert span.attributes["gen_ai.conversation.id"] == session.id, span
+            assert span.attributes.get("gen_ai.agent.name") == wire.agent, span
     for method in ("initialize", "session/new"):
-        [span] = named(method)
-        assert span.kind == "CLIENT" and span.status != "ERROR", span
+        [span] = named(spans, method)
+        assert (span.kind, span.status, span.parent) == ("CLIENT", "UNSET", ""), span
         assert span.attributes["acp.method.name"] == method, span
-        assert not span.parent, span
+        assert span.attributes["network.transport"] == "pipe", span
+    turns = expect_turns(wire, spans)
+    expect_tools(wire, spans, turns)
+    expect_served(wire, spans, turns)
 
-    turns = named("invoke_agent")
-    assert len(turns) == len(prompts), f"{len(prompts)} prompts, {len(turns)} invoke_agent spans"
-    for span, answer in zip(turns, prompts):
-        assert span.name == (f"invoke_agent {name}" if name else "invoke_agent"), span
-        assert span.kind == "CLIENT", span
-        assert not span.parent, span
-        assert span.attributes["gen_ai.operation.name"] == "invoke_agent", span
+
+def named(spans, word):
+    """The spans whose names begin with this word, in order of time."""
+    return sorted((span for span in spans if span.name.split(" ")[0] == word), key=lambda span: span.start)
+
+
+def expect_turns(wire, spans):
+    turns = named(spans, "invoke_agent")
+    for span, answer in zip(turns, wire.answers, strict=True):
+        assert span.name == (f"invoke_agent {wire.agent}" if wire.agent else "invoke_agent"), span
+        assert (span.kind, span.parent) == ("CLIENT", ""), span
         assert span.attributes["gen_ai.provider.name"], span
-        assert span.attributes.get("gen_ai.agent.name") == name, span
-        assert span.attributes["gen_ai.conversation.id"] == session.id, span
         if "error" in answer:
-            assert span.status == "ERROR" and span.attributes["error.type"] == str(answer["error"]["code"]), span
+            assert (span.status, span.attributes["error.type"]) == ("ERROR", str(answer["error"]["code"])), span
         else:
             reason = answer["result"]["stopReason"]
+            finish = {"end_turn": "stop", "cancelled": "cancelled"}[reason]
             assert span.attributes["acp.stop_reason"] == reason, span
-            expected = {"end_turn": "stop", "cancelled": "cancelled"}[reason]
-            assert span.attributes["gen_ai.response.finish_reasons"] == [expected], span
-            assert span.status != "ERROR", span
-            assert ("acp.session.cancel" in span.events) == (span is turns[-1]), span
+            assert span.attributes["gen_ai.response.finish_reasons"] == [finish], span
+            assert span.status == "UNSET", span
+        assert ("acp.session.cancel" in span.events) == (span is turns[-1]), span
+    return turns
 
-    tools = named("execute_tool")
-    assert sorted(s.attributes["gen_ai.tool.call.id"] for s in tools) == sorted(calls), (calls, tools)
-    for span in tools:
-        assert span.kind == "INTERNAL", span
+
+def expect_tools(wire, spans, turns):
+    tools = {span.attributes["gen_ai.tool.call.id"]: span for span in named(spans, "execute_tool")}
+    assert tools.keys() == wire.calls.keys() and len(tools) == len(named(spans, "execute_tool")), (wire.calls, tools)
+    for call, turn in wire.calls.items():
+        span = tools[call]
         assert span.name == f"execute_tool {span.attributes['gen_ai.tool.name']}", span
-        assert span.attributes["gen_ai.operation.name"] == "execute_tool", span
-        assert span.attributes["gen_ai.conversation.id"] == session.id, span
-        assert by_id[span.parent] in turns, span
-
-    permissions = named("session/request_permission")
-    assert len(permissions) == len(asked), permissions
-    for span, request, kind in zip(permissions, asked, ("allow_once", "reject_once"), strict=True):
-        assert span.kind == "SERVER", span
+        assert (span.kind, span.parent) == ("INTERNAL", turns[turn].id), span
+    permissions = named(spans, "session/request_permission")
+    for span, call, kind in zip(permissions, wire.asked, ("allow_once", "reject_once"), strict=True):
+        assert (span.kind, span.parent) == ("SERVER", tools[call].id), span
         assert span.attributes["acp.permission.outcome"] == "selected", span
         assert span.attributes["acp.permission.option.kind"] == kind, span
-        above = ancestors(span)[1:]
-        assert above[0].attributes.get("gen_ai.tool.call.id") == request["params"]["toolCall"]["toolCallId"], span
-        assert above[-1] in turns, span
 
+
+def expect_served(wire, spans, turns):
+    """What the client did for the agent stands below the turn, or below its tool."""
     served = [span for span in spans if span.name.startswith("fs/")]
-    assert sorted(span.name for span in served) == sorted(files), (served, files)
-    assert all(span.kind == "SERVER" and ancestors(span)[-1] in turns for span in served), served
+    assert sorted(span.name for span in served) == sorted(wire.files), (served, wire.files)
+    traces = {turn.trace for turn in turns}
+    for span in served:
+        assert span.kind == "SERVER" and span.parent and span.trace in traces, span
 
 
 async def whole_session(agent):

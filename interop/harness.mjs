@@ -54,13 +54,14 @@ export class Place {
 
   /** The command of an agent with a tap before it, as words for a shell-like split. */
   agentCommand(agent) {
-    const words = ["python3", join(INTEROP, "tap.py"), join(this.root, "tap"), "--", join(INTEROP, "agents/start"), agent.name];
+    const tap = ["python3", join(INTEROP, "tap.py"), join(this.root, "tap"), "--"];
+    const words = [...tap, join(INTEROP, "agents/start"), agent.name];
     return words.map((word) => `'${word}'`).join(" ");
   }
 
   /**
-   * The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process. What is
-   * no JSON object is left out.
+   * The messages that went through the taps in one direction, `in` (to the agent) or `out`, in order of process.
+   * What is no JSON object is left out.
    */
   tapped(direction) {
     const folder = join(this.root, "tap");

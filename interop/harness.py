@@ -43,7 +43,7 @@ def prompt(agent, scenario):
 
 
 class Place:
-    """A workspace, a home and folders for taps, of one run; every process of the run carries `run` in its environment."""
+    """A workspace, a home and folders for taps, of one run; each process of the run has `run` in its environment."""
 
     def __init__(self):
         self.run = str(uuid.uuid4())
@@ -64,10 +64,10 @@ class Place:
 
     def processes(self):
         """The processes of this run that live now."""
-        found = {}
+        found, mark = {}, f"{MARK}={self.run}".encode()
         for entry in Path("/proc").iterdir():
             try:
-                if entry.name.isdigit() and f"{MARK}={self.run}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
                     found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 continue

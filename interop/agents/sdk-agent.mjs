@@ -1,5 +1,5 @@
-// An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model: on stdio, or with `--listen` on
-// a WebSocket, whose address it writes on stderr.
+// An ACP agent on the official TypeScript SDK that plays `scenarios.json` without a model: on stdio, or with `--listen`
+// on a WebSocket, whose address it writes on stderr.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -57,7 +57,8 @@ async function callTool(tool, session, peer, update) {
   await update({ sessionUpdate: "tool_call", ...toolCall });
   const change = (fields) => update({ sessionUpdate: "tool_call_update", toolCallId: toolCall.toolCallId, ...fields });
   if (role !== "read") {
-    const { outcome } = await peer.request(client.session.requestPermission, { sessionId: session.id, toolCall, options: OPTIONS });
+    const question = { sessionId: session.id, toolCall, options: OPTIONS };
+    const { outcome } = await peer.request(client.session.requestPermission, question);
     if (outcome.outcome !== "selected" || outcome.optionId !== "yes") {
       const text = "Not allowed.";
       return change({ status: "failed", content: [{ type: "content", content: { type: "text", text } }] });
@@ -97,7 +98,8 @@ const agent = acp
   .agent({ name: "sdk-agent" })
   .onRequest(requests.initialize, ({ params }) => {
     clientReadsFiles = params.clientCapabilities?.fs?.readTextFile ?? false;
-    return { protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: {}, agentInfo: { name: "sdk-agent", version: "1.0.0" } };
+    const agentInfo = { name: "sdk-agent", version: "1.0.0" };
+    return { protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: {}, agentInfo };
   })
   .onRequest(requests.session.new, ({ params }) => {
     const id = `session-${sessions.size + 1}`;
