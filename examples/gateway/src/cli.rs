@@ -2,6 +2,7 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Serves a chat page, and AG-UI over HTTP, in front of an ACP agent.
 ///
@@ -38,8 +39,41 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METHOD_ID")]
     pub(crate) authenticate: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) times: Times,
+
     #[command(subcommand)]
     pub(crate) hidden: Option<Hidden>,
+}
+
+/// How long things may take.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// How long the agent may take to start, and to answer anything but a prompt.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) answer_time: Duration,
+
+    /// How long a turn may take.
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
+    pub(crate) turn_time: Duration,
+
+    /// How long the agent may take to end a turn that was cancelled.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) cancel_grace: Duration,
+
+    /// How long the agent may take to exit after the end of its input, before it is terminated.
+    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = seconds)]
+    pub(crate) exit_grace: Duration,
+}
+
+/// The longest time that can be set: a year.
+const MAX_SECONDS: f64 = 366.0 * 24.0 * 3600.0;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected a number of seconds, from 0 to a year".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

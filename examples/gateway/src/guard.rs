@@ -1,39 +1,76 @@
 //! Runs a command so that it cannot outlive the gateway.
-use std::process::ExitCode;
+//!
+//! The gateway starts agents as `gateway guard PARENT -- COMMAND`, each in a process group of its own. Only Linux tells a
+//! process that its parent has ended; there the guard stays, and ends the whole group when the gateway is gone, however
+//! that happened. Elsewhere the command has only the end of its input to go by when the gateway is killed; an orderly end
+//! is the same everywhere.
+use std::io;
+use std::process::{Command, ExitCode};
 
-/// The exit status of a command that was not found, as shells have it.
-const NOT_FOUND: u8 = 127;
+/// The exit status of a command that cannot be run, as shells have it.
+const CANNOT_RUN: u8 = 127;
 
-/// Becomes `command`, which the kernel then ends when the gateway ends, however that happens.
-///
-/// Only Linux has the signal for it. Elsewhere the command has only the end of its stdin to go by when the gateway is
-/// killed; an orderly end is the same everywhere.
-pub(crate) fn exec(parent: u32, command: &[String]) -> ExitCode {
+/// The exit status of a command that a signal ended is this and the signal's number.
+#[cfg(target_os = "linux")]
+const SIGNALLED: i32 = 128;
+
+/// Runs `command`; the exit status is the command's.
+pub(crate) fn run(parent: u32, command: &[String]) -> ExitCode {
     let [program, args @ ..] = command else { return ExitCode::FAILURE };
-    #[cfg(target_os = "linux")]
-    if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
-        eprintln!("cannot tie the agent to the gateway: {error}");
-        return ExitCode::FAILURE;
+    let mut command = Command::new(program);
+    command.args(args);
+    let error = match guard(parent, command) {
+        Ok(status) => return ExitCode::from(status),
+        Err(error) => error,
+    };
+    eprintln!("cannot run {program}: {error}");
+    ExitCode::from(CANNOT_RUN)
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::main(flavor = "current_thread")]
+async fn guard(parent: u32, command: Command) -> io::Result<u8> {
+    use nix::sys::signal::{Signal, killpg};
+    use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
+    use std::fs::File;
+    use std::os::unix::process::{ExitStatusExt, parent_id};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // SIGUSR1 is to come when the gateway has ended. SIGTERM is for the command, which has it as a member of the group.
+    let mut orphaned = signal(SignalKind::user_defined1())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    nix::sys::prctl::set_pdeathsig(Signal::SIGUSR1)?;
+    if parent_id() != parent {
+        return Err(io::Error::other("the gateway has ended"));
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::{CommandExt, parent_id};
-        if parent_id() != parent {
-            return ExitCode::FAILURE;
+    let mut child = tokio::process::Command::from(command).spawn()?;
+    // The ends of the command's pipes are its own.
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&nothing)?;
+    dup2_stdout(&nothing)?;
+    let own_group = Pid::from_raw(0);
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status?,
+            Some(()) = orphaned.recv() => killpg(own_group, Signal::SIGKILL)?,
+            Some(()) = terminated.recv() => {}
         }
-        let error = std::process::Command::new(program).args(args).exec();
-        eprintln!("cannot run {program}: {error}");
-        ExitCode::from(NOT_FOUND)
+    };
+    let code = status.code().or(status.signal().map(|signal| SIGNALLED + signal));
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn guard(parent: u32, mut command: Command) -> io::Result<u8> {
+    use std::os::unix::process::{CommandExt, parent_id};
+    if parent_id() != parent {
+        return Err(io::Error::other("the gateway has ended"));
     }
-    #[cfg(not(unix))]
-    {
-        let _ = parent;
-        match std::process::Command::new(program).args(args).status() {
-            Ok(status) => ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)),
-            Err(error) => {
-                eprintln!("cannot run {program}: {error}");
-                ExitCode::from(NOT_FOUND)
-            }
-        }
-    }
+    Err(command.exec())
+}
+
+#[cfg(not(unix))]
+fn guard(_parent: u32, mut command: Command) -> io::Result<u8> {
+    let status = command.status()?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }

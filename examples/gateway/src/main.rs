@@ -1,15 +1,17 @@
 //! A gateway between AG-UI web pages and ACP agents.
 //!
-//! `server` has the routes, `threads` and `thread` the conversations, `agent` and `transport` the way to the agent,
-//! `process` and `guard` its process, `run_log` what a run has said.
+//! `server` has the routes and `page` the page; `threads` and `thread` the conversations, `run_log` what a run has said;
+//! `agent`, `connection`, `sessions` and `transport` the way to the agent, `process` and `guard` its process.
 
 mod agent;
 mod cli;
+mod connection;
 mod guard;
 mod page;
 mod process;
 mod run_log;
 mod server;
+mod sessions;
 mod thread;
 mod threads;
 mod transport;
@@ -17,11 +19,14 @@ mod transport;
 use agui_bridge::{Options, PermissionMode, Policy};
 use clap::Parser;
 use cli::{Args, Hidden, Permission};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use threads::Threads;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 use transport::Address;
 
@@ -29,11 +34,15 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::Guard { parent, command }) => return guard::exec(*parent, command),
+        Some(Hidden::Guard { parent, command }) => return guard::run(*parent, command),
         None => {}
     }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
     match serve(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -43,6 +52,9 @@ fn main() -> ExitCode {
     }
 }
 
+/// How long clients may take to read what is left when the gateway ends.
+const LINGER: Duration = Duration::from_secs(3);
+
 /// Why the gateway cannot start.
 #[derive(Debug, thiserror::Error)]
 enum Error {
@@ -50,6 +62,8 @@ enum Error {
     Listen { address: std::net::SocketAddr, error: io::Error },
     #[error("--agent: {0}")]
     Agent(String),
+    #[error("--agent-url: expected ws://HOST:PORT/…, got `{0}`")]
+    AgentUrl(String),
     #[error("--cwd: {0}")]
     Cwd(String),
     #[error(transparent)]
@@ -69,24 +83,32 @@ async fn serve(args: Args) -> Result<(), Error> {
     let listener = tokio::net::TcpListener::bind(args.listen)
         .await
         .map_err(|error| Error::Listen { address: args.listen, error })?;
-    let agents = Arc::new(agent::AgentPool::new(address, args.authenticate));
-    let threads = Arc::new(Threads::new(agents, options, cwd));
+    let agents = agent::AgentPool::new(address, args.authenticate, args.times);
+    let threads = Arc::new(Threads::new(agents, options, cwd, args.times.cancel_grace));
     eprintln!("listening on http://{}", listener.local_addr()?);
 
-    let ending = threads.clone();
-    axum::serve(listener, server::router(threads))
-        .with_graceful_shutdown(async move {
-            told_to_end().await;
-            // Streams end with their runs, so that the server has nothing left to wait for.
-            ending.shut_down().await;
-        })
-        .await?;
+    let ending = CancellationToken::new();
+    let server = axum::serve(listener, server::router(threads.clone()))
+        .with_graceful_shutdown(ending.clone().cancelled_owned());
+    let server = tokio::spawn(server.into_future());
+    told_to_end().await;
+    ending.cancel();
+    threads.shut_down().await;
+    // The streams have ended with their runs; who has not read them by then does not get the rest.
+    if timeout(LINGER, server).await.is_err() {
+        tracing::warn!("a connection is still open; leaving it");
+    }
     Ok(())
 }
 
 /// Which agent to use. A command has to exist: better to hear it now than with the first message.
 fn address(args: &Args) -> Result<Address, Error> {
     if let Some(url) = &args.agent_url {
+        let is_socket =
+            |url: &axum::http::Uri| url.scheme_str() == Some("ws") && url.host().is_some();
+        if !url.parse().is_ok_and(|url| is_socket(&url)) {
+            return Err(Error::AgentUrl(url.clone()));
+        }
         return Ok(Address::Url(url.clone()));
     }
     let Some(agent) = &args.agent else {

@@ -5,9 +5,6 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long an agent may take to end after its stdin has.
-const GRACE: Duration = Duration::from_secs(4);
-
 /// How long it may take after it was asked to terminate.
 const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 
@@ -17,11 +14,19 @@ pub(crate) struct Process {
     child: Child,
     #[cfg(unix)]
     group: Option<nix::unistd::Pid>,
+    /// How long it may take to end once its stdin has.
+    grace: Duration,
 }
 
 impl Process {
     /// Starts `command` below a guard that ends it when the gateway ends; its stderr is ours.
-    pub(crate) fn spawn(command: &[String]) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+    ///
+    /// The kernel counts the thread that calls this as the parent: it has to live as long as the gateway, as the
+    /// runtime's workers do.
+    pub(crate) fn spawn(
+        command: &[String],
+        grace: Duration,
+    ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut guarded = Command::new(std::env::current_exe()?);
         guarded.arg("guard").arg(std::process::id().to_string()).arg("--").args(command);
         guarded.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -39,15 +44,23 @@ impl Process {
                 child,
                 #[cfg(unix)]
                 group,
+                grace,
             },
             stdin,
             stdout,
         ))
     }
 
+    /// Waits until it has ended by itself, or cannot be waited for.
+    pub(crate) async fn exited(&mut self) {
+        if let Err(error) = self.child.wait().await {
+            tracing::warn!(%error, "cannot wait for the agent");
+        }
+    }
+
     /// Waits for the end, once the agent's stdin is closed; ends it when it does not end by itself.
     pub(crate) async fn end(mut self) -> io::Result<ExitStatus> {
-        let ended = match timeout(GRACE, self.child.wait()).await {
+        let ended = match timeout(self.grace, self.child.wait()).await {
             Ok(ended) => ended,
             Err(_) => {
                 tracing::warn!("the agent goes on after the end of its input; terminating it");

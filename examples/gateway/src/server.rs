@@ -6,8 +6,9 @@ use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, BodyDataStream};
 use axum::extract::{Path, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
@@ -18,9 +19,17 @@ use serde_json::json;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The most bytes of a request body.
 const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// The most bytes that are read of a larger one, so that its client gets as far as the answer.
+const MAX_DISCARDED: usize = 64 * 1024 * 1024;
+
+/// How long that may take.
+const DISCARD_TIME: Duration = Duration::from_secs(10);
 
 /// The routes.
 pub(crate) fn router(threads: Arc<Threads>) -> Router {
@@ -31,6 +40,10 @@ pub(crate) fn router(threads: Arc<Threads>) -> Router {
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
+        .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
+        .method_not_allowed_fallback(async || {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method")
+        })
         .layer(from_fn(only_this_site))
         .with_state(threads)
 }
@@ -63,9 +76,11 @@ async fn only_this_site(request: Request, next: Next) -> Response {
 fn foreign(headers: &HeaderMap) -> Option<Refusal> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let local = name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-    if !local {
+    let is_local = |host: &Authority| {
+        let name = host.host();
+        name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+    };
+    if !host.parse().is_ok_and(|host| is_local(&host)) {
         return Some(Refusal::new(
             StatusCode::FORBIDDEN,
             "the Host header must be an address or localhost",
@@ -91,23 +106,45 @@ async fn read_json<T: serde::de::DeserializeOwned>(
         let message = format!("expected Content-Type application/json, got `{kind}`");
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let declared = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let too_large = || {
-        Refusal::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body has more than {MAX_BODY} bytes"),
-        )
-    };
-    if declared.is_some_and(|length| length > MAX_BODY) {
-        return Err(too_large());
-    }
-    let body = to_bytes(body, MAX_BODY).await.map_err(|_| too_large())?;
+    let body = read_body(headers, body).await?;
     let text = str::from_utf8(&body)
         .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
     wire::decode(text)
         .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
+}
+
+/// Reads a body, unless it is over the limit.
+async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
+    let declared = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let mut fits = declared.is_none_or(|length| length <= MAX_BODY);
+    let (mut chunks, mut read) = (body.into_data_stream(), Vec::new());
+    while fits && let Some(chunk) = chunks.next().await {
+        let chunk = chunk
+            .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
+        fits = read.len() + chunk.len() <= MAX_BODY;
+        read.extend_from_slice(&chunk);
+    }
+    if fits {
+        return Ok(read);
+    }
+    // Many clients hear nothing before they have sent all; those that ask first have sent nothing.
+    if !headers.contains_key(header::EXPECT) {
+        tokio::spawn(timeout(DISCARD_TIME, discard(chunks)));
+    }
+    let message = format!("the body has more than {MAX_BODY} bytes");
+    Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message))
+}
+
+/// Reads what is left of a body that is not wanted.
+async fn discard(mut chunks: BodyDataStream) {
+    let mut discarded = 0;
+    while discarded < MAX_DISCARDED
+        && let Some(Ok(chunk)) = chunks.next().await
+    {
+        discarded += chunk.len();
+    }
 }
 
 /// `POST /api/ai/chat`: runs an AG-UI input and streams its events.
@@ -120,7 +157,7 @@ async fn chat(
     let Started { log, reader } = threads.start(input).await.map_err(|error| {
         let status = match &error {
             StartError::Busy | StartError::SameRun => StatusCode::CONFLICT,
-            StartError::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            StartError::Overloaded | StartError::Ending => StatusCode::SERVICE_UNAVAILABLE,
             StartError::Input(error) => {
                 StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
             }

@@ -1,6 +1,6 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
-use crate::agent::{Agent, FromAgent, Trouble};
-use crate::run_log::RunLog;
+use crate::agent::{Agent, FromAgent, Opened, Trouble};
+use crate::run_log::{MAX_UNREAD, RunLog};
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
@@ -17,9 +17,6 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-
-/// How long a cancelled turn may take to end.
-const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// How long a thread without runs is kept.
 pub(crate) const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -52,6 +49,9 @@ pub(crate) enum StartError {
     /// There are too many threads.
     #[error("too many threads are open")]
     Overloaded,
+    /// Nothing begins any more.
+    #[error("the gateway is ending")]
+    Ending,
 }
 
 /// Hears whether a run has begun.
@@ -79,7 +79,7 @@ impl Drop for Session {
     }
 }
 
-type Opening = BoxFuture<'static, Result<(SessionId, mpsc::Receiver<FromAgent>), Trouble>>;
+type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
 
 /// How far the run is that is going on.
 enum Stage {
@@ -100,6 +100,8 @@ struct Active {
 pub(crate) struct Thread {
     translator: Translator,
     cwd: String,
+    /// How long a cancelled turn may take to end.
+    cancel_grace: Duration,
     session: Option<Session>,
     /// The last message that the session's agent was sent.
     accepted: Option<MessageId>,
@@ -109,10 +111,11 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(options: Options, cwd: String) -> Self {
+    pub(crate) fn new(options: Options, cwd: String, cancel_grace: Duration) -> Self {
         Self {
             translator: Translator::new(options),
             cwd,
+            cancel_grace,
             session: None,
             accepted: None,
             active: None,
@@ -195,8 +198,11 @@ impl Thread {
             Work::Nothing => &[],
         };
         self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
+        let stopped = cancel.is_cancelled();
         self.active = Some(Active { log, cancel, stage: Stage::Working });
         match (asked, agent) {
+            // It was cancelled while it waited, or its client is gone: the agent need not know of it.
+            _ if stopped => self.translator.handle_stopped(),
             (Work::Nothing, _) => self.translator.handle_no_work(),
             (Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
             (Work::Prompt(prompt), Ok(_)) if self.session.is_some() => self.prompt(prompt),
@@ -222,8 +228,8 @@ impl Thread {
     }
 
     /// The agent has a session, or not.
-    fn opened(&mut self, opened: Opened) {
-        let Opened { agent, session, prompt } = opened;
+    fn opened(&mut self, answer: Answered) {
+        let Answered { agent, session, prompt } = answer;
         match session {
             Ok((id, inbox)) => {
                 self.session = Some(Session { agent, id, inbox });
@@ -255,6 +261,10 @@ impl Thread {
             Some(FromAgent::Withdrawn(id)) => self.translator.handle_permission_withdrawn(&id),
             Some(FromAgent::PromptEnded(Ok(response))) => {
                 self.translator.handle_prompt_response(Ok(response));
+            }
+            Some(FromAgent::PromptEnded(Err(Trouble::Failed(failure, why)))) => {
+                self.leave_session();
+                self.fail(failure, &why);
             }
             Some(FromAgent::PromptEnded(Err(trouble))) => self.trouble(trouble),
             Some(FromAgent::Gone(why)) => {
@@ -292,17 +302,26 @@ impl Thread {
         }
         self.flush();
         match self.session.as_ref().map(|session| session.agent.cancel(&session.id)) {
-            Some(Ok(())) => self.stage(Stage::Stopping(Instant::now() + CANCEL_GRACE)),
+            Some(Ok(())) => self.stage(Stage::Stopping(Instant::now() + self.cancel_grace)),
             Some(Err(trouble)) => self.trouble(trouble),
             None => self.translator.handle_stopped(),
         }
     }
 
-    /// The agent does not stop. Its session cannot be used again: what still comes is not for the next run.
+    /// The agent does not stop.
     fn give_up(&mut self) {
         tracing::warn!("the agent does not stop; leaving its session");
         self.session = None;
         self.translator.handle_stopped();
+    }
+
+    /// Leaves a session in which the agent may still be working: what comes from it is not for the next run.
+    fn leave_session(&mut self) {
+        if let Some(session) = self.session.take()
+            && let Err(trouble) = session.agent.cancel(&session.id)
+        {
+            tracing::debug!(?trouble, "the agent does not hear that it may stop");
+        }
     }
 
     /// Sends what the translator has, to both sides.
@@ -319,13 +338,15 @@ impl Thread {
             write(&mut bytes, &event);
         }
         let Some(active) = &self.active else { return };
-        if !bytes.is_empty() && !active.log.push(&bytes) && !active.cancel.is_cancelled() {
-            tracing::warn!("the client does not read; cancelling its run");
-            active.cancel.cancel();
-        }
+        let is_read = bytes.is_empty() || active.log.push(&bytes);
         if !self.translator.is_running() {
             active.log.end();
             self.active = None;
+        } else if !is_read {
+            tracing::warn!("the client does not read; ending its run");
+            self.leave_session();
+            let message = format!("The client is more than {MAX_UNREAD} bytes behind.");
+            self.fail(Failure::LimitExceeded, &message);
         }
     }
 }
@@ -376,16 +397,17 @@ async fn hear(session: &mut Option<Session>) -> Option<FromAgent> {
     }
 }
 
-struct Opened {
+/// What the agent answered to `session/new`.
+struct Answered {
     agent: Arc<Agent>,
-    session: Result<(SessionId, mpsc::Receiver<FromAgent>), Trouble>,
+    session: Result<Opened, Trouble>,
     prompt: Prompt,
 }
 
-async fn open(active: &mut Option<Active>) -> Opened {
+async fn open(active: &mut Option<Active>) -> Answered {
     let Some(Active { stage: Stage::Opening { agent, session, prompt }, .. }) = active else {
         return std::future::pending().await;
     };
     let session = session.await;
-    Opened { agent: agent.clone(), session, prompt: prompt.clone() }
+    Answered { agent: agent.clone(), session, prompt: prompt.clone() }
 }

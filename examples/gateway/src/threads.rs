@@ -1,12 +1,13 @@
 //! All the threads, and who may be told what.
-use crate::agent::AgentPool;
+use crate::agent::{AgentPool, Trouble};
 use crate::run_log::RunLog;
 use crate::thread::{Command, Run, StartError, Thread};
-use agui_bridge::{AnswerError, Options, PermissionAnswer};
+use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer};
 use agui_types::input::RunAgentInput;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,9 +30,10 @@ struct Entry {
 /// What all threads have in common, and the threads.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    agents: Arc<AgentPool>,
+    agents: AgentPool,
     options: Options,
     cwd: String,
+    cancel_grace: Duration,
     threads: Mutex<HashMap<String, Entry>>,
     runs: Mutex<HashMap<String, CancellationToken>>,
     numbered: AtomicU64,
@@ -62,11 +64,17 @@ impl Drop for Reader {
 }
 
 impl Threads {
-    pub(crate) fn new(agents: Arc<AgentPool>, options: Options, cwd: String) -> Self {
+    pub(crate) fn new(
+        agents: AgentPool,
+        options: Options,
+        cwd: String,
+        cancel_grace: Duration,
+    ) -> Self {
         Self {
             agents,
             options,
             cwd,
+            cancel_grace,
             threads: Mutex::default(),
             runs: Mutex::default(),
             numbered: AtomicU64::new(1),
@@ -91,13 +99,23 @@ impl Threads {
         }
         // From here on the run is forgotten, and stopped, whenever its reader is dropped.
         let reader = Reader { threads: self.clone(), run_id, cancel: cancel.clone() };
-        let agent = self.agents.agent().await;
+        let agent = tokio::select! {
+            biased;
+            () = self.shutdown.cancelled() => return Err(StartError::Ending),
+            () = cancel.cancelled() => {
+                Err(Trouble::Failed(Failure::AgentUnavailable, "not waited for".to_owned()))
+            }
+            agent = self.agents.agent() => agent,
+        };
         let run = Box::new(Run { input, agent, log: log.clone(), cancel });
         let (reply, begun) = oneshot::channel();
         self.thread(&thread_id)?
             .try_send(Command::Run(run, reply))
             .map_err(|_| StartError::Overloaded)?;
-        begun.await.map_err(|_| StartError::Overloaded)??;
+        let ended = |_| {
+            if self.shutdown.is_cancelled() { StartError::Ending } else { StartError::Overloaded }
+        };
+        begun.await.map_err(ended)??;
         Ok(Started { log, reader })
     }
 
@@ -153,8 +171,8 @@ impl Threads {
         let mut options = self.options.clone();
         options.interrupt_prefix = format!("{number}{INTERRUPT}");
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
-        self.tasks
-            .spawn(Thread::new(options, self.cwd.clone()).serve(inbox, self.shutdown.clone()));
+        let thread = Thread::new(options, self.cwd.clone(), self.cancel_grace);
+        self.tasks.spawn(thread.serve(inbox, self.shutdown.clone()));
         threads.insert(id.to_owned(), Entry { number, commands: commands.clone() });
         Ok(commands)
     }

@@ -4,17 +4,28 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{SinkExt, StreamExt, TryStreamExt};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::io::ReaderStream;
 
-/// The most messages that may wait to be written; an agent that far behind does not read any more.
-const MAX_UNWRITTEN: usize = 1024;
+/// The most bytes that may wait to be written; an agent that far behind does not read any more.
+const MAX_UNWRITTEN: usize = 64 * 1024 * 1024;
 
 /// The most bytes of one WebSocket message, as of one line.
 const MAX_FRAME: usize = jsonrpc_core::framing::Lines::DEFAULT_LIMIT;
+
+/// How long a socket may take to open.
+const DIAL_TIME: Duration = Duration::from_secs(10);
+
+/// How long what is unwritten may take to be written when the connection ends.
+const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// How to reach the agent.
 #[derive(Clone, Debug)]
@@ -25,12 +36,16 @@ pub(crate) enum Address {
     Url(String),
 }
 
+/// Bytes as they come; framing is up to the reader.
+pub(crate) type Incoming = BoxStream<'static, io::Result<Bytes>>;
+
 /// An open connection.
 pub(crate) struct Transport {
-    /// Bytes as they come; framing is up to the reader.
-    pub(crate) incoming: BoxStream<'static, io::Result<Bytes>>,
-    /// Lines to send, each with its line feed.
-    pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
+    pub(crate) incoming: Incoming,
+    /// Takes lines to send.
+    pub(crate) outgoing: Outgoing,
+    /// Sends them.
+    pub(crate) writer: Writer,
     /// The process at the other end, when it is ours.
     pub(crate) process: Option<Process>,
 }
@@ -44,36 +59,41 @@ pub(crate) enum ConnectError {
     /// The socket could not be opened.
     #[error("cannot reach the agent at {url}: {error}")]
     Dial { url: String, error: Box<tokio_tungstenite::tungstenite::Error> },
+    /// The socket did not open.
+    #[error("cannot reach the agent at {url}: no answer within {} seconds", DIAL_TIME.as_secs())]
+    Silent { url: String },
 }
 
 impl Address {
-    pub(crate) async fn connect(&self) -> Result<Transport, ConnectError> {
+    /// `exit_grace`: how long a process may take to end once its input has.
+    pub(crate) async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
         match self {
-            Self::Command(command) => spawn(command)
+            Self::Command(command) => spawn(command, exit_grace)
                 .map_err(|error| ConnectError::Spawn { command: command.join(" "), error }),
-            Self::Url(url) => dial(url)
-                .await
-                .map_err(|error| ConnectError::Dial { url: url.clone(), error: Box::new(error) }),
+            Self::Url(url) => match timeout(DIAL_TIME, dial(url)).await {
+                Ok(dialled) => dialled.map_err(|error| ConnectError::Dial {
+                    url: url.clone(),
+                    error: Box::new(error),
+                }),
+                Err(_) => Err(ConnectError::Silent { url: url.clone() }),
+            },
         }
     }
 }
 
-fn spawn(command: &[String]) -> io::Result<Transport> {
-    let (process, mut stdin, stdout) = Process::spawn(command)?;
-    let (outgoing, mut lines) = mpsc::channel::<Vec<u8>>(MAX_UNWRITTEN);
-    tokio::spawn(async move {
-        while let Some(mut batch) = lines.recv().await {
-            while let Ok(line) = lines.try_recv() {
-                batch.extend(line);
-            }
-            if let Err(error) = stdin.write_all(&batch).await {
+fn spawn(command: &[String], exit_grace: Duration) -> io::Result<Transport> {
+    let (process, mut stdin, stdout) = Process::spawn(command, exit_grace)?;
+    let (outgoing, mut queue) = queue();
+    let writer = tokio::spawn(async move {
+        while let Some(line) = queue.next().await {
+            if let Err(error) = stdin.write_all(&line).await {
                 tracing::debug!(%error, "the agent does not read");
                 return;
             }
         }
     });
     let incoming = ReaderStream::with_capacity(stdout, 64 * 1024).boxed();
-    Ok(Transport { incoming, outgoing, process: Some(process) })
+    Ok(Transport { incoming, outgoing, writer: Writer(writer), process: Some(process) })
 }
 
 async fn dial(url: &str) -> Result<Transport, tokio_tungstenite::tungstenite::Error> {
@@ -82,9 +102,9 @@ async fn dial(url: &str) -> Result<Transport, tokio_tungstenite::tungstenite::Er
         .max_frame_size(Some(MAX_FRAME));
     let (socket, _) = tokio_tungstenite::connect_async_with_config(url, Some(config), true).await?;
     let (mut sink, stream) = socket.split();
-    let (outgoing, mut lines) = mpsc::channel::<Vec<u8>>(MAX_UNWRITTEN);
-    tokio::spawn(async move {
-        while let Some(line) = lines.recv().await {
+    let (outgoing, mut queue) = queue();
+    let writer = tokio::spawn(async move {
+        while let Some(line) = queue.next().await {
             let text = match String::from_utf8(line) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -100,6 +120,8 @@ async fn dial(url: &str) -> Result<Transport, tokio_tungstenite::tungstenite::Er
     });
     let incoming = stream
         .map_err(io::Error::other)
+        // Whoever says good-bye has said all, even if the socket stays open.
+        .try_take_while(|message| std::future::ready(Ok(!message.is_close())))
         .try_filter_map(|message| async move {
             Ok(match message {
                 Message::Text(text) => Some(line(text.into())),
@@ -108,10 +130,96 @@ async fn dial(url: &str) -> Result<Transport, tokio_tungstenite::tungstenite::Er
             })
         })
         .boxed();
-    Ok(Transport { incoming, outgoing, process: None })
+    Ok(Transport { incoming, outgoing, writer: Writer(writer), process: None })
 }
 
 /// A message without its line feed gets one: each is a line of its own, or several.
 fn line(message: Bytes) -> Bytes {
     if message.ends_with(b"\n") { message } else { [&message[..], b"\n"].concat().into() }
+}
+
+/// The agent does not read what it is sent.
+#[derive(Debug, thiserror::Error)]
+#[error("the agent does not read what it is sent")]
+pub(crate) struct Unread;
+
+/// Takes lines for the writer, each with its line feed; nobody has to wait for it.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    lines: mpsc::UnboundedSender<Vec<u8>>,
+    unwritten: Arc<AtomicUsize>,
+}
+
+impl Outgoing {
+    pub(crate) fn send(&self, line: Vec<u8>) -> Result<(), Unread> {
+        let length = line.len();
+        let unwritten = self.unwritten.fetch_add(length, Ordering::Relaxed).saturating_add(length);
+        if unwritten > MAX_UNWRITTEN {
+            return Err(Unread);
+        }
+        self.lines.send(line).map_err(|_| Unread)
+    }
+}
+
+/// The writer's end.
+struct Queue {
+    lines: mpsc::UnboundedReceiver<Vec<u8>>,
+    unwritten: Arc<AtomicUsize>,
+    /// Bytes of the line that was taken last.
+    taken: usize,
+}
+
+fn queue() -> (Outgoing, Queue) {
+    let (sender, lines) = mpsc::unbounded_channel();
+    let unwritten = Arc::new(AtomicUsize::new(0));
+    let outgoing = Outgoing { lines: sender, unwritten: unwritten.clone() };
+    (outgoing, Queue { lines, unwritten, taken: 0 })
+}
+
+impl Queue {
+    /// The next line, once the one before it is written.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        self.unwritten.fetch_sub(self.taken, Ordering::Relaxed);
+        self.taken = 0;
+        let line = self.lines.recv().await?;
+        self.taken = line.len();
+        Some(line)
+    }
+}
+
+/// The task that writes.
+#[derive(Debug)]
+pub(crate) struct Writer(JoinHandle<()>);
+
+impl Writer {
+    /// Lets it write what is queued, once nothing more can be, and ends it when the agent does not read that.
+    pub(crate) async fn end(mut self) {
+        if timeout(FLUSH_TIME, &mut self.0).await.is_err() {
+            self.0.abort();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_queue_is_full_by_bytes_and_has_room_again() {
+        let (outgoing, mut queue) = queue();
+        outgoing.send(vec![b'x'; MAX_UNWRITTEN - 1]).unwrap();
+        outgoing.send(vec![b'y']).unwrap();
+        assert_eq!(queue.next().await.unwrap().len(), MAX_UNWRITTEN - 1);
+        // The first is written now.
+        assert_eq!(queue.next().await.unwrap(), b"y");
+        outgoing.send(vec![b'z'; MAX_UNWRITTEN - 1]).unwrap();
+        outgoing.send(vec![b'!']).unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn a_queue_without_a_writer_takes_nothing() {
+        let (outgoing, queue) = queue();
+        drop(queue);
+        outgoing.send(vec![b'x']).unwrap_err();
+    }
 }

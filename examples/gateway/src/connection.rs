@@ -1,0 +1,267 @@
+//! A connection to an agent: who sent what, and who waits for it.
+//!
+//! One task owns the connection. It reads whatever comes, answers what nobody else has to, and hands the rest to the
+//! thread whose session it is for, in the order it came: the answer to a prompt comes after the updates that were sent
+//! before it.
+use crate::agent::{Opened, Trouble};
+use crate::process::Process;
+use crate::sessions::Sessions;
+use crate::transport::{Incoming as Bytes, Outgoing, Transport, Writer};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
+use agui_bridge::Failure;
+use futures::StreamExt;
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{
+    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
+    RequestId,
+};
+use std::iter;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// How long an agent that has exited is listened to: what it started may hold its output open for ever.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What a connection is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Request { method: &'static str, params: Raw, token: Token, time: Duration },
+    Notify { method: &'static str, params: Raw },
+    Respond { id: RequestId, result: Raw },
+    Detach(SessionId),
+}
+
+/// Who waits for an answer.
+#[derive(Debug)]
+pub(crate) enum Token {
+    Once(oneshot::Sender<Result<Raw, Trouble>>),
+    NewSession(oneshot::Sender<Result<Opened, Trouble>>),
+    Prompt(SessionId),
+}
+
+pub(crate) struct Connection {
+    lines: Lines,
+    peer: Peer<Token>,
+    sessions: Sessions,
+    outgoing: Outgoing,
+    began: Instant,
+}
+
+impl Connection {
+    /// Serves the connection until the agent ends it, or nobody has commands for it any more; then ends the agent.
+    pub(crate) async fn serve(transport: Transport, mut commands: mpsc::Receiver<Command>) {
+        let Transport { mut incoming, outgoing, writer, mut process } = transport;
+        let mut connection = Self {
+            lines: Lines::default(),
+            peer: Peer::new(CancelMethod::ACP, Limits::default()),
+            sessions: Sessions::default(),
+            outgoing,
+            began: Instant::now(),
+        };
+        let why = connection.talk(&mut incoming, &mut commands, process.as_mut()).await;
+        // Whoever wants the agent from now on gets a new one.
+        commands.close();
+        drop(incoming);
+        connection.end(why, writer, process, commands).await;
+    }
+
+    /// Gives the reason why it cannot go on.
+    async fn talk(
+        &mut self,
+        incoming: &mut Bytes,
+        commands: &mut mpsc::Receiver<Command>,
+        mut process: Option<&mut Process>,
+    ) -> String {
+        loop {
+            let timeout = self.peer.poll_timeout().map(|at| self.began + at);
+            let done = tokio::select! {
+                bytes = incoming.next() => match bytes {
+                    Some(Ok(bytes)) => self.read(&bytes).await,
+                    Some(Err(error)) => Err(format!("the connection to the agent failed: {error}")),
+                    None => Err(closed()),
+                },
+                command = commands.recv() => match command {
+                    Some(command) => self.handle(command),
+                    None => Err("the gateway is ending".to_owned()),
+                },
+                () = sleep_until(timeout.unwrap_or(self.began)), if timeout.is_some() => {
+                    self.expire().await;
+                    Ok(())
+                }
+                () = exit(&mut process) => Err(self.last_words(incoming).await),
+            };
+            if let Err(why) = done {
+                return why;
+            }
+        }
+    }
+
+    /// Reads what an agent that has exited wrote before.
+    async fn last_words(&mut self, incoming: &mut Bytes) -> String {
+        let deadline = Instant::now() + LAST_WORDS;
+        while Instant::now() < deadline
+            && let Ok(Some(Ok(bytes))) = timeout_at(deadline, incoming.next()).await
+        {
+            if let Err(why) = self.read(&bytes).await {
+                return why;
+            }
+        }
+        closed()
+    }
+
+    async fn end(
+        mut self,
+        why: String,
+        writer: Writer,
+        process: Option<Process>,
+        mut commands: mpsc::Receiver<Command>,
+    ) {
+        self.lines.finish();
+        if let Err(error) = self.read_lines().await {
+            tracing::debug!(error, "the agent's last words cannot be answered");
+        }
+        let Self { mut peer, mut sessions, outgoing, .. } = self;
+        drop(outgoing);
+        writer.end().await;
+        let why = match process {
+            None => why,
+            Some(process) => match process.end().await {
+                Ok(status) => format!("{why} ({status})"),
+                Err(error) => format!("{why}; how it ended is not known: {error}"),
+            },
+        };
+        tracing::info!(why, "agent gone");
+        peer.handle_close();
+        let open = iter::from_fn(|| peer.poll_ended(Duration::ZERO)).map(|ended| ended.token);
+        let unsent =
+            iter::from_fn(|| commands.try_recv().ok()).filter_map(|command| match command {
+                Command::Request { token, .. } => Some(token),
+                _ => None,
+            });
+        for token in open.chain(unsent) {
+            let trouble = Trouble::Failed(Failure::AgentExited, why.clone());
+            sessions.end(token, Err(trouble)).await;
+        }
+        sessions.close(&why).await;
+    }
+
+    async fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.lines.push(bytes);
+        self.read_lines().await
+    }
+
+    /// Deals with the lines that have come; the error is why the connection cannot go on.
+    async fn read_lines(&mut self) -> Result<(), String> {
+        let Self { lines, peer, sessions, outgoing, .. } = self;
+        while let Some(line) = lines.next() {
+            match peer.handle_line(line) {
+                Incoming::Notification(notification) => sessions.notification(&notification).await,
+                Incoming::Request(request) => {
+                    if let Some(answer) = sessions.request(&request).await {
+                        respond(peer, outgoing, &request.id, answer)?;
+                    }
+                }
+                Incoming::Response { token, outcome, .. } => {
+                    sessions.end(token, outcome.map(Raw::from).map_err(Trouble::Refused)).await;
+                }
+                Incoming::Cancelled { id, .. } => sessions.withdraw(id).await,
+                Incoming::Refused { response, .. } => send(outgoing, response)?,
+                Incoming::Unmatched(response) => {
+                    tracing::debug!(id = %response.id, "an answer that nobody waits for");
+                }
+                Incoming::Malformed { error, reply, ended } => {
+                    tracing::warn!(%error, "the agent wrote a line that is no message");
+                    if let Some(reply) = reply {
+                        send(outgoing, reply)?;
+                    }
+                    if let Some((_, token)) = ended {
+                        let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, error.to_string());
+                        sessions.end(token, Err(Trouble::Refused(error))).await;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, command: Command) -> Result<(), String> {
+        let Self { peer, sessions, outgoing, .. } = self;
+        match command {
+            Command::Request { method, params, token, time } => {
+                let opens = matches!(token, Token::NewSession(_));
+                let deadline = self.began.elapsed() + time;
+                let id = peer.register(token, Some(deadline)).map_err(|error| error.to_string())?;
+                if opens {
+                    sessions.opens();
+                }
+                send(outgoing, Request::new(id, method, Some(params.as_ref())))
+            }
+            Command::Notify { method, params } => {
+                send(outgoing, Notification::new(method, Some(params.as_ref())))
+            }
+            Command::Respond { id, result } => {
+                sessions.answered(&id);
+                respond(peer, outgoing, &id, Ok(result))
+            }
+            Command::Detach(session_id) => sessions
+                .detach(&session_id)
+                .into_iter()
+                .try_for_each(|id| respond(peer, outgoing, &id, cancelled())),
+        }
+    }
+
+    async fn expire(&mut self) {
+        while let Some(ended) = self.peer.poll_ended(self.began.elapsed()) {
+            let failure = match ended.token {
+                Token::Once(_) | Token::NewSession(_) => Failure::AgentTimeout,
+                Token::Prompt(_) => Failure::TurnTimeout,
+            };
+            let trouble = Trouble::Failed(failure, "the agent took too long to answer".to_owned());
+            self.sessions.end(ended.token, Err(trouble)).await;
+        }
+    }
+}
+
+fn closed() -> String {
+    "the agent closed the connection".to_owned()
+}
+
+async fn exit(process: &mut Option<&mut Process>) {
+    match process {
+        Some(process) => process.exited().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The answer to a permission request that nobody can be asked about.
+pub(crate) fn cancelled() -> Result<Raw, ErrorObject> {
+    let outcome = RequestPermissionOutcome::Cancelled(Extra::new());
+    Raw::from_value(&RequestPermissionResponse::new(outcome))
+        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
+}
+
+/// Answers a request of the agent's, unless it has its answer.
+fn respond(
+    peer: &mut Peer<Token>,
+    outgoing: &Outgoing,
+    id: &RequestId,
+    answer: Result<Raw, ErrorObject>,
+) -> Result<(), String> {
+    match peer.respond(id, answer.as_ref().map(Raw::as_ref).map_err(Clone::clone)) {
+        Ok(response) => send(outgoing, response),
+        Err(error) => {
+            tracing::debug!(%error, "an answer that nobody wants any more");
+            Ok(())
+        }
+    }
+}
+
+/// Queues a message; the error is that the agent does not read any more.
+fn send<'a>(outgoing: &Outgoing, message: impl Into<Message<'a>>) -> Result<(), String> {
+    let mut line = Vec::new();
+    message.into().to_line(&mut line);
+    outgoing.send(line).map_err(|error| error.to_string())
+}

@@ -1,0 +1,197 @@
+//! Which thread hears what an agent says.
+use crate::agent::{FromAgent, Opened, Trouble};
+use crate::connection::{Token, cancelled};
+use acp_types::v1::prompt_turn::SessionNotification;
+use acp_types::v1::session_setup::{NewSessionResponse, SessionId};
+use acp_types::v1::tool_calls::RequestPermissionRequest;
+use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject, Notification, Request, RequestId};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::collections::{HashMap, VecDeque};
+use tokio::sync::{mpsc, oneshot};
+
+/// The most messages that may wait for a thread; then the agent has to wait.
+const MAX_WAITING: usize = 64;
+
+/// The most updates that are kept for a session whose `session/new` the agent has not answered yet.
+const MAX_EARLY: usize = 256;
+
+/// The most bytes of them, as they were on the wire.
+const MAX_EARLY_BYTES: usize = 32 * 1024 * 1024;
+
+/// The sessions that somebody listens to.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    open: HashMap<SessionId, mpsc::Sender<FromAgent>>,
+    /// The permission requests that are open, and whose they are.
+    asked: HashMap<RequestId, SessionId>,
+    /// How many sessions the agent was asked for and has not given yet.
+    opening: usize,
+    /// What came for sessions that nobody knows while some were opening: some agents speak before they answer.
+    early: VecDeque<(SessionNotification, usize)>,
+    early_bytes: usize,
+}
+
+impl Sessions {
+    /// A session was asked for.
+    pub(crate) fn opens(&mut self) {
+        self.opening += 1;
+    }
+
+    pub(crate) async fn notification(&mut self, notification: &Notification<'_>) {
+        if notification.method != "session/update" {
+            tracing::debug!(method = %notification.method, "a notification that the gateway has no use for");
+            return;
+        }
+        match decode::<SessionNotification>(notification.params) {
+            Ok(update) if self.open.contains_key(&update.session_id) => {
+                let session_id = update.session_id.clone();
+                self.deliver(&session_id, FromAgent::Update(update)).await;
+            }
+            Ok(update) if self.opening > 0 => {
+                let bytes = notification.params.map_or(0, |params| params.get().len());
+                self.keep(update, bytes);
+            }
+            Ok(update) => {
+                tracing::debug!(session = %update.session_id, "an update of a session that nobody listens to");
+            }
+            Err(error) => tracing::warn!(%error, "an update that cannot be read"),
+        }
+    }
+
+    /// Gives the answer, unless a thread will.
+    pub(crate) async fn request(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Option<Result<Raw, ErrorObject>> {
+        if request.method != "session/request_permission" {
+            let message = "this client does not have the method";
+            return Some(Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, message)));
+        }
+        let asked = match decode::<RequestPermissionRequest>(request.params) {
+            Ok(asked) => asked,
+            Err(error) => {
+                let message = error.to_string();
+                return Some(Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message)));
+            }
+        };
+        let session_id = asked.session_id.clone();
+        self.asked.insert(request.id.clone(), session_id.clone());
+        let asked = FromAgent::PermissionRequest(request.id.clone(), asked);
+        if self.deliver(&session_id, asked).await {
+            return None;
+        }
+        self.asked.remove(&request.id);
+        Some(cancelled())
+    }
+
+    /// The agent takes a permission request back.
+    pub(crate) async fn withdraw(&mut self, id: RequestId) {
+        if let Some(session_id) = self.asked.remove(&id) {
+            self.deliver(&session_id, FromAgent::Withdrawn(id)).await;
+        }
+    }
+
+    /// A permission request has its answer.
+    pub(crate) fn answered(&mut self, id: &RequestId) {
+        self.asked.remove(id);
+    }
+
+    /// Hands an answer to whoever waits for it.
+    pub(crate) async fn end(&mut self, token: Token, outcome: Result<Raw, Trouble>) {
+        match token {
+            Token::Once(answer) => {
+                let _ = answer.send(outcome);
+            }
+            Token::NewSession(answer) => self.opened(answer, outcome).await,
+            Token::Prompt(session_id) => {
+                let ended = outcome.and_then(|result| {
+                    result.decode().map_err(|error| Trouble::unreadable("session/prompt", &error))
+                });
+                self.deliver(&session_id, FromAgent::PromptEnded(ended)).await;
+            }
+        }
+    }
+
+    /// Nobody listens to the session any more; gives the permission requests that have to be answered now.
+    pub(crate) fn detach(&mut self, session_id: &SessionId) -> Vec<RequestId> {
+        self.open.remove(session_id);
+        self.asked.extract_if(|_, asking| asking == session_id).map(|(id, _)| id).collect()
+    }
+
+    pub(crate) async fn close(self, why: &str) {
+        for inbox in self.open.into_values() {
+            let _ = inbox.send(FromAgent::Gone(why.to_owned())).await;
+        }
+    }
+
+    /// The agent has answered `session/new`. From here on the session is heard: nothing can come between.
+    async fn opened(
+        &mut self,
+        answer: oneshot::Sender<Result<Opened, Trouble>>,
+        outcome: Result<Raw, Trouble>,
+    ) {
+        self.opening = self.opening.saturating_sub(1);
+        let opened = outcome.and_then(|result| self.open(&result));
+        let session_id = opened.as_ref().ok().map(|(session_id, _)| session_id.clone());
+        // Who asked may have gone; then the inbox is closed, and the session is forgotten with the next message.
+        let _ = answer.send(opened);
+        let early = self.take_early(session_id.as_ref());
+        if let Some(session_id) = session_id {
+            for update in early {
+                self.deliver(&session_id, FromAgent::Update(update)).await;
+            }
+        }
+    }
+
+    fn open(&mut self, result: &Raw) -> Result<Opened, Trouble> {
+        let session: NewSessionResponse =
+            result.decode().map_err(|error| Trouble::unreadable("session/new", &error))?;
+        let session_id = session.session_id;
+        if self.open.get(&session_id).is_some_and(|inbox| !inbox.is_closed()) {
+            let message =
+                format!("the agent's answer to session/new: the session {session_id} is in use");
+            return Err(Trouble::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message)));
+        }
+        let (sender, inbox) = mpsc::channel(MAX_WAITING);
+        self.open.insert(session_id.clone(), sender);
+        Ok((session_id, inbox))
+    }
+
+    /// Whether somebody got it.
+    async fn deliver(&mut self, session_id: &SessionId, what: FromAgent) -> bool {
+        let Some(inbox) = self.open.get(session_id) else { return false };
+        let delivered = inbox.send(what).await.is_ok();
+        if !delivered {
+            self.open.remove(session_id);
+        }
+        delivered
+    }
+
+    fn keep(&mut self, update: SessionNotification, bytes: usize) {
+        self.early_bytes += bytes;
+        self.early.push_back((update, bytes));
+        while self.early.len() > MAX_EARLY || self.early_bytes > MAX_EARLY_BYTES {
+            let Some((update, bytes)) = self.early.pop_front() else { return };
+            self.early_bytes -= bytes;
+            tracing::warn!(session = %update.session_id, "too much for sessions that are not open yet; an update is lost");
+        }
+    }
+
+    /// Takes what came early for this session; when no other is opening, what is left is for nobody.
+    fn take_early(&mut self, session_id: Option<&SessionId>) -> Vec<SessionNotification> {
+        let (mine, others) = std::mem::take(&mut self.early)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|(update, _)| Some(&update.session_id) == session_id);
+        if self.opening > 0 {
+            self.early = others;
+        }
+        self.early_bytes = self.early.iter().map(|(_, bytes)| bytes).sum();
+        mine.into_iter().map(|(update, _)| update).collect()
+    }
+}
+
+fn decode<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, wire::DecodeError> {
+    wire::decode(params.map_or("{}", RawValue::get))
+}

@@ -1,0 +1,237 @@
+//! Agents that do not do what they should; `tests/agents` has one for each.
+use crate::gateway::{Gateway, input, refusal, script};
+use agui_types::event::Event;
+use serde_json::{Value, json};
+use std::fs;
+
+/// Agents that cannot be used: the code of the error, and what its message has in it.
+const USELESS: &[(&str, &str, &str)] = &[
+    (
+        "exits-at-once",
+        "AGENT_UNAVAILABLE",
+        "the agent does not start: the agent closed the connection (exit status: 7)",
+    ),
+    (
+        "exits-unanswered",
+        "AGENT_UNAVAILABLE",
+        "the agent does not start: the agent closed the connection (exit status: 7)",
+    ),
+    ("version-2", "ACP_VERSION", "the agent speaks version 2 of ACP, not 1"),
+    ("wants-login", "ACP_AUTH_REQUIRED", "Authentication required"),
+    ("reads-nothing", "AGENT_TIMEOUT", "the agent took too long to answer"),
+];
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_used_is_an_error_in_the_stream() {
+    for (agent, code, message) in USELESS {
+        let times = ["--answer-time", if *agent == "reads-nothing" { "0.2" } else { "60" }];
+        let gateway = Gateway::script(agent, &[&times, &["--exit-grace", "0"][..]].concat()).await;
+        // The second time is as the first.
+        for run in ["1", "2"] {
+            let told = gateway.ask("t", run, "hello").await.rest().await;
+            assert_eq!(told.tags(), ["RUN_STARTED", "RUN_ERROR"], "{agent}");
+            assert_eq!((told.end(), &*told.error().message), (*code, *message), "{agent}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_waits_for_an_agent_that_does_not_start_waits_once() {
+    let gateway =
+        Gateway::script("reads-nothing", &["--answer-time", "1", "--exit-grace", "0"]).await;
+    let starts = std::time::Instant::now();
+    let threads = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    let runs =
+        threads.map(|thread| async { gateway.ask(thread, thread, "hello").await.rest().await });
+    for told in futures::future::join_all(runs).await {
+        assert_eq!(told.end(), "AGENT_TIMEOUT");
+    }
+    assert!(starts.elapsed().as_secs() < 5, "not one after the other");
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_leaves_nothing_open() {
+    let gateway = Gateway::script("dies-mid-turn", &[]).await;
+    for run in ["1", "2"] {
+        let told = gateway.ask("t", run, "hello").await.rest().await;
+        assert_eq!(told.end(), "AGENT_EXITED");
+        assert_eq!(told.error().message, "the agent closed the connection (exit status: 7)");
+        assert_eq!(told.text(), "I was about to say that");
+        // The verifier has seen that all is closed; the call has a result, though the agent gave none.
+        assert_eq!(told.results().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_is_noticed_although_its_child_holds_the_pipe() {
+    let gateway = Gateway::script("leaves-child", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
+    assert!(told.error().message.contains("exit status: 7"), "{}", told.error().message);
+}
+
+#[tokio::test]
+async fn an_agent_that_closes_its_output_is_ended() {
+    let gateway = Gateway::script("closes-output", &["--exit-grace", "0"]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "farewell"));
+    assert!(told.error().message.contains("exit status: 143"), "{}", told.error().message);
+}
+
+/// Agents whose turn ends well in spite of all: what they say.
+const ODD: &[(&str, &str)] = &[
+    ("noise", "through the noise"),
+    ("long-line", "the rest is short"),
+    ("not-utf-8", "café"),
+    ("lone-surrogate", "before, after"),
+    ("unknown-kinds", "understood?"),
+    ("orphan-update", ""),
+    ("early-update", ""),
+    ("unknown-request", "there is no such method"),
+    ("null-error", "never mind"),
+];
+
+#[tokio::test]
+async fn a_turn_survives_what_cannot_be_read() {
+    for (agent, said) in ODD {
+        let gateway = Gateway::script(agent, &[]).await;
+        let told = gateway.ask("t", "1", "hello").await.rest().await;
+        assert_eq!(told.end(), "success", "{agent}");
+        assert!(told.text().ends_with(said), "{agent}: {}", told.text());
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_no_messages_are_reported() {
+    for (agent, report) in [
+        ("noise", "the agent wrote a line that is no message"),
+        ("long-line", "line longer than 16777216 bytes"),
+        ("not-utf-8", "UTF-8"),
+        ("lone-surrogate", "hex escape"),
+    ] {
+        let mut gateway = Gateway::script(agent, &[]).await;
+        gateway.ask("t", "1", "hello").await.rest().await;
+        gateway.says(report).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_ends_its_turn() {
+    let gateway = Gateway::script("long-line", &[]).await;
+    gateway.ask("t", "1", "hello").await.rest().await;
+    let told = gateway.ask("t", "2", "again").await.rest().await;
+    assert_eq!(told.end(), "ACP_INVALID_REQUEST");
+    assert!(told.error().message.contains("16777216"), "{}", told.error().message);
+}
+
+#[tokio::test]
+async fn what_a_newer_agent_says_is_passed_on() {
+    let gateway = Gateway::script("unknown-kinds", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(
+        told.customs("acp.unknown")[0],
+        json!({ "sessionUpdate": "weather_update", "sky": "clear" })
+    );
+    let stop = told.finished().result.as_ref().unwrap();
+    assert_eq!(stop.as_str(), r#"{"stopReason":"out_of_credits"}"#);
+}
+
+#[tokio::test]
+async fn a_tool_call_that_never_began_begins_with_its_update() {
+    let gateway = Gateway::script("orphan-update", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    let begins = |event: &&Event| matches!(event, Event::ToolCallStart(start) if start.tool_call_id.as_str() == "t9");
+    assert_eq!(told.events.iter().filter(begins).count(), 1);
+    assert_eq!(told.results(), ["the notes"]);
+}
+
+#[tokio::test]
+async fn what_comes_before_the_session_is_kept_for_it() {
+    let gateway = Gateway::script("early-update", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.customs("acp.mode"), [json!({ "currentModeId": "eager" })]);
+}
+
+#[tokio::test]
+async fn what_comes_after_the_turn_is_kept_for_the_next() {
+    let mut gateway = Gateway::script("late-update", &[]).await;
+    let first = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(first.text(), "in time");
+    gateway.says("agent: said it late").await;
+    let second = gateway.ask("t", "2", "hello").await.rest().await;
+    assert_eq!(second.text(), "too latein time again");
+}
+
+#[tokio::test]
+async fn an_agent_that_stops_reading_can_be_cancelled_and_ended() {
+    let mut gateway =
+        Gateway::script("stops-reading", &["--cancel-grace", "0.2", "--exit-grace", "0"]).await;
+    let mut large = input("t", "r", "");
+    large["messages"][0]["content"] = json!("x".repeat(1_000_000));
+    let run = gateway.run(&large).await;
+    gateway.says("agent: reads no more").await;
+    gateway.post("runs/r/cancel", &Value::Null).await;
+    assert_eq!(run.rest().await.end(), "cancelled");
+    gateway.signal(nix::sys::signal::Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+}
+
+#[tokio::test]
+async fn a_turn_that_takes_too_long_is_left() {
+    let mut gateway = Gateway::script("cancellable", &["--turn-time", "0.5"]).await;
+    let told = gateway.ask("t", "1", "work").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("TURN_TIMEOUT", "working"));
+    gateway.says("agent: cancelled").await;
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_one_thread() {
+    let gateway = Gateway::script("same-session", &[]).await;
+    let mut one = gateway.ask("one", "1", "hello").await;
+    one.until("mine").await;
+    let two = gateway.ask("two", "2", "hello").await.rest().await;
+    assert_eq!(two.end(), "ACP_INVALID_REQUEST");
+    assert!(two.error().message.ends_with("the session s is in use"), "{}", two.error().message);
+    let one = one.rest().await;
+    assert_eq!((one.end(), &*one.text()), ("success", "mine"));
+}
+
+/// A page that has stopped reading: what it has not read is bounded, and it can still read how its run ended.
+#[tokio::test]
+async fn a_client_that_does_not_read_is_left() {
+    let mut gateway = Gateway::script("floods", &[]).await;
+    let run = gateway.ask("t", "1", "go").await;
+    gateway.says("agent: cancelled").await;
+    let told = run.rest().await;
+    assert_eq!(told.end(), "LIMIT_EXCEEDED");
+    assert_eq!(told.error().message, "The client is more than 8388608 bytes behind.");
+    let next = gateway.ask("t", "2", "and now?").await.rest().await;
+    assert_eq!((next.end(), &*next.text()), ("success", "quiet"));
+    if cfg!(target_os = "linux") {
+        let status = fs::read_to_string(format!("/proc/{}/status", gateway.child.id().unwrap()));
+        let status = status.unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kilobytes: u64 = peak.split_whitespace().next().unwrap().parse().unwrap();
+        assert!(kilobytes < 128 * 1024, "{kilobytes} kB at most");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_run_is_told_with_its_status() {
+    let gateway = Gateway::demo(&["--agent", "sh -c 'exec /nowhere/agent'"]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    assert!(told.error().message.contains("exit status: 127"), "{}", told.error().message);
+}
+
+#[tokio::test]
+async fn an_agent_without_capabilities_gets_no_images() {
+    let gateway = Gateway::demo(&["--agent", &script("cancellable")]).await;
+    let mut image = input("t", "1", "");
+    image["messages"][0]["content"] = json!([{
+        "type": "image", "source": { "type": "data", "value": "AAAA", "mimeType": "image/png" },
+    }]);
+    let (status, said) = refusal(gateway.chat(&image).await).await;
+    assert_eq!(status, 415);
+    assert_eq!(said, "at /messages/0/content/0: the agent does not take images");
+}

@@ -1,0 +1,77 @@
+//! The end of the gateway: streams end with it, and no process stays.
+//!
+//! That none stays is seen on standard error, which the agent and what it starts have from the gateway: its end comes
+//! when the last of them is gone.
+use crate::gateway::{Gateway, input, refusal};
+use nix::sys::signal::Signal;
+
+#[tokio::test]
+async fn streams_end_when_the_gateway_does() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let gateway = Gateway::demo(&[]).await;
+        let mut slow = gateway.ask("one", "1", "slow").await;
+        let mut asking = gateway.ask("two", "2", "edit").await;
+        slow.until("1 of 50").await;
+        asking.until_asked().await;
+        gateway.signal(signal);
+        for run in [slow, asking] {
+            let told = run.rest().await;
+            assert_eq!(told.end(), "GATEWAY_SHUTDOWN", "{signal}");
+            assert_eq!(told.error().message, "The gateway is ending.");
+        }
+        assert!(gateway.ended().await.success(), "{signal}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_agent_started_ends_too() {
+    let gateway = Gateway::script("with-child", &["--exit-grace", "0"]).await;
+    let mut run = gateway.ask("t", "1", "work").await;
+    run.until("working").await;
+    gateway.signal(Signal::SIGTERM);
+    assert_eq!(run.rest().await.end(), "GATEWAY_SHUTDOWN");
+    assert!(gateway.ended().await.success());
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_want_to_end_is_killed() {
+    let gateway = Gateway::script("stays", &["--exit-grace", "0"]).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+}
+
+#[tokio::test]
+async fn a_gateway_ends_while_its_agent_starts() {
+    let mut gateway = Gateway::script("reads-nothing", &["--exit-grace", "0"]).await;
+    let request = gateway.client.post(gateway.url("/api/ai/chat")).json(&input("t", "1", "hello"));
+    let request = tokio::spawn(request.send());
+    gateway.says("agent: started").await;
+    gateway.signal(Signal::SIGTERM);
+    let (status, said) = refusal(request.await.unwrap().unwrap()).await;
+    assert_eq!((status.as_u16(), &*said), (503, "the gateway is ending"));
+    assert!(gateway.ended().await.success());
+}
+
+#[tokio::test]
+async fn a_gateway_ends_although_a_client_does_not_read() {
+    let gateway = Gateway::script("floods", &["--exit-grace", "0"]).await;
+    let run = gateway.ask("t", "1", "go").await;
+    gateway.signal(Signal::SIGTERM);
+    assert!(gateway.ended().await.success());
+    drop(run);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_gateway_that_is_killed_leaves_no_agent() {
+    let gateway = Gateway::script("cancellable", &[]).await;
+    let mut run = gateway.ask("t", "1", "work").await;
+    run.until("working").await;
+    let stays = Gateway::script("stays", &[]).await;
+    stays.ask("t", "1", "hello").await.rest().await;
+    for gateway in [gateway, stays] {
+        gateway.signal(Signal::SIGKILL);
+        assert!(!gateway.ended().await.success());
+    }
+}

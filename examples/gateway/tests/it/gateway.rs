@@ -1,0 +1,148 @@
+//! The gateway as a child process.
+use crate::run::Run;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::future::Future;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// How long a test waits for something that has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for something that has to come.
+pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, what).await.expect("it did not come")
+}
+
+/// A gateway that listens.
+pub(crate) struct Gateway {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+    pub(crate) client: reqwest::Client,
+    /// What it says on standard error, line by line; the end comes when nobody has that open any more: neither the
+    /// gateway, nor its agent, nor what that started.
+    stderr: mpsc::UnboundedReceiver<String>,
+}
+
+/// A command line of the gateway.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
+    command.args(arguments).env(demo_agent::PAUSE_VARIABLE, "0").kill_on_drop(true);
+    for name in ["GATEWAY_LISTEN", "GATEWAY_AGENT", "GATEWAY_AGENT_URL", "RUST_LOG"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The command that runs an agent of `tests/agents`.
+pub(crate) fn script(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents").join(name);
+    format!("sh '{}.sh'", path.display())
+}
+
+/// What a client of 1.0 posts: `text` as the only message.
+pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
+    json!({
+        "protocolVersion": "1.0", "threadId": thread, "runId": run,
+        "messages": [{ "id": format!("{run}-user"), "role": "user", "content": text }],
+    })
+}
+
+impl Gateway {
+    /// One with the demo agent.
+    pub(crate) async fn demo(arguments: &[&str]) -> Self {
+        let listen = ["--listen", "127.0.0.1:0"];
+        let mut child = command(&[&listen, arguments].concat())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (send, mut stderr) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                eprintln!("gateway: {line}");
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let first = soon(stderr.recv()).await.expect("the gateway does not start");
+        let address = first.strip_prefix("listening on http://").expect(&first).to_owned();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { child, address, client, stderr }
+    }
+
+    /// One with an agent of `tests/agents`.
+    pub(crate) async fn script(name: &str, arguments: &[&str]) -> Self {
+        Self::demo(&[&["--agent", &script(name)], arguments].concat()).await
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Posts an input, and reads the status.
+    pub(crate) async fn chat(&self, input: &Value) -> reqwest::Response {
+        soon(self.client.post(self.url("/api/ai/chat")).json(input).send()).await.unwrap()
+    }
+
+    /// Begins a run that has to begin.
+    pub(crate) async fn run(&self, input: &Value) -> Run {
+        let response = self.chat(input).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["cache-control"], "no-cache, no-transform");
+        Run::new(input, response)
+    }
+
+    /// Begins a run in a thread, with one message.
+    pub(crate) async fn ask(&self, thread: &str, run: &str, text: &str) -> Run {
+        self.run(&input(thread, run, text)).await
+    }
+
+    /// Posts to one of the endpoints that steer a run.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, String) {
+        let url = self.url(&format!("/api/ai/chat/{path}"));
+        refusal(soon(self.client.post(url).json(body).send()).await.unwrap()).await
+    }
+
+    /// Waits until a line of standard error has this in it.
+    pub(crate) async fn says(&mut self, text: &str) -> String {
+        loop {
+            let line = soon(self.stderr.recv()).await.expect(text);
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
+        let pid = i32::try_from(self.child.id().unwrap()).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+    }
+
+    /// Waits until the gateway, its agent and all they started have ended.
+    pub(crate) async fn ended(mut self) -> ExitStatus {
+        let status = soon(self.child.wait()).await.unwrap();
+        soon(async { while self.stderr.recv().await.is_some() {} }).await;
+        status
+    }
+}
+
+/// The status and the message of an answer that is no stream.
+pub(crate) async fn refusal(response: reqwest::Response) -> (StatusCode, String) {
+    let status = response.status();
+    let body = soon(response.text()).await.unwrap();
+    if status.is_success() {
+        return (status, body);
+    }
+    let error: Value = serde_json::from_str(&body).expect(&body);
+    (status, error["error"].as_str().expect(&body).to_owned())
+}

@@ -1,0 +1,24 @@
+//! Runs the gateway as a program: HTTP on one side, agents on the other, signals and command lines around it.
+//!
+//! `cfg(test)` tells Clippy that helpers are tests too.
+
+#[cfg(all(test, unix))]
+mod bad_agents;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod cancelling;
+#[cfg(test)]
+mod command_line;
+#[cfg(test)]
+mod demo;
+#[cfg(all(test, unix))]
+mod ending;
+#[cfg(test)]
+mod gateway;
+#[cfg(test)]
+mod permission;
+#[cfg(test)]
+mod run;
+#[cfg(test)]
+mod websocket;

@@ -1,0 +1,93 @@
+//! Permission requests: asked in the stream, answered beside it.
+use crate::gateway::Gateway;
+use serde_json::json;
+
+#[tokio::test]
+async fn an_answer_reaches_the_agent() {
+    let gateway = Gateway::demo(&[]).await;
+    for (answer, said, end) in [
+        (json!({ "optionId": "allow-once" }), "I have edited greeting.txt", "success"),
+        (json!({ "optionId": "reject-once" }), "Then I leave greeting.txt as it is", "success"),
+        (json!({ "cancelled": true }), "", "cancelled"),
+    ] {
+        let id = answer.to_string();
+        let mut run = gateway.ask(&id, &id, "edit").await;
+        let asked = run.until_asked().await;
+        let (status, _) = gateway.post(&format!("interrupts/{asked}"), &answer).await;
+        assert_eq!(status, 202);
+        let told = run.rest().await;
+        assert_eq!(told.end(), end, "{answer}");
+        assert!(told.text().contains(said), "{answer}: {}", told.text());
+
+        let requested = &told.customs("acp.permission.requested")[0];
+        assert_eq!(requested["title"], "Edit greeting.txt");
+        let options = requested["options"].as_array().unwrap();
+        let options: Vec<_> = options.iter().map(|option| &option["optionId"]).collect();
+        assert_eq!(options, ["allow-once", "allow-always", "reject-once"]);
+
+        let mut resolved = json!({ "interruptId": asked, "outcome": "cancelled" });
+        if let Some(option) = answer.get("optionId") {
+            resolved = json!({ "interruptId": asked, "outcome": "selected", "optionId": option });
+        }
+        assert_eq!(told.customs("acp.permission.resolved"), [resolved]);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut run = gateway.ask("t", "r", "permission").await;
+    let asked = run.until_asked().await;
+    let here = format!("interrupts/{asked}");
+    let either = "expected either `optionId` or `cancelled: true`";
+    for (path, body, status, message) in [
+        ("interrupts/nothing", json!({ "cancelled": true }), 404, "no permission was asked for"),
+        ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "no permission was asked for"),
+        ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "no permission was asked for"),
+        (&here, json!({ "optionId": "maybe" }), 400, "does not offer this option"),
+        (&here, json!({}), 400, either),
+        (&here, json!({ "cancelled": false }), 400, either),
+        (&here, json!({ "cancelled": true, "optionId": "allow-once" }), 400, either),
+        (&here, json!({ "optionId": 7 }), 400, "at /optionId: expected a string, got number"),
+        (&here, json!([]), 400, "expected"),
+    ] {
+        let (got, said) = gateway.post(path, &body).await;
+        assert_eq!(got, status, "{path} {body}: {said}");
+        assert!(said.contains(message), "{path} {body}: {said}");
+    }
+    let allow = json!({ "optionId": "allow-once" });
+    assert_eq!(gateway.post(&here, &allow).await.0, 202);
+    let (status, said) = gateway.post(&here, &allow).await;
+    assert_eq!(status, 409);
+    assert!(said.contains("has its answer already"), "{said}");
+    assert_eq!(run.rest().await.end(), "success");
+    // Also when the run is over.
+    assert_eq!(gateway.post(&here, &allow).await.0, 409);
+}
+
+#[tokio::test]
+async fn requests_of_two_threads_do_not_mix() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut one = gateway.ask("one", "1", "permission").await;
+    let mut two = gateway.ask("two", "2", "permission").await;
+    let (first, second) = (one.until_asked().await, two.until_asked().await);
+    assert_ne!(first, second);
+    gateway.post(&format!("interrupts/{second}"), &json!({ "optionId": "reject-once" })).await;
+    assert!(two.rest().await.text().contains("As you wish"));
+    gateway.post(&format!("interrupts/{first}"), &json!({ "optionId": "allow-once" })).await;
+    assert!(one.rest().await.text().contains("Thank you"));
+}
+
+#[tokio::test]
+async fn a_policy_answers_at_once() {
+    for (policy, said, option) in
+        [("allow", "Thank you", "allow-once"), ("reject", "As you wish", "reject-once")]
+    {
+        let gateway = Gateway::demo(&["--permission", policy]).await;
+        let told = gateway.ask("t", "r", "permission").await.rest().await;
+        assert_eq!(told.end(), "success");
+        assert!(told.text().contains(said), "{policy}: {}", told.text());
+        assert_eq!(told.customs("acp.permission")[0]["optionId"], option);
+        assert!(told.customs("acp.permission.requested").is_empty());
+    }
+}

@@ -1,0 +1,155 @@
+//! A run as a client sees it; each event goes through the strict verifier.
+use crate::gateway::soon;
+use agui_types::content::Content;
+use agui_types::event::{CustomEvent, Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
+use agui_types::input::RunAgentInput;
+use agui_types::profile::Profile;
+use agui_types::sse::Decoder;
+use agui_types::verify::Verifier;
+use jsonrpc_core::wire;
+use serde_json::Value;
+
+/// A response that is being read.
+pub(crate) struct Run {
+    response: reqwest::Response,
+    profile: Profile,
+    decoder: Decoder,
+    verifier: Verifier,
+    /// What has come.
+    events: Vec<Event>,
+}
+
+/// A run that is over.
+pub(crate) struct Told {
+    pub(crate) events: Vec<Event>,
+}
+
+impl Run {
+    pub(crate) fn new(input: &Value, response: reqwest::Response) -> Self {
+        let input: RunAgentInput = wire::decode(&input.to_string()).unwrap();
+        Self {
+            response,
+            profile: Profile::of(input.protocol_version.as_deref()),
+            decoder: Decoder::default(),
+            verifier: Verifier::strict_for(&input),
+            events: Vec::new(),
+        }
+    }
+
+    /// The next event; none when the stream has ended.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(frame) = self.decoder.next_frame() {
+                let event: Event = frame.unwrap().decode().unwrap();
+                self.verifier.handle(&event).unwrap();
+                assert_eq!(self.profile.refuses(&event), None, "{event:?}");
+                self.events.push(event.clone());
+                return Some(event);
+            }
+            let chunk = soon(self.response.chunk()).await.expect("the stream breaks off")?;
+            assert!(!chunk.contains(&b'\r'), "lines end with a line feed");
+            self.decoder.push(&chunk);
+        }
+    }
+
+    /// Reads up to an event that has this in its JSON.
+    pub(crate) async fn until(&mut self, text: &str) -> Event {
+        loop {
+            let event = self.next().await.unwrap_or_else(|| panic!("no {text}: {:?}", self.events));
+            if serde_json::to_string(&event).unwrap().contains(text) {
+                return event;
+            }
+        }
+    }
+
+    /// Reads up to a permission request, and gives its `interruptId`.
+    pub(crate) async fn until_asked(&mut self) -> String {
+        let Event::Custom(asked) = self.until("acp.permission.requested").await else {
+            panic!("no custom event");
+        };
+        value(&asked)["interruptId"].as_str().unwrap().to_owned()
+    }
+
+    /// Reads to the end of a stream that ends as it should.
+    pub(crate) async fn rest(mut self) -> Told {
+        while self.next().await.is_some() {}
+        self.decoder.finish();
+        assert_eq!(self.decoder.next_frame(), None, "the last event is whole");
+        self.verifier.finish().unwrap();
+        Told { events: self.events }
+    }
+}
+
+pub(crate) fn value(event: &CustomEvent) -> Value {
+    serde_json::from_str(event.value.as_str()).unwrap()
+}
+
+impl Told {
+    /// What was said, of all messages.
+    pub(crate) fn text(&self) -> String {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::TextMessageContent(content) => Some(content.delta.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What tools gave.
+    pub(crate) fn results(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::ToolCallResult(result) => match &result.content {
+                    Content::Text(text) => Some(text.as_str()),
+                    Content::Parts(_) => Some("(parts)"),
+                },
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(crate) fn tags(&self) -> Vec<&str> {
+        self.events.iter().map(Event::tag).collect()
+    }
+
+    /// The values of the custom events of this name.
+    pub(crate) fn customs(&self, name: &str) -> Vec<Value> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Custom(custom) if custom.name == name => Some(value(custom)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(crate) fn finished(&self) -> &RunFinishedEvent {
+        match self.events.last() {
+            Some(Event::RunFinished(finished)) => finished,
+            other => panic!("not finished: {other:?}"),
+        }
+    }
+
+    /// How the run ended: the outcome, `finished` where a client takes none, or the code of the error.
+    pub(crate) fn end(&self) -> &str {
+        match self.events.last() {
+            Some(Event::RunError(error)) => error.code.as_deref().unwrap_or("error"),
+            Some(Event::RunFinished(finished)) => match &finished.outcome {
+                Some(RunFinishedOutcome::Success(_)) => "success",
+                Some(RunFinishedOutcome::Cancelled(_)) => "cancelled",
+                Some(other) => panic!("unexpected: {other:?}"),
+                None => "finished",
+            },
+            other => panic!("no end: {other:?}"),
+        }
+    }
+
+    pub(crate) fn error(&self) -> &RunErrorEvent {
+        match self.events.last() {
+            Some(Event::RunError(error)) => error,
+            other => panic!("no error: {other:?}"),
+        }
+    }
+}

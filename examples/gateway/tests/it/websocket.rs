@@ -1,0 +1,179 @@
+//! Agents behind a WebSocket.
+use crate::gateway::{Gateway, soon};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, accept_async};
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// A listener, and a gateway whose agent is there.
+async fn listen() -> (TcpListener, Gateway) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("ws://{}/acp", listener.local_addr().unwrap());
+    let gateway = Gateway::demo(&["--agent-url", &url]).await;
+    (listener, gateway)
+}
+
+async fn accept(listener: &TcpListener) -> Socket {
+    accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap()
+}
+
+/// Puts the demo agent behind a socket: each line of it is a message without the line feed.
+async fn bridge(socket: Socket) {
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_gateway"))
+        .arg("demo-agent")
+        .env(demo_agent::PAUSE_VARIABLE, "0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut stdin = agent.stdin.take().unwrap();
+    let mut lines = BufReader::new(agent.stdout.take().unwrap()).lines();
+    let (mut sink, mut stream) = socket.split();
+    loop {
+        tokio::select! {
+            line = lines.next_line() => match line.unwrap() {
+                Some(line) => sink.send(Message::text(line)).await.unwrap(),
+                None => return sink.close().await.unwrap(),
+            },
+            message = stream.next() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    assert!(text.ends_with('\n'), "as Jaeger's sidecar reads it");
+                    stdin.write_all(text.as_bytes()).await.unwrap();
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            },
+        }
+    }
+}
+
+/// Waits for a request, and gives its id.
+async fn request(socket: &mut Socket, method: &str) -> Value {
+    loop {
+        let message = soon(socket.next()).await.unwrap().unwrap();
+        let Message::Text(text) = message else { continue };
+        let message: Value = serde_json::from_str(&text).unwrap();
+        if message["method"] == method {
+            return message["id"].clone();
+        }
+    }
+}
+
+fn response(id: &Value, result: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
+}
+
+fn text(text: &str) -> String {
+    let content = json!({ "type": "text", "text": text });
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+    let params = json!({ "sessionId": "s", "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string()
+}
+
+/// Answers up to the first prompt, and gives its id.
+async fn begin(socket: &mut Socket) -> Value {
+    let id = request(socket, "initialize").await;
+    socket.send(Message::text(response(&id, &json!({ "protocolVersion": 1 })))).await.unwrap();
+    let id = request(socket, "session/new").await;
+    socket.send(Message::text(response(&id, &json!({ "sessionId": "s" })))).await.unwrap();
+    request(socket, "session/prompt").await
+}
+
+#[tokio::test]
+async fn an_agent_behind_a_socket_works_as_any() {
+    let (listener, gateway) = listen().await;
+    let agent = tokio::spawn(async move { bridge(accept(&listener).await).await });
+    for (run, word, said) in [("1", "hello", "no model behind me"), ("2", "tour", "what I cost")] {
+        let mut run = gateway.ask(run, run, word).await;
+        if word == "tour" {
+            let asked = run.until_asked().await;
+            let allow = json!({ "optionId": "allow-once" });
+            assert_eq!(gateway.post(&format!("interrupts/{asked}"), &allow).await.0, 202);
+        }
+        let told = run.rest().await;
+        assert_eq!(told.end(), "success");
+        assert!(told.text().contains(said), "{}", told.text());
+    }
+    drop(gateway);
+    soon(agent).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_may_be_several_lines_or_bytes() {
+    let (listener, gateway) = listen().await;
+    let (told, mut socket) =
+        tokio::join!(async { gateway.ask("t", "1", "hi").await.rest().await }, async {
+            let mut socket = accept(&listener).await;
+            let prompt = begin(&mut socket).await;
+            let several = [text("one "), text("two "), text("three ")].join("\n");
+            socket.send(Message::text(several)).await.unwrap();
+            let end = response(&prompt, &json!({ "stopReason": "end_turn" }));
+            let bytes = format!("{}\n{end}\n", text("four"));
+            socket.send(Message::binary(bytes.into_bytes())).await.unwrap();
+            socket
+        });
+    assert_eq!((told.end(), &*told.text()), ("success", "one two three four"));
+    drop(gateway);
+    let last = soon(socket.next()).await;
+    assert!(!matches!(last, Some(Ok(Message::Text(_)))), "nothing was complained about: {last:?}");
+}
+
+#[tokio::test]
+async fn a_socket_that_closes_mid_turn_ends_the_run_and_is_opened_again() {
+    let (listener, gateway) = listen().await;
+    let agent = tokio::spawn(async move {
+        // With a good-bye, and the connection left open.
+        let mut first = accept(&listener).await;
+        begin(&mut first).await;
+        first.send(Message::text(text("until here"))).await.unwrap();
+        first.close(None).await.unwrap();
+        // Without one.
+        let mut socket = accept(&listener).await;
+        begin(&mut socket).await;
+        drop(socket);
+        bridge(accept(&listener).await).await;
+    });
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "until here"));
+    assert_eq!(told.error().message, "the agent closed the connection");
+    let told = gateway.ask("t", "2", "hello").await.rest().await;
+    assert_eq!(told.end(), "AGENT_EXITED", "{}", told.error().message);
+    let message = &told.error().message;
+    assert!(message.starts_with("the connection to the agent failed: "), "{message}");
+    assert_eq!(gateway.ask("t", "3", "hello").await.rest().await.end(), "success");
+    drop(gateway);
+    soon(agent).await.unwrap();
+}
+
+#[tokio::test]
+async fn where_nobody_listens_the_agent_is_unavailable() {
+    let (listener, gateway) = listen().await;
+    let url = format!("ws://{}/acp", listener.local_addr().unwrap());
+    drop(listener);
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.tags(), ["RUN_STARTED", "RUN_ERROR"]);
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    let message = &told.error().message;
+    assert!(message.starts_with(&format!("cannot reach the agent at {url}: ")), "{message}");
+}
+
+#[tokio::test]
+async fn what_is_no_websocket_is_unavailable() {
+    let (listener, gateway) = listen().await;
+    let server = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        socket
+    });
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    assert!(told.error().message.contains("404"), "{}", told.error().message);
+    soon(server).await.unwrap();
+}
