@@ -1,0 +1,196 @@
+//! The cases: lines as agents and editors write them, generated, the same at each run; and recorded sessions.
+use jsonrpc_core::Kind;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+/// Lines that are read one after the other.
+pub struct Case {
+    pub name: &'static str,
+    pub lines: Vec<Line>,
+    /// The lines as they are in a stream.
+    pub stream: Vec<u8>,
+}
+
+/// One message; a caller that reads lines with a peer's types knows what it waits for.
+#[derive(Clone)]
+pub struct Line {
+    pub text: String,
+    pub kind: Kind,
+}
+
+impl Line {
+    fn new(text: String) -> Self {
+        let kind = jsonrpc_core::peek(text.as_bytes()).expect("a message").kind();
+        Self { text, kind }
+    }
+}
+
+impl Case {
+    /// Bytes of all lines, without line ends.
+    pub fn bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.text.len()).sum()
+    }
+
+    /// One message, so often that what a path does once for all lines does not count.
+    fn single(name: &'static str, text: String) -> Self {
+        let copies = (200_000 / text.len()).clamp(1, 100);
+        Self::many(name, vec![text; copies])
+    }
+
+    fn many(name: &'static str, texts: impl IntoIterator<Item = String>) -> Self {
+        let lines: Vec<_> = texts.into_iter().map(Line::new).collect();
+        let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
+        Self { name, lines, stream }
+    }
+}
+
+const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
+
+/// All cases, small ones first.
+pub fn cases() -> Vec<Case> {
+    let chunk = chunk("agent_message_chunk", "The parser now keeps the number");
+    let tag_last = format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{{"content":{{"text":"The parser now keeps the number","type":"text"}},"sessionUpdate":"agent_message_chunk"}}}}}}"#
+    );
+    let escaped = self::chunk("agent_message_chunk", "said:\n\t\"naïve — 5 €\"\n```rust\nfn main() {}\n```");
+    let image = json!({"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params": {"sessionId": SESSION, "prompt":
+        [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAA".repeat(4_000_000 / 24)}]}});
+    vec![
+        Case::many("token_stream", Mix::default().token_stream()),
+        Case::many("tool_heavy", Mix::default().tool_heavy()),
+        Case::many("recorded", recorded()),
+        Case::single("chunk", chunk),
+        Case::single("chunk_taglast", tag_last),
+        Case::single("chunk_esc", escaped),
+        Case::single("tool_call", tool_call(1)),
+        Case::single("tool_update", tool_update(1)),
+        Case::single("plan", plan(6)),
+        Case::single("request", permission()),
+        Case::single("response", json!({"jsonrpc": "2.0", "id": 4, "result": {"stopReason": "end_turn"}}).to_string()),
+        Case::single("error", json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32601, "message": "Method not found", "data": {"method": "x"}}}).to_string()),
+        Case::single("diff_10k", diff(10_000)),
+        Case::single("diff_200k", diff(200_000)),
+        Case::single("fs_read_1m", response_of(1_000_000)),
+        Case::single("image_4m", image.to_string()),
+        Case::single("fs_read_16m", response_of(15_800_000)),
+    ]
+}
+
+/// Draws the same numbers at each run.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Mix {
+    fn draw(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+
+    fn words(&mut self) -> String {
+        const WORDS: [&str; 12] = ["the", "parser", "keeps", "a", "number", "as", "it", "was", "written,", "so", "nothing", "changes"];
+        let count = 3 + self.draw(5);
+        (0..count).map(|_| format!(" {}", WORDS[self.draw(12) as usize])).collect()
+    }
+
+    fn chunk(&mut self, kind: &str) -> String {
+        let words = self.words();
+        let text = if self.draw(12) == 0 { format!("{words}\n\n\"{words}\"") } else { words };
+        chunk(kind, &text)
+    }
+
+    /// 85 % chunks of the message, 10 % of thoughts, 2 % each tool calls and their updates, some diffs and plans.
+    fn token_stream(mut self) -> Vec<String> {
+        let line = |_| match self.draw(200) {
+            0..170 => self.chunk("agent_message_chunk"),
+            170..190 => self.chunk("agent_thought_chunk"),
+            190..194 => tool_call(self.draw(90)),
+            194..198 => tool_update(self.draw(90)),
+            198 => diff(2_000),
+            _ => plan(4),
+        };
+        (0..1000).map(line).collect()
+    }
+
+    /// 40 % chunks, 15 % tool calls, 25 % updates, 15 % diffs of 10 KB, 1 % of 200 KB, 4 % plans.
+    fn tool_heavy(mut self) -> Vec<String> {
+        let line = |_| match self.draw(100) {
+            0..40 => self.chunk("agent_message_chunk"),
+            40..55 => tool_call(self.draw(90)),
+            55..80 => tool_update(self.draw(90)),
+            80..95 => diff(10_000),
+            95 => diff(200_000),
+            _ => plan(6),
+        };
+        (0..1000).map(line).collect()
+    }
+}
+
+fn update(update: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#)
+}
+
+fn chunk(kind: &str, text: &str) -> String {
+    let text = json!(text);
+    update(&format!(r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":{text}}}}}"#))
+}
+
+fn tool_call(number: u64) -> String {
+    update(&format!(
+        r#"{{"sessionUpdate":"tool_call","toolCallId":"call_{number:08}","title":"Edit src/parser/number.rs","kind":"edit","status":"pending","rawInput":{{"path":"/home/user/project/src/parser/number.rs","mode":"replace","range":[{number},120]}},"locations":[{{"path":"/home/user/project/src/parser/number.rs","line":{number}}}]}}"#
+    ))
+}
+
+fn tool_update(number: u64) -> String {
+    update(&format!(
+        r#"{{"sessionUpdate":"tool_call_update","toolCallId":"call_{number:08}","status":"in_progress"}}"#
+    ))
+}
+
+fn plan(entries: usize) -> String {
+    let entry = r#"{"content":"Keep numbers as they were written, and compare them by value","priority":"high","status":"pending"}"#;
+    update(&format!(r#"{{"sessionUpdate":"plan","entries":[{}]}}"#, vec![entry; entries].join(",")))
+}
+
+fn code(bytes: usize) -> String {
+    let line = "    let value = parse(\"number\", input)?;\n        // as it was written\n";
+    line.repeat(bytes / line.len() + 1)
+}
+
+fn diff(bytes: usize) -> String {
+    let (old, new) = (json!(code(bytes / 2)), json!(code(bytes / 2)));
+    update(&format!(
+        r#"{{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","content":[{{"type":"diff","path":"/home/user/project/src/parser.rs","oldText":{old},"newText":{new}}}]}}"#
+    ))
+}
+
+fn permission() -> String {
+    json!({"jsonrpc": "2.0", "id": 12, "method": "session/request_permission", "params": {"sessionId": SESSION,
+        "toolCall": {"toolCallId": "call_1", "title": "Run cargo test", "kind": "execute", "rawInput": {"command": ["cargo", "test"]}},
+        "options": [{"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
+            {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
+            {"optionId": "reject", "name": "Reject", "kind": "reject_once"}]}}).to_string()
+}
+
+fn response_of(bytes: usize) -> String {
+    json!({"jsonrpc": "2.0", "id": 9, "result": {"content": code(bytes)}}).to_string()
+}
+
+/// The messages of sessions with real agents, as those wrote them.
+fn recorded() -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        message: &'a RawValue,
+    }
+
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../oracles/tests/fixtures");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("fixtures").flatten().map(|file| file.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|name| name == "jsonl"));
+    files.sort();
+    let texts = files.iter().map(|file| std::fs::read_to_string(file).expect("a fixture"));
+    let messages = texts.flat_map(|text| {
+        let read = |line| serde_json::from_str::<Record<'_>>(line).expect("a record").message.get().to_owned();
+        text.lines().map(read).collect::<Vec<_>>()
+    });
+    messages.collect()
+}
