@@ -77,9 +77,15 @@ fn is_id(text: &str) -> bool {
 /// The members of a message as they came.
 #[derive(Default)]
 pub(crate) struct Envelope<'a> {
-    extra: Vec<(Cow<'a, str>, &'a RawValue)>,
-    members: [Option<&'a RawValue>; 6],
-    problem: Option<Shape>,
+    pub(crate) extra: Vec<(Cow<'a, str>, &'a RawValue)>,
+    /// Of those that come twice, the last.
+    pub(crate) members: [Option<&'a RawValue>; 6],
+    /// Which of [`NAMES`] come twice.
+    pub(crate) repeated: [bool; 6],
+    /// Whether some of the unknown members were not kept.
+    pub(crate) is_overfull: bool,
+    /// What is wrong with the envelope as such, the first of several.
+    pub(crate) problem: Option<Shape>,
 }
 
 /// An envelope that makes a message.
@@ -96,15 +102,19 @@ pub(crate) struct Parts<'a> {
 
 impl<'a> Envelope<'a> {
     pub(crate) fn decode(text: &'a str) -> Result<Parts<'a>, DecodeError> {
-        let envelope: Self = serde_json::from_str(text)
-            .map_err(|source| DecodeError::syntax(source, recover(text.as_bytes())))?;
-        envelope.into_parts()
+        Self::read(text)?.into_parts()
+    }
+
+    pub(crate) fn read(text: &'a str) -> Result<Self, DecodeError> {
+        serde_json::from_str(text)
+            .map_err(|source| DecodeError::syntax(source, recover(text.as_bytes())))
     }
 
     fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
         let texts = Members::new(self.members.map(|member| member.map(RawValue::get)));
         let [version, id, method, params, result, error] = self.members;
-        let id = id.filter(|_| self.problem != Some(Shape::Duplicate("id")));
+        let [_, is_id_repeated, ..] = self.repeated;
+        let id = id.filter(|_| !is_id_repeated);
         let id = id.and_then(|id| RequestId::from_text(id.get()));
         let method =
             method.map_or(Some(Cow::Borrowed("")), |raw| JsonStr::new(raw.get())?.decode());
@@ -137,18 +147,18 @@ impl<'a> Envelope<'a> {
 
     fn insert(&mut self, name: Name<'a>, value: &'a RawValue) {
         let problem = match name {
-            Name::Known(at) => match self.members.get_mut(at) {
-                Some(slot @ None) => {
-                    *slot = Some(value);
-                    return;
-                }
-                _ => Shape::Duplicate(NAMES.get(at).copied().unwrap_or_default()),
-            },
+            Name::Known(at) => {
+                let slot = self.members.get_mut(at).map(|slot| slot.replace(value));
+                let Some(Some(_)) = slot else { return };
+                self.repeated.get_mut(at).into_iter().for_each(|repeated| *repeated = true);
+                Shape::Duplicate(NAMES.get(at).copied().unwrap_or_default())
+            }
             Name::Other(name) if self.extra.len() < Message::MAX_EXTRA => {
                 return self.extra.push((name, value));
             }
             Name::Other(_) => Shape::TooManyMembers,
         };
+        self.is_overfull |= problem == Shape::TooManyMembers;
         self.problem.get_or_insert(problem);
     }
 }
