@@ -46,7 +46,7 @@ pub enum DecodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Shape {
-    /// An array, which is a batch in JSON-RPC 2.0; messages come one by one here.
+    /// An array, where one message was asked for; [`Batch`](crate::Batch) reads those.
     #[error("expected one message, got an array (a batch)")]
     Batch,
     /// A string, number, boolean or `null`.
@@ -76,6 +76,18 @@ pub enum Shape {
     /// A `result` without an `id`.
     #[error("expected an `id` beside `result`, got none")]
     ResultWithoutId,
+    /// An `error` without an `id`; only [`Message::decode_strict`](crate::Message::decode_strict) minds.
+    #[error("expected an `id` beside `error`, got none")]
+    ErrorWithoutId,
+    /// `jsonrpc` is missing, or not `"2.0"`; only [`Message::decode_strict`](crate::Message::decode_strict) minds.
+    #[error("expected `jsonrpc` to be \"2.0\"")]
+    Version,
+    /// A batch without messages.
+    #[error("expected at least one message, got an empty array")]
+    EmptyBatch,
+    /// More messages in a batch than [`Batch::MAX_LEN`](crate::Batch::MAX_LEN), or what the caller allows.
+    #[error("expected fewer messages in one array")]
+    TooManyMessages,
 }
 
 impl DecodeError {

@@ -110,7 +110,7 @@ impl<'a> Envelope<'a> {
             .map_err(|source| DecodeError::syntax(source, recover(text.as_bytes())))
     }
 
-    fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
+    pub(crate) fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
         let texts = Members::new(self.members.map(|member| member.map(RawValue::get)));
         let [version, id, method, params, result, error] = self.members;
         let [_, is_id_repeated, ..] = self.repeated;

@@ -77,6 +77,7 @@
 
 extern crate alloc;
 
+mod batch;
 mod decode_error;
 mod encode;
 mod envelope;
@@ -85,17 +86,21 @@ pub mod framing;
 mod id;
 mod json_str;
 mod message;
+mod message_buf;
 mod peek;
 mod peer;
 mod pending;
 mod scan;
+mod strictness;
 pub mod wire;
 
+pub use batch::{Batch, Document};
 pub use decode_error::{DecodeError, Shape};
 pub use error_object::{ErrorCode, ErrorObject};
 pub use id::RequestId;
 pub use json_str::JsonStr;
 pub use message::{Kind, Message, Notification, Request, Response, Version};
+pub use message_buf::MessageBuf;
 pub use peek::{Peek, PeekError, peek, peek_member};
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,

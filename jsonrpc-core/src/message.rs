@@ -1,6 +1,7 @@
 use crate::decode_error::{DecodeError, Shape};
-use crate::envelope::Envelope;
-use crate::{ErrorObject, RequestId, encode, wire};
+use crate::envelope::{Envelope, Parts};
+use crate::json_str::JsonStr;
+use crate::{ErrorObject, MessageBuf, RequestId, encode, wire};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -108,7 +109,8 @@ pub enum Version<'a> {
 
 impl<'a> Version<'a> {
     pub(crate) fn of(raw: &'a RawValue) -> Self {
-        if raw.get() == r#""2.0""# { Self::V2 } else { Self::Other(raw) }
+        let is_2 = JsonStr::new(raw.get()).is_some_and(|version| version == "2.0");
+        if is_2 { Self::V2 } else { Self::Other(raw) }
     }
 }
 
@@ -121,7 +123,10 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
     pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
-        let parts = Envelope::decode(text)?;
+        Self::from_parts(Envelope::decode(text)?)
+    }
+
+    pub(crate) fn from_parts(parts: Parts<'a>) -> Result<Self, DecodeError> {
         let envelope = Extras { version: parts.version, members: parts.extra };
         let (method, params) = (parts.method, parts.params);
         let id = parts.id.unwrap_or(RequestId::NULL);
@@ -180,6 +185,11 @@ impl<'a> Message<'a> {
     pub fn to_line(&self, out: &mut Vec<u8>) {
         encode::message(self, out);
         out.push(b'\n');
+    }
+
+    /// The message with all that it borrows, copied once.
+    pub fn into_owned(self) -> MessageBuf {
+        self.into()
     }
 
     fn envelope(&self) -> &Extras<'a> {

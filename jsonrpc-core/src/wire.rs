@@ -70,6 +70,7 @@
 //! ```
 
 mod decode;
+mod diagnostic;
 mod extra;
 mod id;
 mod member_union;
@@ -80,6 +81,7 @@ mod presence;
 mod raw;
 
 pub use decode::{DecodeError, decode};
+pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
 pub use object::{Members, Object};
 pub use open_enum::UnknownName;

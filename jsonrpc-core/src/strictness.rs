@@ -1,0 +1,256 @@
+//! Reading messages more strictly and more leniently than [`Message::decode`] does.
+use crate::decode_error::{DecodeError, Shape};
+use crate::envelope::{Envelope, NAMES};
+use crate::json_str::JsonStr;
+use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
+use crate::peek::peek_member;
+use crate::wire::{self, Diagnostic, DiagnosticCode, Raw};
+use crate::{ErrorCode, ErrorObject, RequestId};
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use serde_json::value::RawValue;
+
+impl<'a> Message<'a> {
+    /// Reads one message as JSON-RPC 2.0 has it, and nothing else: for tests of peers, and for peers that ask for it.
+    /// The [crate's documentation](crate#odd-input) has what it refuses that [`decode`](Self::decode) takes.
+    ///
+    /// ```
+    /// use jsonrpc_core::Message;
+    ///
+    /// let error = Message::decode_strict(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "not a JSON-RPC message: expected `params` to be an object or an array");
+    /// ```
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and where JSON-RPC 2.0 says "must".
+    pub fn decode_strict(text: &'a str) -> Result<Self, DecodeError> {
+        let envelope = Envelope::read(text)?;
+        let refused = refused(envelope.members);
+        let message = Self::from_parts(envelope.into_parts()?)?;
+        match refused {
+            None => Ok(message),
+            Some(problem) => Err(DecodeError::Shape {
+                problem,
+                kind: Some(message.kind()),
+                id: message.id().cloned(),
+            }),
+        }
+    }
+
+    /// Reads whatever can be taken for one message, and tells what is not as JSON-RPC 2.0 has it, at most a dozen things:
+    /// for peers that cannot be helped, and for reports about them. What [`decode_strict`](Self::decode_strict) takes has
+    /// no diagnostics. The [crate's documentation](crate#odd-input) has the table.
+    ///
+    /// ```
+    /// use jsonrpc_core::{Message, wire::DiagnosticCode};
+    ///
+    /// let text = r#"{"jsonrpc":"2.0","id":1,"result":null,"error":"no such file"}"#;
+    /// let (message, diagnostics) = Message::decode_lenient(text)?;
+    /// let Message::Response(response) = message else { panic!("not a response") };
+    /// assert_eq!(response.outcome.unwrap_err().message, "no such file");
+    /// let codes: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    /// assert_eq!(codes, [DiagnosticCode::NullMember, DiagnosticCode::BadErrorObject]);
+    /// # Ok::<(), jsonrpc_core::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The text is not JSON, or nobody could tell what is asked, told or answered.
+    pub fn decode_lenient(text: &'a str) -> Result<(Self, Vec<Diagnostic>), DecodeError> {
+        let envelope = Envelope::read(text)?;
+        let is_only_repeated = matches!(envelope.problem, None | Some(Shape::Duplicate(_)));
+        if !is_only_repeated || envelope.is_overfull {
+            let message = Self::from_parts(envelope.into_parts()?)?;
+            return Ok((message, Vec::new()));
+        }
+        let mut lenient = Lenient::new(envelope);
+        let message = lenient.message()?;
+        Ok((message, lenient.diagnostics))
+    }
+}
+
+/// What [`Message::decode`] takes and JSON-RPC 2.0 does not.
+fn refused([version, id, method, params, result, error]: [Option<&RawValue>; 6]) -> Option<Shape> {
+    let is_call = method.is_some();
+    if !matches!(version.map(Version::of), Some(Version::V2)) {
+        return Some(Shape::Version);
+    }
+    if is_call && params.is_some_and(is_null) {
+        return Some(Shape::Params);
+    }
+    if usize::from(is_call) + usize::from(result.is_some()) + usize::from(error.is_some()) > 1 {
+        return Some(Shape::Ambiguous);
+    }
+    (!is_call && id.is_none()).then_some(Shape::ErrorWithoutId)
+}
+
+fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
+}
+
+/// A message that is being read leniently.
+struct Lenient<'a> {
+    members: [Option<&'a RawValue>; 6],
+    envelope: Extras<'a>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Lenient<'a> {
+    fn new(envelope: Envelope<'a>) -> Self {
+        let [version, ..] = envelope.members;
+        let mut diagnostics = vec![];
+        let version = version.map_or(Version::Missing, Version::of);
+        match version {
+            Version::V2 => {}
+            Version::Missing => diagnostics.push(Diagnostic::new(
+                DiagnosticCode::MissingVersion,
+                "",
+                "expected member `jsonrpc`, got none",
+            )),
+            Version::Other(_) => diagnostics.push(Diagnostic::new(
+                DiagnosticCode::OtherVersion,
+                "/jsonrpc",
+                "expected \"2.0\", got another value",
+            )),
+        }
+        for (name, _) in NAMES.iter().zip(envelope.repeated).filter(|(_, repeated)| *repeated) {
+            diagnostics.push(Diagnostic::new(
+                DiagnosticCode::DuplicateMember,
+                format!("/{name}"),
+                "expected one member of this name, got two",
+            ));
+        }
+        let members = envelope.members;
+        let envelope = Extras { version, members: envelope.extra };
+        Self { members, envelope, diagnostics }
+    }
+
+    fn message(&mut self) -> Result<Message<'a>, DecodeError> {
+        let [_, _, method, ..] = self.members;
+        match method {
+            Some(method) if !(is_null(method) && self.has_outcome()) => self.call(method),
+            method => {
+                self.tell_null("method", method);
+                self.response()
+            }
+        }
+    }
+
+    fn has_outcome(&self) -> bool {
+        let [_, _, _, _, result, error] = self.members;
+        result.is_some() || error.is_some_and(|error| !is_null(error))
+    }
+
+    fn call(&mut self, method: &'a RawValue) -> Result<Message<'a>, DecodeError> {
+        let [_, id, _, params, result, error] = self.members;
+        let kind = if id.is_some() { Kind::Request } else { Kind::Notification };
+        let id = self.id(id, kind)?;
+        let Some(method) = JsonStr::new(method.get()).and_then(|method| method.decode()) else {
+            return Err(DecodeError::Shape { problem: Shape::Method, kind: None, id });
+        };
+        self.stray("result", result);
+        self.stray("error", error);
+        let params = params.filter(|params| {
+            self.tell_null("params", Some(params));
+            !is_null(params)
+        });
+        if params.is_some_and(|params| !params.get().starts_with(['{', '['])) {
+            self.tell(DiagnosticCode::ScalarParams, "/params", "expected an object or an array");
+        }
+        let envelope = core::mem::take(&mut self.envelope);
+        Ok(match id {
+            Some(id) => Message::Request(Request { id, method, params, envelope }),
+            None => Message::Notification(Notification { method, params, envelope }),
+        })
+    }
+
+    fn response(&mut self) -> Result<Message<'a>, DecodeError> {
+        let [_, id, _, params, result, error] = self.members;
+        let id = self.id(id, Kind::Response)?;
+        let outcome = match (result, error.filter(|error| !is_null(error))) {
+            (result, Some(error)) => {
+                if result.is_some_and(is_null) {
+                    self.tell_null("result", result);
+                } else {
+                    self.stray("result", result);
+                }
+                Err(self.error_object(error))
+            }
+            (Some(result), None) => {
+                self.tell_null("error", error);
+                Ok(result)
+            }
+            (None, None) if id.is_some() => {
+                let problem = "expected one of `result` and `error`, got none";
+                self.tell(DiagnosticCode::MissingResult, "", problem);
+                Ok(RawValue::NULL)
+            }
+            (None, None) => {
+                return Err(DecodeError::Shape { problem: Shape::Empty, kind: None, id });
+            }
+        };
+        let id = id.unwrap_or_else(|| {
+            self.tell(DiagnosticCode::MissingId, "", "expected member `id`, got none");
+            RequestId::NULL
+        });
+        let mut envelope = core::mem::take(&mut self.envelope);
+        envelope.members.extend(params.map(|params| (Cow::Borrowed("params"), params)));
+        Ok(Message::Response(Response { id, outcome, envelope }))
+    }
+
+    fn id(&self, id: Option<&RawValue>, kind: Kind) -> Result<Option<RequestId>, DecodeError> {
+        let Some(raw) = id else { return Ok(None) };
+        let error = || DecodeError::Shape { problem: Shape::Id, kind: Some(kind), id: None };
+        RequestId::from_text(raw.get()).ok_or_else(error).map(Some)
+    }
+
+    /// The error object that is meant; where it is none, it becomes the data of one.
+    fn error_object(&mut self, error: &RawValue) -> ErrorObject {
+        let source = match wire::decode(error.get()) {
+            Ok(error) => return error,
+            Err(source) => source,
+        };
+        let pointer = format!("/error{}", source.pointer());
+        self.tell(DiagnosticCode::BadErrorObject, pointer, source.problem());
+        let member = |name| peek_member(error.get(), name).ok().flatten();
+        let code = member("code").and_then(RequestId::from_text).and_then(|code| code.as_i64());
+        let message = member("message").or(Some(error.get())).and_then(JsonStr::new);
+        let message = message.and_then(|message| message.decode());
+        let mut object = ErrorObject::new(
+            code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode),
+            message.as_deref().unwrap_or("the peer's error is not an error object"),
+        );
+        object.data = Some(Raw::from(error));
+        object
+    }
+
+    /// Keeps what has no place in this kind of message.
+    fn stray(&mut self, name: &'static str, value: Option<&'a RawValue>) {
+        if let Some(value) = value {
+            let pointer = format!("/{name}");
+            self.tell(DiagnosticCode::StrayMember, pointer, "expected none here, got one");
+            self.envelope.members.push((Cow::Borrowed(name), value));
+        }
+    }
+
+    fn tell_null(&mut self, name: &str, value: Option<&RawValue>) {
+        if value.is_some_and(is_null) {
+            let pointer = format!("/{name}");
+            self.tell(
+                DiagnosticCode::NullMember,
+                pointer,
+                "expected another value or none, got null",
+            );
+        }
+    }
+
+    fn tell(
+        &mut self,
+        code: DiagnosticCode,
+        pointer: impl Into<String>,
+        problem: impl Into<String>,
+    ) {
+        self.diagnostics.push(Diagnostic::new(code, pointer, problem));
+    }
+}
