@@ -6,11 +6,14 @@
     reason = "a helper that panics fails its test, as it should"
 )]
 
+mod batch;
 mod id;
 mod json;
 mod lines;
 mod message;
+mod message_buf;
 mod odd_input;
 mod peek;
 mod peer;
+mod specification;
 mod wire;
