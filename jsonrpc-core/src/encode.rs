@@ -67,7 +67,7 @@ fn raw(value: &RawValue, out: &mut Vec<u8>) {
 }
 
 /// A line break inside JSON can only stand between tokens, where a space means the same.
-fn keep_on_one_line(out: &mut [u8], start: usize) {
+pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
     let mut rest = out.get_mut(start..).unwrap_or_default();
     while let Some((byte, behind)) =
         memchr2(b'\n', b'\r', rest).and_then(|at| rest.get_mut(at..)?.split_first_mut())

@@ -76,8 +76,12 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(any(feature = "codec", feature = "async"))]
+extern crate std;
 
 mod batch;
+#[cfg(feature = "codec")]
+pub mod codec;
 mod decode_error;
 mod encode;
 mod envelope;

@@ -1,9 +1,5 @@
-use crate::decode_error::reply;
-use crate::message::{Kind, Response};
-use crate::peek::{Recovered, recover};
-use crate::{ErrorCode, RequestId};
-use alloc::string::ToString;
-use alloc::vec::Vec;
+use super::cut::{BYTE_ORDER_MARK, Buffer, Cut, Cutter, is_blank};
+use super::{FrameError, TextPolicy};
 use memchr::memchr;
 
 /// Cuts a stream of bytes into lines: one JSON-RPC message each.
@@ -19,7 +15,7 @@ use memchr::memchr;
 /// | a byte order mark at the start of the stream | nothing |
 /// | bytes behind the last line end, when the stream [ends](Self::finish) | a line |
 /// | a line longer than the limit | [`FrameError::TooLong`], once, as soon as it is; the next line is whole |
-/// | a line that is not UTF-8 | [`FrameError::Utf8`]; the next line is whole |
+/// | a line that is not UTF-8 | [`FrameError::Utf8`], unless the [policy](TextPolicy) is another; the next line is whole |
 ///
 /// ```
 /// use jsonrpc_core::framing::Lines;
@@ -34,54 +30,33 @@ use memchr::memchr;
 /// ```
 #[derive(Debug)]
 pub struct Lines {
-    buffer: Vec<u8>,
-    /// Where the next line starts.
-    start: usize,
-    /// Up to where there is no line end behind `start`.
-    searched: usize,
-    limit: usize,
-    place: Place,
-    is_finished: bool,
+    pub(crate) buffer: Buffer<LineCutter>,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// At the start of the stream, where a byte order mark may stand.
-    Start,
-    InLines,
-    /// In what is left of a line that was too long.
-    TooLong,
-}
-
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// What the buffer may keep hold of while it is empty, in bytes.
-const IDLE_CAPACITY: usize = 256 * 1024;
 
 impl Lines {
     /// How long a line may be unless told otherwise, in bytes: 16 MiB.
-    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+    pub const DEFAULT_LIMIT: usize = super::DEFAULT_LIMIT;
 
     /// Lines of up to `limit` bytes, not counting the line end.
     pub fn new(limit: usize) -> Self {
-        let buffer = Vec::new();
-        Self { buffer, start: 0, searched: 0, limit, place: Place::Start, is_finished: false }
+        Self { buffer: Buffer::new(LineCutter::new(limit)) }
+    }
+
+    /// With another policy for invalid text.
+    #[must_use]
+    pub fn with_text(mut self, policy: TextPolicy) -> Self {
+        self.buffer.text = policy;
+        self
     }
 
     /// Takes the bytes that come next in the stream.
-    pub fn push(&mut self, mut bytes: &[u8]) {
-        if self.place == Place::TooLong {
-            let Some(end) = memchr(b'\n', bytes) else { return };
-            self.place = Place::InLines;
-            bytes = bytes.get(end + 1..).unwrap_or_default();
-        }
-        self.make_room(bytes.len());
-        self.buffer.extend_from_slice(bytes);
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.push(bytes);
     }
 
     /// Tells that the stream has ended, so that bytes behind the last line end are a line of their own.
     pub fn finish(&mut self) {
-        self.is_finished = true;
+        self.buffer.finish();
     }
 
     /// The next whole line, without its line end.
@@ -93,88 +68,15 @@ impl Lines {
         reason = "the line borrows from here, so this is no iterator"
     )]
     pub fn next(&mut self) -> Option<Result<&str, FrameError>> {
-        self.skip_byte_order_mark()?;
-        let line = loop {
-            let end = self.find_end();
-            let line = self.buffer.get(self.start..end.unwrap_or(self.buffer.len()))?;
-            let is_whole = end.is_some() || self.is_finished && !line.is_empty();
-            // Where the line end has not come yet, a carriage return may be a part of it.
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if line.len() > self.limit {
-                return Some(Err(self.too_long(end)));
-            }
-            if !is_whole {
-                return None;
-            }
-            let range = self.start..self.start + line.len();
-            let is_blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
-            self.start = end.map_or(self.buffer.len(), |end| end + 1);
-            self.searched = self.start;
-            if !is_blank {
-                break range;
-            }
-        };
-        let line = self.buffer.get(line)?;
-        Some(
-            core::str::from_utf8(line).map_err(|error| FrameError::utf8(error.valid_up_to(), line)),
-        )
+        self.buffer.next_text()
     }
 
-    /// Skips the mark, if it is there; nothing while that cannot be told.
-    fn skip_byte_order_mark(&mut self) -> Option<()> {
-        if self.place == Place::Start {
-            if self.buffer.starts_with(BYTE_ORDER_MARK) {
-                self.start = BYTE_ORDER_MARK.len();
-                self.searched = self.start;
-            } else if BYTE_ORDER_MARK.starts_with(&self.buffer) && !self.is_finished {
-                return None;
-            }
-            self.place = Place::InLines;
-        }
-        Some(())
-    }
-
-    fn find_end(&mut self) -> Option<usize> {
-        let end = memchr(b'\n', self.buffer.get(self.searched..)?).map(|end| self.searched + end);
-        self.searched = end.unwrap_or(self.buffer.len());
-        end
-    }
-
-    /// Drops a line that is too long, as far as it is there.
-    fn too_long(&mut self, end: Option<usize>) -> FrameError {
-        let head = self.start..self.start.saturating_add(self.limit);
-        let Recovered { kind, id } = recover(self.buffer.get(head).unwrap_or_default());
-        match end {
-            Some(end) => self.start = end + 1,
-            None => {
-                self.buffer = Vec::new();
-                self.start = 0;
-                self.place = Place::TooLong;
-            }
-        }
-        self.searched = self.start;
-        FrameError::TooLong { limit: self.limit, kind, id }
-    }
-
-    /// Forgets the lines that were taken, when that moves fewer bytes than it frees, and grows, though not far past the
-    /// limit.
-    fn make_room(&mut self, more: usize) {
-        let rest = self.buffer.len() - self.start;
-        if rest <= self.start {
-            self.buffer.drain(..self.start);
-            self.searched -= self.start;
-            self.start = 0;
-        }
-        if rest == 0 {
-            self.buffer.shrink_to(IDLE_CAPACITY);
-        }
-        let needed = self.buffer.len() + more;
-        if needed > self.buffer.capacity() {
-            let doubled = needed.max(2 * self.buffer.capacity());
-            let enough = self.limit.saturating_add(IDLE_CAPACITY);
-            let target = if needed <= enough { doubled.min(enough) } else { doubled };
-            self.buffer.reserve_exact(target - self.buffer.len());
-        }
+    /// The same as bytes, for a policy that lets pass what is not UTF-8.
+    ///
+    /// # Errors
+    /// As those of [`next`](Self::next).
+    pub fn next_bytes(&mut self) -> Option<Result<&[u8], FrameError>> {
+        self.buffer.next_bytes()
     }
 }
 
@@ -184,82 +86,76 @@ impl Default for Lines {
     }
 }
 
-/// A line that is no text to read a message from; the lines behind it are whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FrameError {
-    /// The line is longer than the limit.
-    #[error("line longer than {limit} bytes")]
-    TooLong {
-        /// How many bytes a line may have.
-        limit: usize,
-        /// What kind of message it starts as, as far as that can be told.
-        kind: Option<Kind>,
-        /// Its id, where the line has it before the limit and it is clear whose it is.
-        id: Option<RequestId>,
-    },
-    /// The line is not UTF-8.
-    #[error("not valid UTF-8 from byte {at}")]
-    Utf8 {
-        /// Where in the line the first wrong byte is.
-        at: usize,
-        /// What kind of message it is, as far as that can be told.
-        kind: Option<Kind>,
-        /// Its id, where it can be read and it is clear whose it is.
-        id: Option<RequestId>,
-    },
+/// Finds line ends.
+#[derive(Debug)]
+pub(crate) struct LineCutter {
+    /// Up to where there is no line end.
+    searched: usize,
+    limit: usize,
+    place: Place,
 }
 
-impl FrameError {
-    /// The code to answer the peer with.
-    pub fn code(&self) -> ErrorCode {
-        match self {
-            Self::TooLong { .. } => ErrorCode::INVALID_REQUEST,
-            Self::Utf8 { .. } => ErrorCode::PARSE_ERROR,
-        }
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// At the start of the stream, where a byte order mark may stand.
+    Start,
+    InLines,
+    /// In what is left of a line that was too long.
+    TooLong,
+}
 
-    /// What kind of message the line is, as far as that can be told.
-    pub fn kind(&self) -> Option<Kind> {
-        match self {
-            Self::TooLong { kind, .. } | Self::Utf8 { kind, .. } => *kind,
-        }
-    }
-
-    /// The id of the message in the line, as far as that can be told.
-    pub fn id(&self) -> Option<&RequestId> {
-        match self {
-            Self::TooLong { id, .. } | Self::Utf8 { id, .. } => id.as_ref(),
-        }
-    }
-
-    /// The error response that JSON-RPC asks for; notifications and responses are never answered.
-    pub fn reply(&self) -> Option<Response<'static>> {
-        reply(self.kind(), self.id(), self.code(), self.to_string())
-    }
-
-    fn utf8(at: usize, line: &[u8]) -> Self {
-        let Recovered { kind, id } = recover(line);
-        Self::Utf8 { at, kind, id }
+impl LineCutter {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { searched: 0, limit, place: Place::Start }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stream_without_line_ends_takes_no_more_memory_than_a_line() {
-        let (limit, read) = (1024 * 1024, [b'a'; 64 * 1024]);
-        let mut lines = Lines::new(limit);
-        let mut errors = 0;
-        for _ in 0..1024 {
-            lines.push(&read);
-            errors += usize::from(lines.next().is_some());
-            assert!(lines.buffer.capacity() <= limit + IDLE_CAPACITY);
+impl Cutter for LineCutter {
+    fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
+        if self.place == Place::Start {
+            if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished {
+                return Cut::Unfinished;
+            }
+            self.place = Place::InLines;
+            if buffer.starts_with(BYTE_ORDER_MARK) {
+                return Cut::Space { taken: BYTE_ORDER_MARK.len() };
+            }
         }
-        assert_eq!(errors, 1);
-        lines.push(b"\n{}\n");
-        assert_eq!(lines.next(), Some(Ok("{}")));
+        let unsearched = buffer.get(self.searched..).unwrap_or_default();
+        let end = memchr(b'\n', unsearched).map(|end| self.searched + end);
+        let line = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
+        let taken = end.map_or(buffer.len(), |end| end + 1);
+        let is_whole = end.is_some() || is_finished && !line.is_empty();
+        // Where the line end has not come yet, a carriage return may be a part of it.
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.searched = 0;
+        if let Some(head) = line.get(..self.limit).filter(|head| head.len() < line.len()) {
+            if end.is_none() {
+                self.place = Place::TooLong;
+            }
+            return Cut::Error { error: FrameError::too_long(self.limit, head), taken };
+        }
+        if !is_whole {
+            self.searched = buffer.len();
+            return Cut::Unfinished;
+        }
+        if is_blank(line) {
+            Cut::Space { taken }
+        } else {
+            Cut::Message { range: 0..line.len(), taken }
+        }
+    }
+
+    fn drop_some(&mut self, bytes: &[u8]) -> usize {
+        if self.place != Place::TooLong {
+            return 0;
+        }
+        let Some(end) = memchr(b'\n', bytes) else { return bytes.len() };
+        self.place = Place::InLines;
+        end + 1
+    }
+
+    fn limit(&self) -> usize {
+        self.limit
     }
 }

@@ -1,0 +1,205 @@
+//! Framings as decoders and encoders of `tokio-util`, for anything that tokio reads and writes.
+//!
+//! With a child process, its standard input and output:
+//!
+//! ```
+//! use futures::{SinkExt, StreamExt};
+//! use jsonrpc_core::codec::Codec;
+//! use jsonrpc_core::framing::Lines;
+//! use jsonrpc_core::{Message, Request};
+//! use std::process::Stdio;
+//! use tokio_util::codec::{FramedRead, FramedWrite};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // `cat` stands for a server that answers with what it was asked.
+//! let mut child = tokio::process::Command::new("cat")
+//!     .stdin(Stdio::piped())
+//!     .stdout(Stdio::piped())
+//!     .spawn()?;
+//! let stdin = child.stdin.take().ok_or("no stdin")?;
+//! let stdout = child.stdout.take().ok_or("no stdout")?;
+//! let mut out = FramedWrite::new(stdin, Codec::new(Lines::default()));
+//! let mut read = FramedRead::with_capacity(stdout, Codec::new(Lines::default()), 64 * 1024);
+//!
+//! out.send(Message::from(Request::new(1, "ping", None))).await?;
+//! // The pipe may fail, and the stream then ends; a bad line is an error of its own, and the next line is whole.
+//! let frame = read.next().await.ok_or("closed")???;
+//! assert!(matches!(Message::decode(frame.text()?)?, Message::Request(ping) if ping.method == "ping"));
+//!
+//! drop(out);
+//! assert!(read.next().await.is_none());
+//! child.wait().await?;
+//! # Ok(())
+//! # }
+//! ```
+use crate::framing::{Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, TextPolicy};
+use crate::framing::{BodyCutter, HeaderCutter, LineCutter, header_for};
+use crate::{Message, encode};
+use alloc::vec::Vec;
+use bytes::{Buf, BytesMut};
+use core::fmt;
+use std::io;
+use tokio_util::codec::{Decoder, Encoder};
+
+/// A [`Decoder`] and an [`Encoder`] for one of the [framings](crate::framing).
+///
+/// What it reads are [`Frame`]s: parts of the buffer they were read into, without a copy unless text has to be
+/// repaired. A message that cannot be taken is an item as well, so that it does not end the stream.
+///
+/// What it writes are [`Message`]s, and frames that are only passed on. Each becomes one piece of the buffer, header
+/// and all, so that it leaves in one write.
+#[derive(Debug)]
+pub struct Codec<F: Framing> {
+    cutter: F::Cutter,
+    text: TextPolicy,
+    /// A message on its way out.
+    scratch: Vec<u8>,
+}
+
+/// How much room a read is given, in bytes.
+const READ: usize = 16 * 1024;
+
+/// How much room is kept for the next message to write, in bytes.
+const IDLE_SCRATCH: usize = 256 * 1024;
+
+impl<F: Framing> Codec<F> {
+    /// With the limit and the policy of `framing`, on which nothing has happened yet.
+    pub fn new(framing: F) -> Self {
+        let (cutter, text) = framing.into_parts();
+        Self { cutter, text, scratch: Vec::new() }
+    }
+
+    fn next(
+        &mut self,
+        buffer: &mut BytesMut,
+        is_finished: bool,
+    ) -> Option<Result<Frame, FrameError>> {
+        buffer.advance(self.cutter.drop_some(buffer));
+        loop {
+            match self.cutter.cut(buffer, is_finished) {
+                Cut::Message { range, taken } => {
+                    let mut message = buffer.split_to(taken);
+                    message.truncate(range.end);
+                    message.advance(range.start);
+                    return Some(self.text.apply(&mut message).map(|repaired| {
+                        repaired.map_or_else(|| message.freeze(), Into::into).into()
+                    }));
+                }
+                Cut::Space { taken } => buffer.advance(taken),
+                Cut::Error { error, taken } => {
+                    buffer.advance(taken);
+                    if buffer.is_empty() {
+                        // It may have grown up to the limit for a message that nobody gets.
+                        *buffer = BytesMut::new();
+                    }
+                    return Some(Err(error));
+                }
+                Cut::Unfinished => {
+                    buffer.reserve(READ);
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+impl<F: Framing> Decoder for Codec<F> {
+    type Item = Result<Frame, FrameError>;
+    type Error = io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        Ok(self.next(buffer, false))
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        let next = self.next(buffer, true);
+        if next.is_none() {
+            buffer.clear();
+        }
+        Ok(next)
+    }
+}
+
+impl<F: Framing> Encoder<Message<'_>> for Codec<F> {
+    type Error = io::Error;
+
+    fn encode(&mut self, message: Message<'_>, out: &mut BytesMut) -> io::Result<()> {
+        self.scratch.clear();
+        self.scratch.shrink_to(IDLE_SCRATCH);
+        encode::message(&message, &mut self.scratch);
+        F::wrap(&self.scratch, out);
+        Ok(())
+    }
+}
+
+impl<F: Framing> Encoder<Frame> for Codec<F> {
+    type Error = io::Error;
+
+    fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> io::Result<()> {
+        F::wrap(frame.as_bytes(), out);
+        Ok(())
+    }
+}
+
+/// [`Lines`], [`ContentLength`] or [`Body`].
+///
+/// As a decoder, [`Body`] takes all that comes until the end for one message; as an encoder it writes messages with
+/// nothing between them.
+#[expect(private_bounds, reason = "nobody else implements it")]
+pub trait Framing: Sealed {}
+
+impl<F: Sealed> Framing for F {}
+
+/// What the codec needs of a framing.
+trait Sealed: fmt::Debug {
+    type Cutter: Cutter + fmt::Debug;
+
+    fn into_parts(self) -> (Self::Cutter, TextPolicy);
+
+    /// Appends a message with what frames it.
+    fn wrap(message: &[u8], out: &mut BytesMut);
+}
+
+impl Sealed for Lines {
+    type Cutter = LineCutter;
+
+    fn into_parts(self) -> (LineCutter, TextPolicy) {
+        (LineCutter::new(self.buffer.cutter.limit()), self.buffer.text)
+    }
+
+    fn wrap(message: &[u8], out: &mut BytesMut) {
+        let start = out.len();
+        out.reserve(message.len() + 1);
+        out.extend_from_slice(message);
+        encode::keep_on_one_line(out, start);
+        out.extend_from_slice(b"\n");
+    }
+}
+
+impl Sealed for ContentLength {
+    type Cutter = HeaderCutter;
+
+    fn into_parts(self) -> (HeaderCutter, TextPolicy) {
+        (HeaderCutter::new(self.buffer.cutter.limit), self.buffer.text)
+    }
+
+    fn wrap(message: &[u8], out: &mut BytesMut) {
+        let header = header_for(message.len());
+        out.reserve(header.len() + message.len());
+        out.extend_from_slice(header.as_bytes());
+        out.extend_from_slice(message);
+    }
+}
+
+impl Sealed for Body {
+    type Cutter = BodyCutter;
+
+    fn into_parts(self) -> (BodyCutter, TextPolicy) {
+        (BodyCutter::new(self.buffer.cutter.limit()), self.buffer.text)
+    }
+
+    fn wrap(message: &[u8], out: &mut BytesMut) {
+        out.extend_from_slice(message);
+    }
+}

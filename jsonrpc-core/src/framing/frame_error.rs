@@ -1,0 +1,130 @@
+use crate::decode_error::reply;
+use crate::message::{Kind, Response};
+use crate::peek::{Recovered, recover};
+use crate::{ErrorCode, RequestId};
+use alloc::string::ToString;
+
+/// A message that cannot be taken from the stream; the messages behind it are whole.
+///
+/// No part of it repeats what the peer sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// The message is longer than the limit.
+    #[error("message longer than {limit} bytes")]
+    TooLong {
+        /// How many bytes a message may have.
+        limit: usize,
+        /// What kind of message it starts as, as far as that can be told.
+        kind: Option<Kind>,
+        /// Its id, where the message has it before the limit and it is clear whose it is.
+        id: Option<RequestId>,
+    },
+    /// The message is not UTF-8.
+    #[error("not valid UTF-8 from byte {at}")]
+    Utf8 {
+        /// Where in the message the first wrong byte is.
+        at: usize,
+        /// What kind of message it is, as far as that can be told.
+        kind: Option<Kind>,
+        /// Its id, where it can be read and it is clear whose it is.
+        id: Option<RequestId>,
+    },
+    /// A string of the message has half a surrogate pair, and the [policy](super::TextPolicy) is to reject that.
+    #[error("half a surrogate pair at byte {at}")]
+    Surrogate {
+        /// Where in the message the escape is.
+        at: usize,
+        /// What kind of message it is, as far as that can be told.
+        kind: Option<Kind>,
+        /// Its id, where it can be read and it is clear whose it is.
+        id: Option<RequestId>,
+    },
+    /// The header of a message does not say how long the message is. What follows is skipped up to the next header.
+    #[error("bad header: {0}")]
+    Header(HeaderProblem),
+    /// The stream ended inside a message or its header.
+    #[error("the stream ended inside a message")]
+    Truncated {
+        /// What kind of message it is, as far as that can be told.
+        kind: Option<Kind>,
+        /// Its id, where it can be read and it is clear whose it is.
+        id: Option<RequestId>,
+    },
+}
+
+/// What is wrong with the header of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeaderProblem {
+    /// A line of it is not a name, a colon and a value.
+    #[error("expected `name: value`")]
+    Field,
+    /// `Content-Length` is not there.
+    #[error("expected `Content-Length`, got none")]
+    Missing,
+    /// `Content-Length` is there twice, with different values.
+    #[error("expected one `Content-Length`, got two that differ")]
+    Duplicate,
+    /// `Content-Length` is not a number, or one beyond 64 bits.
+    #[error("expected `Content-Length` to be a number of bytes")]
+    Length,
+    /// It is longer than [`ContentLength::MAX_HEADER`](super::ContentLength::MAX_HEADER).
+    #[error("header longer than {} bytes", super::ContentLength::MAX_HEADER)]
+    TooLong,
+}
+
+impl FrameError {
+    /// The code to answer the peer with.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::TooLong { .. } => ErrorCode::INVALID_REQUEST,
+            Self::Utf8 { .. } | Self::Surrogate { .. } => ErrorCode::PARSE_ERROR,
+            Self::Header(_) | Self::Truncated { .. } => ErrorCode::PARSE_ERROR,
+        }
+    }
+
+    /// What kind of message it is, as far as that can be told.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::TooLong { kind, .. } | Self::Utf8 { kind, .. } => *kind,
+            Self::Surrogate { kind, .. } | Self::Truncated { kind, .. } => *kind,
+            Self::Header(_) => None,
+        }
+    }
+
+    /// The id of the message, as far as that can be told.
+    pub fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::TooLong { id, .. } | Self::Utf8 { id, .. } => id.as_ref(),
+            Self::Surrogate { id, .. } | Self::Truncated { id, .. } => id.as_ref(),
+            Self::Header(_) => None,
+        }
+    }
+
+    /// The error response that JSON-RPC asks for; notifications and responses are never answered.
+    pub fn reply(&self) -> Option<Response<'static>> {
+        reply(self.kind(), self.id(), self.code(), self.to_string())
+    }
+
+    /// Of a message that starts with `head`.
+    pub(crate) fn too_long(limit: usize, head: &[u8]) -> Self {
+        let Recovered { kind, id } = recover(head);
+        Self::TooLong { limit, kind, id }
+    }
+
+    pub(crate) fn utf8(at: usize, message: &[u8]) -> Self {
+        let Recovered { kind, id } = recover(message);
+        Self::Utf8 { at, kind, id }
+    }
+
+    pub(crate) fn surrogate(at: usize, message: &[u8]) -> Self {
+        let Recovered { kind, id } = recover(message);
+        Self::Surrogate { at, kind, id }
+    }
+
+    pub(crate) fn truncated(head: &[u8]) -> Self {
+        let Recovered { kind, id } = recover(head);
+        Self::Truncated { kind, id }
+    }
+}

@@ -1,0 +1,127 @@
+use super::FrameError;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use memchr::memchr;
+
+/// What a framing does with text that no Rust string can hold.
+///
+/// Both faults are those of one message. None of the choices ends the connection, or loses a message beside it.
+///
+/// ```
+/// use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+///
+/// let repair = TextPolicy { utf8: OnInvalid::Repair, surrogates: OnInvalid::Repair };
+/// let mut lines = Lines::default().with_text(repair);
+/// lines.push(b"{\"method\":\"m\",\"params\":[\"\xff\",\"\\ud83d\"]}\n");
+/// assert_eq!(lines.next(), Some(Ok("{\"method\":\"m\",\"params\":[\"\u{fffd}\",\"\\ufffd\"]}")));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextPolicy {
+    /// For bytes that are not UTF-8. [`OnInvalid::Reject`] unless told otherwise.
+    pub utf8: OnInvalid,
+    /// For half a surrogate pair in an escape, as `"\ud83d"`: what peers send that cut a string between UTF-16 units.
+    /// It is valid JSON, and no Rust string. [`OnInvalid::Pass`] unless told otherwise, so that only those meet it who
+    /// read the string.
+    pub surrogates: OnInvalid,
+}
+
+impl Default for TextPolicy {
+    fn default() -> Self {
+        Self { utf8: OnInvalid::Reject, surrogates: OnInvalid::Pass }
+    }
+}
+
+/// What becomes of invalid text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnInvalid {
+    /// The message is an error: [`FrameError::Utf8`] or [`FrameError::Surrogate`].
+    Reject,
+    /// U+FFFD stands where the fault was. The message may grow, up to three times.
+    Repair,
+    /// The message is given as it came. What is not UTF-8 can only be had as bytes, so that it is an error
+    /// nevertheless where text is asked for.
+    Pass,
+}
+
+const REPLACEMENT: &[u8] = b"fffd";
+
+impl TextPolicy {
+    /// Does to a message what the policy asks for: nothing, changes in place, or another text in its place.
+    pub(crate) fn apply(self, message: &mut [u8]) -> Result<Option<Vec<u8>>, FrameError> {
+        let mut repaired = None;
+        if self.utf8 != OnInvalid::Pass
+            && let Err(error) = core::str::from_utf8(message)
+        {
+            if self.utf8 == OnInvalid::Reject {
+                return Err(FrameError::utf8(error.valid_up_to(), message));
+            }
+            repaired = Some(String::from_utf8_lossy(message).into_owned().into_bytes());
+        }
+        let text = repaired.as_deref_mut().unwrap_or(message);
+        match self.surrogates {
+            OnInvalid::Pass => {}
+            OnInvalid::Reject => {
+                if let Some(at) = find_half_pair(text, 0) {
+                    return Err(FrameError::surrogate(at, text));
+                }
+            }
+            OnInvalid::Repair => {
+                let mut from = 0;
+                while let Some(at) = find_half_pair(text, from) {
+                    if let Some(digits) = text.get_mut(at + 2..at + 6) {
+                        digits.copy_from_slice(REPLACEMENT);
+                    }
+                    from = at + 6;
+                }
+            }
+        }
+        Ok(repaired)
+    }
+
+    /// The text of a message that is to stay where it is.
+    pub(crate) fn read(self, message: &[u8]) -> Result<Cow<'_, str>, FrameError> {
+        let is_good = |text: &str| {
+            self.surrogates == OnInvalid::Pass || find_half_pair(text.as_bytes(), 0).is_none()
+        };
+        match core::str::from_utf8(message) {
+            Ok(text) if is_good(text) => Ok(Cow::Borrowed(text)),
+            _ => {
+                let mut copy = message.to_vec();
+                let text = self.apply(&mut copy)?.unwrap_or(copy);
+                String::from_utf8(text).map(Cow::Owned).map_err(|error| {
+                    FrameError::utf8(error.utf8_error().valid_up_to(), error.as_bytes())
+                })
+            }
+        }
+    }
+
+    /// The policy for somebody who makes a string of the message anyway, and sees there whether it is one.
+    pub(crate) fn before_text(self) -> Self {
+        match self.utf8 {
+            OnInvalid::Reject => Self { utf8: OnInvalid::Pass, ..self },
+            OnInvalid::Repair | OnInvalid::Pass => self,
+        }
+    }
+}
+
+/// Where the next escape is that is half of a surrogate pair.
+fn find_half_pair(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr(b'\\', text.get(at..)?)?;
+        match unit(text, at) {
+            Some(0xd800..0xdc00) if matches!(unit(text, at + 6), Some(0xdc00..0xe000)) => at += 12,
+            Some(0xd800..0xe000) => return Some(at),
+            _ => at += 2,
+        }
+    }
+}
+
+/// The UTF-16 unit of an escape.
+fn unit(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
