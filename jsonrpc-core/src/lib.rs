@@ -96,6 +96,7 @@ mod peer;
 mod pending;
 mod scan;
 mod strictness;
+pub mod transcript;
 pub mod wire;
 
 pub use batch::{Batch, Document};

@@ -52,7 +52,7 @@ impl DecodeError {
     }
 
     /// The same error, seen from the object that has the document as its member `name`.
-    pub(super) fn below(mut self, name: &str) -> Self {
+    pub(crate) fn below(mut self, name: &str) -> Self {
         let mut pointer = String::new();
         push_segment(&mut pointer, name);
         self.pointer.insert_str(0, &pointer);

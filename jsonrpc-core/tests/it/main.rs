@@ -16,4 +16,5 @@ mod odd_input;
 mod peek;
 mod peer;
 mod specification;
+mod transcript;
 mod wire;

@@ -1,0 +1,263 @@
+//! What went over a connection, both ways, with time and bytes: written down, read back, played again.
+//!
+//! A transcript is text, one JSON object a line. It sends, reads and times nothing itself: the caller brings the bytes
+//! and the time, and keeps the text.
+//!
+//! | member | is |
+//! |---|---|
+//! | `time` | seconds since a moment of the recorder's choosing, to the nanosecond |
+//! | `direction` | `"sent"` or `"received"`, as the recorder sees it |
+//! | `text` | the message as it was on the wire, without its line end |
+//! | `hex` | the same in hexadecimal digits, where the message is not UTF-8 |
+//!
+//! Other members are not looked at.
+//!
+//! ```
+//! use core::time::Duration;
+//! use jsonrpc_core::transcript::{self, Direction, Recorder, Replay, Replayed};
+//! use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer};
+//!
+//! let (mut recorder, mut text) = (Recorder::new(), Vec::new());
+//! let asked = br#"{"jsonrpc":"2.0","id":"a-7","method":"add","params":[1,2]}"#;
+//! recorder.record(Duration::ZERO, Direction::Sent, asked, &mut text);
+//! recorder.record(Duration::from_millis(5), Direction::Received, b"{\"jsonrpc\":\"2.0\",\"id\":\"a-7\",\"result\":3}", &mut text);
+//! let text = String::from_utf8(text)?;
+//! assert!(text.starts_with(r#"{"time":0.000000000,"direction":"sent","text":"{\"jsonrpc\""#));
+//!
+//! // The same again, as often as it takes to find out what went wrong.
+//! let entries: Vec<_> = transcript::read(&text).collect::<Result<_, _>>()?;
+//! let (mut replay, mut peer) = (Replay::new(entries), Peer::new(CancelMethod::ACP, Limits::default()));
+//! let mut sum = None;
+//! while let Some((_, replayed)) = replay.step(&mut peer, |request| request.method.to_string()) {
+//!     if let Replayed::Received(Incoming::Response { token, outcome, .. }) = replayed {
+//!         sum = Some((token, outcome?.get().to_owned()));
+//!     }
+//! }
+//! assert_eq!(sum, Some(("add".into(), "3".into())));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod conductor;
+mod replay;
+
+pub use conductor::Conductor;
+pub use replay::{Replay, Replayed};
+
+use crate::encode;
+use crate::wire::{self, Raw};
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use serde::{Deserialize, Serialize};
+
+/// Reads a transcript; blank lines are skipped. A long one may as well be read line by line, with
+/// [`Entry::from_line`].
+///
+/// # Errors
+/// A line is not an entry; those behind it are still read.
+pub fn read(text: &str) -> impl Iterator<Item = Result<Entry<'static>, ReadError>> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| {
+        Entry::from_line(line).map_err(|source| ReadError { line: at + 1, source })
+    })
+}
+
+/// One message of a transcript, or what came in place of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// When it was sent or received, counted from a moment of the recorder's choosing.
+    pub time: Duration,
+    /// Which way it went.
+    pub direction: Direction,
+    /// What was on the wire, without the line end.
+    pub bytes: Cow<'a, [u8]>,
+}
+
+/// Which way a message went, as the recorder sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From us to the peer.
+    Sent,
+    /// From the peer to us.
+    Received,
+}
+
+impl Direction {
+    /// The same, as the peer sees it.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Sent => Self::Received,
+            Self::Received => Self::Sent,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Appends the entry as one line with its line end.
+    pub fn to_line(&self, out: &mut Vec<u8>) {
+        let Self { time, direction, bytes } = self;
+        out.extend_from_slice(br#"{"time":"#);
+        encode::display(format_args!("{}.{:09}", time.as_secs(), time.subsec_nanos()), out);
+        out.extend_from_slice(match direction {
+            Direction::Sent => br#","direction":"sent","#,
+            Direction::Received => br#","direction":"received","#,
+        });
+        match core::str::from_utf8(bytes) {
+            Ok(text) => {
+                out.extend_from_slice(br#""text":"#);
+                encode::string(text, out);
+            }
+            Err(_) => {
+                out.extend_from_slice(br#""hex":""#);
+                bytes.iter().for_each(|byte| encode::display(format_args!("{byte:02x}"), out));
+                out.push(b'"');
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+impl Entry<'static> {
+    /// Reads an entry from its line.
+    ///
+    /// # Errors
+    /// The line is not an entry.
+    pub fn from_line(line: &str) -> Result<Self, EntryError> {
+        let line: Line = wire::decode(line)?;
+        let time = time(line.time.as_str()).ok_or(EntryError::Time)?;
+        let bytes = match (line.text, line.hex) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(hex)) => bytes(&hex).ok_or(EntryError::Hex)?,
+            _ => return Err(EntryError::Content),
+        };
+        Ok(Self { time, direction: line.direction, bytes: bytes.into() })
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    time: Raw,
+    direction: Direction,
+    text: Option<String>,
+    hex: Option<String>,
+}
+
+/// The time that a number of seconds is: to the nanosecond where the number is written without an exponent.
+fn time(text: &str) -> Option<Duration> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    match (seconds.parse(), fraction.get(..fraction.len().min(9))) {
+        (Ok(seconds), Some(digits)) if fraction.bytes().all(|digit| digit.is_ascii_digit()) => {
+            let nanoseconds =
+                digits.bytes().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+            let missing = 9_u32.saturating_sub(u32::try_from(digits.len()).ok()?);
+            Some(Duration::new(seconds, nanoseconds * 10_u32.pow(missing)))
+        }
+        _ => Duration::try_from_secs_f64(text.parse().ok()?).ok(),
+    }
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = hex.as_bytes().as_chunks();
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let pair = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
+    rest.is_empty().then(|| pairs.iter().map(pair).collect()).flatten()
+}
+
+/// A line is not an entry of a transcript.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// It is not JSON, or not an object with the members of an entry.
+    #[error(transparent)]
+    Decode(#[from] wire::DecodeError),
+    /// The time is not a number of seconds.
+    #[error("at /time: expected seconds, not negative")]
+    Time,
+    /// It has neither `text` nor `hex`, or both.
+    #[error("expected one of the members `text` and `hex`")]
+    Content,
+    /// The bytes are not in hexadecimal digits.
+    #[error("at /hex: expected pairs of hexadecimal digits")]
+    Hex,
+}
+
+/// A line of a transcript cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the transcript is not an entry")]
+pub struct ReadError {
+    /// Which line, counted from one.
+    pub line: usize,
+    /// Why.
+    pub source: EntryError,
+}
+
+/// Writes entries, after somebody had a look at what they tell.
+///
+/// ```
+/// use core::time::Duration;
+/// use jsonrpc_core::transcript::{Direction, Recorder};
+/// use std::borrow::Cow;
+///
+/// fn redact(_: Direction, bytes: &[u8]) -> Cow<'_, [u8]> {
+///     match String::from_utf8_lossy(bytes) {
+///         text if text.contains("hunter2") => text.replace("hunter2", "…").into_bytes().into(),
+///         _ => bytes.into(),
+///     }
+/// }
+/// let (mut recorder, mut out) = (Recorder::redacting(redact), Vec::new());
+/// recorder.record(Duration::from_secs(2), Direction::Sent, br#"{"password":"hunter2"}"#, &mut out);
+/// let expected = "{\"time\":2.000000000,\"direction\":\"sent\",\"text\":\"{\\\"password\\\":\\\"…\\\"}\"}\n";
+/// assert_eq!(String::from_utf8_lossy(&out), expected);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recorder<R = ()> {
+    redact: R,
+}
+
+impl Recorder {
+    /// Writes everything as it is.
+    pub fn new() -> Self {
+        Self { redact: () }
+    }
+}
+
+impl<R: Redact> Recorder<R> {
+    /// Writes what `redact` leaves.
+    pub fn redacting(redact: R) -> Self {
+        Self { redact }
+    }
+
+    /// Appends what was sent or received to the transcript `out`, as one line.
+    pub fn record(
+        &mut self,
+        time: Duration,
+        direction: Direction,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        let bytes = self.redact.redact(direction, bytes);
+        Entry { time, direction, bytes }.to_line(out);
+    }
+}
+
+/// Takes out of a message what may not be written down: keys, paths, what people said.
+///
+/// Any function of this shape is one, and `()` takes out nothing. What it gives is recorded whatever it is; a transcript
+/// that is to be replayed needs messages that are still messages, with the ids that they had.
+pub trait Redact {
+    /// Gives what is left of `bytes`.
+    fn redact<'a>(&mut self, direction: Direction, bytes: &'a [u8]) -> Cow<'a, [u8]>;
+}
+
+impl Redact for () {
+    fn redact<'a>(&mut self, _: Direction, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        Cow::Borrowed(bytes)
+    }
+}
+
+impl<F: for<'a> FnMut(Direction, &'a [u8]) -> Cow<'a, [u8]>> Redact for F {
+    fn redact<'a>(&mut self, direction: Direction, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self(direction, bytes)
+    }
+}

@@ -1,0 +1,133 @@
+use super::{Direction, Entry};
+use crate::message::{Message, Notification, Request, Response};
+use crate::wire::{self, DecodeError, Raw};
+use crate::{ErrorObject, RequestId};
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Reads what the official ACP conductor writes with `--trace` (a `.jsons` file): one connection out of the several
+/// that it traces together.
+///
+/// A trace has what the conductor understood, not what was on the wire: each id is the conductor's own, members that it
+/// does not know are gone, and so are responses to requests that it did not trace. The messages are written anew here.
+/// Other protocols which it carries inside this one, such as MCP, are left out.
+///
+/// Shape: crate `agent-client-protocol-conductor` 5.0.0, module `trace`.
+///
+/// ```
+/// use jsonrpc_core::transcript::{Conductor, Direction};
+///
+/// let trace = r#"{"type":"request","ts":0.25,"protocol":"acp","from":"Client","to":"Agent","id":"7f","method":"session/new","params":{"cwd":"/tmp"}}"#;
+/// let mut conductor = Conductor::new("Client", "Agent");
+/// let entry = conductor.entry(trace)?.ok_or("of another connection")?;
+/// assert_eq!((entry.time.as_millis(), entry.direction), (250, Direction::Sent));
+/// assert_eq!(&*entry.bytes, br#"{"jsonrpc":"2.0","id":"7f","method":"session/new","params":{"cwd":"/tmp"}}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Conductor {
+    us: String,
+    them: String,
+    /// Requests of other protocols, whose responses do not say which they are of.
+    elsewhere: BTreeSet<RequestId>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    ts: f64,
+    protocol: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+    #[serde(default = "null")]
+    id: RequestId,
+    #[serde(default)]
+    method: String,
+    params: Option<Raw>,
+    #[serde(default)]
+    is_error: bool,
+    payload: Option<Raw>,
+}
+
+fn null() -> RequestId {
+    RequestId::NULL
+}
+
+impl Conductor {
+    /// The requests of other protocols that may be open at the same time; the responses to more of them are taken for
+    /// ours.
+    pub const MAX_ELSEWHERE: usize = 1024;
+
+    /// The connection between two components, named as the trace names them (`Client`, `Proxy(0)`, `Agent`), as the
+    /// first of them sees it.
+    pub fn new(us: impl Into<String>, them: impl Into<String>) -> Self {
+        Self { us: us.into(), them: them.into(), elsewhere: BTreeSet::new() }
+    }
+
+    /// Reads a line of the trace; nothing if it is of another connection, another protocol, or no message.
+    ///
+    /// # Errors
+    /// The line is not an event of a trace.
+    pub fn entry(&mut self, line: &str) -> Result<Option<Entry<'static>>, DecodeError> {
+        let event: Event = wire::decode(line)?;
+        let Ok(time) = Duration::try_from_secs_f64(event.ts) else { return Ok(None) };
+        let Some(direction) = self.direction(&event) else { return Ok(None) };
+        let message = match &*event.kind {
+            "request" if self.is_elsewhere(&event) => None,
+            "request" => {
+                Some(Request::new(event.id.clone(), &*event.method, raw(&event.params)).into())
+            }
+            "notification" if self.is_elsewhere(&event) => None,
+            "notification" => Some(Notification::new(&*event.method, raw(&event.params)).into()),
+            "response" if self.elsewhere.remove(&event.id) => None,
+            "response" => Some(response(&event)?),
+            _ => None,
+        };
+        Ok(message.map(|message: Message<'_>| {
+            let mut bytes = Vec::new();
+            message.to_line(&mut bytes);
+            bytes.pop();
+            Entry { time, direction, bytes: bytes.into() }
+        }))
+    }
+
+    fn direction(&self, event: &Event) -> Option<Direction> {
+        let (from, to) = (event.from.as_deref()?, event.to.as_deref()?);
+        if from == self.us && to == self.them {
+            Some(Direction::Sent)
+        } else if from == self.them && to == self.us {
+            Some(Direction::Received)
+        } else {
+            None
+        }
+    }
+
+    fn is_elsewhere(&mut self, event: &Event) -> bool {
+        let is_elsewhere = event.protocol.as_deref().is_some_and(|protocol| protocol != "acp");
+        if is_elsewhere && !event.id.is_null() && self.elsewhere.len() < Self::MAX_ELSEWHERE {
+            self.elsewhere.insert(event.id.clone());
+        }
+        is_elsewhere
+    }
+}
+
+fn response(event: &Event) -> Result<Message<'_>, DecodeError> {
+    let payload = raw(&event.payload).unwrap_or(RawValue::NULL);
+    let outcome = if event.is_error {
+        let error: ErrorObject =
+            wire::decode(payload.get()).map_err(|error| error.below("payload"))?;
+        Err(error)
+    } else {
+        Ok(payload)
+    };
+    Ok(Response::new(event.id.clone(), outcome).into())
+}
+
+fn raw(raw: &Option<Raw>) -> Option<&RawValue> {
+    raw.as_ref().map(Raw::as_ref)
+}
