@@ -9,6 +9,7 @@
 //! | read what a page posts | [`wire::decode::<RunAgentInput>`](jsonrpc_core::wire::decode), [`input`], [`message`] |
 //! | write an answer | [`event`], then [`sse::write_event`] |
 //! | read an answer | [`sse::Decoder`] |
+//! | remove what 1.0 does not describe, and know it | [`enforce`] |
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
 //! | know what an older page can take | [`profile::Profile`] |
 //!
@@ -55,6 +56,7 @@ extern crate alloc;
 
 pub mod capabilities;
 pub mod content;
+pub mod enforce;
 pub mod event;
 pub mod id;
 pub mod input;

@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 
 /// A document as it is sent, and the value that it has when optional members that are `null` are left out.
 #[derive(Clone, Debug)]
-struct Document {
-    text: String,
-    value: Value,
+pub(crate) struct Document {
+    pub(crate) text: String,
+    pub(crate) value: Value,
 }
 
 type Again = fn(&str) -> Result<Value, String>;
@@ -63,7 +63,7 @@ types! {
 /// Whatever a type's members are, in whatever order, with whatever else a newer peer adds.
 #[test]
 fn every_type_gives_back_what_it_was_read_from() {
-    let documents = Documents { types: model::types(), made: RefCell::default() };
+    let documents = Documents::new();
     let declared: Vec<&str> = documents.types.keys().map(String::as_str).collect();
     let listed: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     assert_eq!(listed, declared, "the list above has every type that the source declares");
@@ -83,13 +83,17 @@ fn every_type_gives_back_what_it_was_read_from() {
 }
 
 /// Makes documents of any type.
-struct Documents {
+pub(crate) struct Documents {
     types: BTreeMap<String, Shape>,
     made: RefCell<BTreeMap<String, BoxedStrategy<Document>>>,
 }
 
 impl Documents {
-    fn of(&self, kind: &str) -> BoxedStrategy<Document> {
+    pub(crate) fn new() -> Self {
+        Self { types: model::types(), made: RefCell::default() }
+    }
+
+    pub(crate) fn of(&self, kind: &str) -> BoxedStrategy<Document> {
         if let Some(made) = self.made.borrow().get(kind) {
             return made.clone();
         }

@@ -1,6 +1,8 @@
 //! Integration tests.
 
 #[cfg(test)]
+mod enforce;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod law;

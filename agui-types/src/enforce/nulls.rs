@@ -1,0 +1,116 @@
+use super::{Malformed, Removal, RemovalKind};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde::Serialize;
+
+/// An optional member that is `null`.
+pub(super) struct Null<'a> {
+    /// The pointer with `*` for each index.
+    shape: &'a str,
+    /// The object that has it.
+    holder: &'a Extra,
+}
+
+impl Null<'_> {
+    pub(super) fn was_legal_in_event(&self, event_type: &str) -> bool {
+        match self.shape {
+            "/rawEvent" => true,
+            "/parentMessageId" => matches!(event_type, "TOOL_CALL_START" | "TOOL_CALL_CHUNK"),
+            "/outcome" => event_type == "RUN_FINISHED",
+            "/result" => matches!(event_type, "RUN_FINISHED" | "SUBAGENT_FINISHED"),
+            "/content/*/metadata" => self.is_in_media_part(),
+            other => match other.strip_prefix("/input") {
+                Some(shape) => Null { shape, ..*self }.was_legal_in_input(),
+                None => self.is_in_message(),
+            },
+        }
+    }
+
+    pub(super) fn was_legal_in_input(&self) -> bool {
+        match self.shape {
+            "/state" | "/forwardedProps" | "/tools/*/parameters" | "/resume/*/payload" => true,
+            _ => self.is_in_message(),
+        }
+    }
+
+    fn is_in_message(&self) -> bool {
+        self.shape == "/messages/*/content/*/metadata" && self.is_in_media_part()
+    }
+
+    fn is_in_media_part(&self) -> bool {
+        let kind = self.holder.get("type").map(Raw::as_str);
+        matches!(kind, Some(r#""image""# | r#""audio""# | r#""video""# | r#""document""#))
+    }
+}
+
+/// Finds the members of `text` that are `null` and that `typed`, which was read from it, has not.
+///
+/// By the law of wire types nothing else is in the one and not in the other, so both are gone through together.
+pub(super) fn find<T: Serialize>(
+    text: &str,
+    typed: &T,
+    was_legal: impl Fn(Null<'_>) -> bool,
+) -> Result<Vec<Removal>, Malformed> {
+    if !text.contains("null") {
+        return Ok(Vec::new());
+    }
+    let (Ok(given), Ok(kept)) = (Raw::from_text(text), Raw::from_value(typed)) else {
+        return Ok(Vec::new());
+    };
+    let mut search =
+        Search { was_legal, pointer: String::new(), shape: String::new(), found: Vec::new() };
+    search.compare(&given, &kept)?;
+    Ok(search.found)
+}
+
+struct Search<F> {
+    was_legal: F,
+    pointer: String,
+    shape: String,
+    found: Vec<Removal>,
+}
+
+impl<F: Fn(Null<'_>) -> bool> Search<F> {
+    fn compare(&mut self, given: &Raw, kept: &Raw) -> Result<(), Malformed> {
+        if given == kept {
+            return Ok(());
+        }
+        if let (Ok(given), Ok(kept)) = (given.decode::<Extra>(), kept.decode::<Extra>()) {
+            for (name, value) in given.iter() {
+                let (pointer, shape) = (self.pointer.len(), self.shape.len());
+                super::strip::push_segment(&mut self.pointer, name);
+                super::strip::push_segment(&mut self.shape, name);
+                match kept.get(name) {
+                    Some(kept) => self.compare(value, kept)?,
+                    None if value.as_str() == "null" => self.meet(name, &given)?,
+                    None => {}
+                }
+                self.pointer.truncate(pointer);
+                self.shape.truncate(shape);
+            }
+        } else if let (Ok(given), Ok(kept)) =
+            (given.decode::<Vec<Raw>>(), kept.decode::<Vec<Raw>>())
+        {
+            for (index, (given, kept)) in given.iter().zip(&kept).enumerate() {
+                let (pointer, shape) = (self.pointer.len(), self.shape.len());
+                super::strip::push_segment(&mut self.pointer, &index.to_string());
+                self.shape.push_str("/*");
+                self.compare(given, kept)?;
+                self.pointer.truncate(pointer);
+                self.shape.truncate(shape);
+            }
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, name: &str, holder: &Extra) -> Result<(), Malformed> {
+        let pointer = self.pointer.clone();
+        if !(self.was_legal)(Null { shape: &self.shape, holder }) {
+            return Err(Malformed::Null { pointer });
+        }
+        let (name, removed) = (name.to_string(), pointer.clone());
+        self.found.push(Removal { kind: RemovalKind::LegacyNull, name, pointer, removed });
+        Ok(())
+    }
+}
