@@ -195,3 +195,70 @@ impl Sessions {
 fn decode<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, wire::DecodeError> {
     wire::decode(params.map_or("{}", RawValue::get))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permission<'a>(id: i64, params: &'a RawValue) -> Request<'a> {
+        Request::new(RequestId::from(id), "session/request_permission", Some(params))
+    }
+
+    /// A session that the agent has opened.
+    async fn opened(sessions: &mut Sessions) -> mpsc::Receiver<FromAgent> {
+        let (answer, answered) = oneshot::channel();
+        sessions.opens();
+        let result = Raw::from_text(r#"{"sessionId":"s"}"#).unwrap();
+        sessions.end(Token::NewSession(answer), Ok(result)).await;
+        answered.await.unwrap().unwrap().1
+    }
+
+    #[tokio::test]
+    async fn what_nobody_has_answered_is_answered_when_nobody_listens() {
+        let params = r#"{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}"#;
+        let params: &RawValue = serde_json::from_str(params).unwrap();
+        let mut sessions = Sessions::default();
+        assert!(sessions.request(&permission(1, params)).await.is_some(), "no session");
+        let inbox = opened(&mut sessions).await;
+        for id in 2..=4 {
+            assert!(sessions.request(&permission(id, params)).await.is_none());
+        }
+        sessions.answered(&RequestId::from(3));
+        let mut left = sessions.detach(&"s".into());
+        left.sort();
+        assert_eq!(left, [RequestId::from(2), RequestId::from(4)]);
+        drop(inbox);
+        assert!(sessions.request(&permission(5, params)).await.is_some(), "no session any more");
+    }
+
+    #[tokio::test]
+    async fn what_comes_early_is_bounded() {
+        let update = |text: &str| {
+            let content = format!(r#"{{"type":"text","text":"{text}"}}"#);
+            let update =
+                format!(r#"{{"sessionUpdate":"agent_message_chunk","content":{content}}}"#);
+            let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
+            RawValue::from_string(params).unwrap()
+        };
+        let mut sessions = Sessions::default();
+        let large = update(&"x".repeat(MAX_EARLY_BYTES / 2));
+        sessions.opens();
+        for params in [&large, &large, &update("y")] {
+            sessions
+                .notification(&Notification::new("session/update", Some(params.as_ref())))
+                .await;
+        }
+        assert_eq!(sessions.early.len(), 2);
+        assert!(sessions.early_bytes <= MAX_EARLY_BYTES);
+        for _ in 0..MAX_EARLY {
+            let small = update("z");
+            sessions.notification(&Notification::new("session/update", Some(small.as_ref()))).await;
+        }
+        assert_eq!(sessions.early.len(), MAX_EARLY);
+        // Another answer of the agent's: this session is not to be, so that nobody waits for any.
+        let (answer, _answered) = oneshot::channel();
+        let refused = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no");
+        sessions.end(Token::NewSession(answer), Err(Trouble::Refused(refused))).await;
+        assert_eq!((sessions.early.len(), sessions.early_bytes), (0, 0));
+    }
+}

@@ -105,7 +105,7 @@ async fn a_turn_survives_what_cannot_be_read() {
 async fn lines_that_are_no_messages_are_reported() {
     for (agent, report) in [
         ("noise", "the agent wrote a line that is no message"),
-        ("long-line", "message longer than 16777216 bytes"),
+        ("long-line", "longer than 16777216 bytes"),
         ("not-utf-8", "UTF-8"),
         ("lone-surrogate", "hex escape"),
     ] {

@@ -153,6 +153,26 @@ async fn clients_of_0_x_get_what_they_understand() {
 }
 
 #[tokio::test]
+async fn sessions_work_where_they_are_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let gateway = Gateway::demo(&["--cwd", folder]).await;
+    let mut run = gateway.ask("t", "1", "read").await;
+    let Event::ToolCallArgs(args) = run.until("TOOL_CALL_ARGS").await else {
+        panic!("no arguments")
+    };
+    assert_eq!(args.delta, format!(r#"{{"path":"{folder}/greeting.txt"}}"#));
+}
+
+#[tokio::test]
+async fn the_gateway_logs_in_where_it_is_told_how() {
+    for (method, end) in [("none", "success"), ("magic", "ACP_INVALID_PARAMS")] {
+        let gateway = Gateway::demo(&["--authenticate", method]).await;
+        assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), end, "{method}");
+    }
+}
+
+#[tokio::test]
 async fn the_page_and_its_files_are_served() {
     let gateway = Gateway::demo(&[]).await;
     let get = async |path: &str| soon(gateway.client.get(gateway.url(path)).send()).await.unwrap();

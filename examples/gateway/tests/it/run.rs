@@ -36,8 +36,8 @@ impl Run {
         }
     }
 
-    /// The next event; none when the stream has ended.
-    pub(crate) async fn next(&mut self) -> Option<Event> {
+    /// The next event; none when the stream has ended. Comments keep it waiting.
+    async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(frame) = self.decoder.next_frame() {
                 let event: Event = frame.unwrap().decode().unwrap();
@@ -46,7 +46,7 @@ impl Run {
                 self.events.push(event.clone());
                 return Some(event);
             }
-            let chunk = soon(self.response.chunk()).await.expect("the stream breaks off")?;
+            let chunk = self.response.chunk().await.expect("the stream breaks off")?;
             assert!(!chunk.contains(&b'\r'), "lines end with a line feed");
             self.decoder.push(&chunk);
         }
@@ -54,12 +54,15 @@ impl Run {
 
     /// Reads up to an event that has this in its JSON.
     pub(crate) async fn until(&mut self, text: &str) -> Event {
-        loop {
-            let event = self.next().await.unwrap_or_else(|| panic!("no {text}: {:?}", self.events));
-            if serde_json::to_string(&event).unwrap().contains(text) {
-                return event;
+        let found = async {
+            loop {
+                let event = self.next().await.expect(text);
+                if serde_json::to_string(&event).unwrap().contains(text) {
+                    return event;
+                }
             }
-        }
+        };
+        soon(found).await
     }
 
     /// Reads up to a permission request, and gives its `interruptId`.
@@ -72,7 +75,7 @@ impl Run {
 
     /// Reads to the end of a stream that ends as it should.
     pub(crate) async fn rest(mut self) -> Told {
-        while self.next().await.is_some() {}
+        soon(async { while self.next().await.is_some() {} }).await;
         self.decoder.finish();
         assert_eq!(self.decoder.next_frame(), None, "the last event is whole");
         self.verifier.finish().unwrap();
