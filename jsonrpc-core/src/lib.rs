@@ -83,12 +83,16 @@ mod batch;
 #[cfg(feature = "codec")]
 pub mod codec;
 mod decode_error;
+#[cfg(feature = "async")]
+pub mod driver;
 mod encode;
 mod envelope;
 mod error_object;
 pub mod framing;
 mod id;
 mod json_str;
+#[cfg(feature = "async")]
+pub mod memory;
 mod message;
 mod message_buf;
 mod peek;

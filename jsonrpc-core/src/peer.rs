@@ -73,7 +73,19 @@ pub struct Peer<T> {
     theirs: BTreeMap<RequestId, Open>,
     cancel_method: CancelMethod,
     limits: Limits,
-    is_closed: bool,
+    state: State,
+}
+
+/// How far the connection is on its way to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Open,
+    /// No more requests of theirs are taken.
+    Draining,
+    /// Nothing comes any more.
+    Ended,
+    /// And nothing can be sent.
+    Closed,
 }
 
 /// How a request of theirs stands that has no response yet.
@@ -236,7 +248,7 @@ pub struct Ended<T> {
 pub enum EndReason {
     /// Its deadline passed. A response that comes later is [unmatched](Incoming::Unmatched).
     Expired,
-    /// The connection closed.
+    /// The connection closed, or nothing comes from it any more.
     Closed,
 }
 
@@ -260,7 +272,7 @@ impl<T> Peer<T> {
     /// A connection on which nothing has happened yet.
     pub fn new(cancel_method: CancelMethod, limits: Limits) -> Self {
         let (ours, theirs) = (Pending::new(), BTreeMap::new());
-        Self { ours, theirs, cancel_method, limits, is_closed: false }
+        Self { ours, theirs, cancel_method, limits, state: State::Open }
     }
 
     /// Numbers a request of ours that is about to be sent, and keeps `token` for its end. At `deadline`, if there is
@@ -273,7 +285,7 @@ impl<T> Peer<T> {
         token: T,
         deadline: Option<Duration>,
     ) -> Result<RequestId, RegisterError> {
-        if self.is_closed {
+        if self.state >= State::Ended {
             return Err(RegisterError::Closed);
         }
         if self.ours.len() >= self.limits.ours {
@@ -344,10 +356,38 @@ impl<T> Peer<T> {
         Ok(Response::new(id, outcome))
     }
 
+    /// Ends a request of ours that nobody waits for any more, and gives what it was registered with; nothing if it has
+    /// ended. A response that comes later is [unmatched](Incoming::Unmatched).
+    pub fn forget(&mut self, id: &RequestId) -> Option<T> {
+        self.ours.remove(id.as_i64()?)
+    }
+
+    /// How many requests of ours are open.
+    pub fn open_ours(&self) -> usize {
+        self.ours.len()
+    }
+
+    /// How many requests of theirs are open.
+    pub fn open_theirs(&self) -> usize {
+        self.theirs.len()
+    }
+
+    /// Takes no more requests of theirs: each that comes from now on is [refused](Incoming::Refused). What is open stays
+    /// so, and more of ours can be registered.
+    pub fn drain(&mut self) {
+        self.state = self.state.max(State::Draining);
+    }
+
+    /// Tells that nothing comes any more, while something can still be sent. Requests of ours end, see
+    /// [`poll_ended`](Self::poll_ended); those of theirs can still be answered.
+    pub fn handle_end(&mut self) {
+        self.state = self.state.max(State::Ended);
+    }
+
     /// Tells that nothing can be sent or received any more. Requests of ours end, see [`poll_ended`](Self::poll_ended);
     /// those of theirs are forgotten.
     pub fn handle_close(&mut self) {
-        self.is_closed = true;
+        self.state = State::Closed;
         self.theirs.clear();
     }
 
@@ -355,7 +395,7 @@ impl<T> Peer<T> {
     /// it until it gives `None`.
     pub fn poll_ended(&mut self, now: Duration) -> Option<Ended<T>> {
         let ended = |reason| move |(id, token)| Ended { id: RequestId::from(id), token, reason };
-        if self.is_closed {
+        if self.state >= State::Ended {
             return self.ours.remove_first().map(ended(EndReason::Closed));
         }
         self.ours.remove_expired(now).map(ended(EndReason::Expired))
@@ -363,15 +403,15 @@ impl<T> Peer<T> {
 
     /// When [`poll_ended`](Self::poll_ended) next has something to give, unless something happens before.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        if self.is_closed && self.ours.len() > 0 {
+        if self.state >= State::Ended && self.ours.len() > 0 {
             return Some(Duration::ZERO);
         }
         self.ours.first_deadline()
     }
 
     fn handle_request<'a>(&mut self, request: Request<'a>) -> Incoming<'a, T> {
-        let error = if self.is_closed {
-            ErrorObject::new(ErrorCode::INTERNAL_ERROR, "connection closed")
+        let error = if self.state >= State::Draining {
+            ErrorObject::new(ErrorCode::INTERNAL_ERROR, "connection closing")
         } else if self.theirs.contains_key(&request.id) {
             ErrorObject::new(ErrorCode::INVALID_REQUEST, "a request of this id is open")
         } else if self.theirs.len() >= self.limits.theirs {

@@ -1,0 +1,493 @@
+//! Runs a connection: reads, writes, calls handlers, and keeps requests and responses together. For any runtime.
+//!
+//! A [`Driver`] stands between a [`Stream`] and a [`Sink`] of [`Frame`]s, as the codecs of the feature `codec`, a
+//! WebSocket with an adapter, or [`memory::duplex`](crate::memory::duplex) give them. It spawns nothing and has no clock:
+//! it is a future, and everything happens while that is polled. A [`Client`] sends; a [`Handler`] takes what comes, or
+//! a [`LocalHandler`] if its futures are not `Send`.
+//!
+//! An agent and its client:
+//!
+//! ```
+//! use futures::executor::block_on;
+//! use futures::join;
+//! use jsonrpc_core::driver::{Client, Context, Driver, Handler, Options};
+//! use jsonrpc_core::wire::Raw;
+//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Notification, Request, memory};
+//! use std::sync::{Arc, Mutex};
+//!
+//! /// Asks the client for a file in order to answer, and tells what it is doing.
+//! struct Agent;
+//!
+//! #[async_trait::async_trait]
+//! impl Handler for Agent {
+//!     async fn request(&self, request: Request<'_>, context: Context) -> Result<Raw, ErrorObject> {
+//!         let internal = |error: &dyn std::fmt::Display| {
+//!             ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string())
+//!         };
+//!         match &*request.method {
+//!             "prompt" => {
+//!                 let client = context.client();
+//!                 client.notify("update", None).await.map_err(|error| internal(&error))?;
+//!                 client.request("read", request.params).await.map_err(|error| internal(&error))
+//!             }
+//!             _ => Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method")),
+//!         }
+//!     }
+//! }
+//!
+//! /// Has the file, and keeps what it is told.
+//! #[derive(Default)]
+//! struct Editor(Mutex<Vec<String>>);
+//!
+//! #[async_trait::async_trait]
+//! impl Handler for Editor {
+//!     async fn request(&self, _: Request<'_>, _: Context) -> Result<Raw, ErrorObject> {
+//!         Raw::from_text(r#""fn main() {}""#).map_err(|_| unreachable!())
+//!     }
+//!
+//!     async fn notification(&self, notification: Notification<'_>, _: Client) {
+//!         self.0.lock().expect("not poisoned").push(notification.method.into_owned());
+//!     }
+//! }
+//!
+//! let ((agent_reads, agent_writes), (editor_reads, editor_writes)) = memory::duplex(8);
+//! let (agent, _) = Driver::new(agent_reads, agent_writes, Arc::new(Agent), Options::new(CancelMethod::ACP));
+//! let editor = Arc::new(Editor::default());
+//! let (driver, client) =
+//!     Driver::new(editor_reads, editor_writes, editor.clone(), Options::new(CancelMethod::ACP));
+//!
+//! let turn = async {
+//!     let answer = client.request("prompt", None).await;
+//!     client.shut_down();
+//!     answer
+//! };
+//! let (agent, editor_end, answer) = block_on(async { join!(agent, driver, turn) });
+//! assert_eq!(answer?.as_str(), r#""fn main() {}""#);
+//! assert_eq!(*editor.0.lock().expect("not poisoned"), ["update"]);
+//! agent?;
+//! editor_end?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Order
+//!
+//! - Messages are taken in the order they came: the handling of each has begun before the next is read, except that
+//!   requests wait while all [places](Options::handlers) are taken, and notifications for those before them.
+//! - Messages leave in the order they were sent. What a handler sent leaves before its answer.
+//! - A response is given to who waits for it when it is read. Notifications before it have then been handled if each of
+//!   them was without waiting; [`Client::caught_up`] waits for the others.
+//!
+//! # Limits
+//!
+//! Whatever the peer does, no more is held than the [`Options`] say, and nothing waits for itself:
+//!
+//! - As many requests are handled at a time as there are [places](Options::handlers), and one more for each request of
+//!   ours that is open: a handler that waits for the peer needs no place, so that handlers may ask each other in turn to
+//!   any depth.
+//! - As many requests may be open, handled or waiting, as [`Limits::theirs`] says. When they are, reading stops, so that
+//!   the peer is held back. While a request of ours is open it goes on instead, since the response may be next, and
+//!   requests are refused until there is room.
+//! - When [`Options::notifications`] wait for their turn, reading stops. If the one being handled waits for a response,
+//!   that request ends with [`RequestError::Congested`]. What it waits for on another task is not seen; there it may
+//!   hang.
+//! - When more answers than [`Limits::theirs`] wait to be written, reading stops, so that a peer that asks and does not
+//!   read is held back.
+//! - When [`Options::outgoing`] messages of clients wait to be written, clients wait.
+//!
+//! Messages are as long as the framing lets them be. A request that is taken back is told so while its handler runs,
+//! however many others do; one that has not begun is answered with [`ErrorCode::REQUEST_CANCELLED`].
+//!
+//! # The end
+//!
+//! | what happens | what comes of it |
+//! |---|---|
+//! | [`Client::shut_down`] | no more requests of theirs are taken; the driver ends when none is open on either side and all is written |
+//! | the stream ends | requests of ours end with [`RequestError::Closed`]; those of theirs are answered, then the driver ends |
+//! | the stream or the sink fails | the driver ends with the error |
+//! | the driver is dropped | handlers are dropped, requests of ours end with [`RequestError::Closed`] |
+//!
+//! [`Frame`]: crate::framing::Frame
+mod client;
+mod handler;
+mod shared;
+
+pub use client::{Client, Context, Reply, RequestError};
+pub use handler::{Handler, LocalHandler, Serve, Stray};
+
+use crate::framing::{Frame, FrameError};
+use crate::message::Message;
+use crate::wire::Raw;
+use crate::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, LineError};
+use crate::{MessageBuf, RequestId};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context as Task, Poll};
+use futures::future::{Future, FutureExt};
+use futures::stream::{FuturesUnordered, Stream, StreamExt};
+use futures::{Sink, SinkExt};
+use shared::{Cancel, Shared};
+
+/// What a connection needs to be told.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How either side takes a request back.
+    pub cancel_method: CancelMethod,
+    /// How many requests may be open.
+    pub limits: Limits,
+    /// How many requests of theirs are handled at the same time, not counting those that wait for the peer; at least
+    /// one.
+    pub handlers: usize,
+    /// How many notifications may wait to be handled; at least one.
+    pub notifications: usize,
+    /// How many messages of clients may wait to be written; at least one.
+    pub outgoing: usize,
+}
+
+impl Options {
+    /// The requests that are handled at the same time unless told otherwise.
+    pub const DEFAULT_HANDLERS: usize = 64;
+    /// The notifications that may wait unless told otherwise.
+    pub const DEFAULT_NOTIFICATIONS: usize = 1024;
+    /// The messages of clients that may wait unless told otherwise.
+    pub const DEFAULT_OUTGOING: usize = 64;
+
+    /// The defaults, for a protocol that takes requests back so.
+    pub fn new(cancel_method: CancelMethod) -> Self {
+        Self {
+            cancel_method,
+            limits: Limits::default(),
+            handlers: Self::DEFAULT_HANDLERS,
+            notifications: Self::DEFAULT_NOTIFICATIONS,
+            outgoing: Self::DEFAULT_OUTGOING,
+        }
+    }
+}
+
+/// How many messages are taken before others get their turn on the same thread.
+const BUDGET: usize = 128;
+
+/// Runs a connection; see the [module](self).
+///
+/// Stream, sink and driver are `Send` or not as the handler is. A stream or sink that is not [`Unpin`] has to be boxed.
+///
+/// # Errors
+/// That of the stream or the sink.
+#[must_use = "nothing happens unless it is polled"]
+pub struct Driver<St, Si, H: Serve> {
+    /// Nothing once it has ended.
+    stream: Option<St>,
+    sink: Si,
+    handler: H,
+    options: Options,
+    shared: Arc<Shared>,
+    running: FuturesUnordered<Answer<H::Request>>,
+    /// Requests that wait for a place.
+    parked: VecDeque<Parked>,
+    notification: Option<H::Notification>,
+    notifications: VecDeque<MessageBuf>,
+    is_flushed: bool,
+    /// All is done but to close the sink.
+    is_closing: bool,
+}
+
+/// A handler at work, and on what.
+struct Answer<F> {
+    id: RequestId,
+    outcome: F,
+}
+
+impl<F: Future + Unpin> Future for Answer<F> {
+    type Output = (RequestId, F::Output);
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
+        self.outcome.poll_unpin(task).map(|outcome| (self.id.clone(), outcome))
+    }
+}
+
+/// A request that waits for a place.
+struct Parked {
+    id: RequestId,
+    request: MessageBuf,
+    cancel: Arc<Cancel>,
+}
+
+impl<St, Si, H: Serve> Driver<St, Si, H> {
+    /// A connection on which nothing has happened yet, and its sending side.
+    ///
+    /// `handler` is an [`Arc`] of a [`Handler`], or an [`Rc`](alloc::rc::Rc) of a [`LocalHandler`]; it is shared with
+    /// the futures that it gives.
+    pub fn new(stream: St, sink: Si, handler: H, options: Options) -> (Self, Client) {
+        let shared = Arc::new(Shared::new(&options));
+        let client = Client { shared: Arc::clone(&shared) };
+        let driver = Self {
+            stream: Some(stream),
+            sink,
+            handler,
+            options,
+            shared,
+            running: FuturesUnordered::new(),
+            parked: VecDeque::new(),
+            notification: None,
+            notifications: VecDeque::new(),
+            is_flushed: true,
+            is_closing: false,
+        };
+        (driver, client)
+    }
+
+    fn client(&self) -> Client {
+        Client { shared: Arc::clone(&self.shared) }
+    }
+
+    fn has_place(&self) -> bool {
+        let asking = self.shared.lock().peer.open_ours();
+        self.running.len() < self.options.handlers.max(1).saturating_add(asking)
+    }
+
+    fn begin(&self, Parked { id, request, cancel }: Parked) {
+        let context = Context { client: self.client(), cancel };
+        let outcome = self.handler.begin_request(request, context);
+        self.running.push(Answer { id, outcome });
+    }
+
+    /// Lets handlers work, as far as they can; whether anything came of it.
+    fn poll_handlers(&mut self, task: &mut Task<'_>) -> bool {
+        let mut is_progress = false;
+        while self.poll_notification(task) {
+            is_progress = true;
+        }
+        loop {
+            while let Poll::Ready(Some((id, outcome))) = self.running.poll_next_unpin(task) {
+                self.shared.respond(&id, outcome);
+                is_progress = true;
+            }
+            if !self.has_place() {
+                return is_progress;
+            }
+            let Some(parked) = self.parked.pop_front() else { return is_progress };
+            self.begin(parked);
+            is_progress = true;
+        }
+    }
+
+    /// Whether a notification has been handled.
+    fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
+        let client = self.client();
+        let notification = match &mut self.notification {
+            Some(notification) => notification,
+            none => {
+                let Some(next) = self.notifications.pop_front() else { return false };
+                none.insert(self.handler.begin_notification(next, client))
+            }
+        };
+        self.shared.lock().set_notifying(true);
+        let is_handled = notification.poll_unpin(task).is_ready();
+        self.shared.lock().set_notifying(false);
+        if is_handled {
+            self.notification = None;
+            self.shared.count_handled();
+        }
+        is_handled
+    }
+
+    fn is_congested(&self) -> bool {
+        self.notifications.len() >= self.options.notifications.max(1)
+    }
+
+    fn handle(&mut self, item: Result<Frame, FrameError>) {
+        let text = item.as_ref().map_err(Clone::clone).and_then(Frame::text);
+        let mut state = self.shared.lock();
+        let incoming = state.peer.handle_line(text);
+        match incoming {
+            Incoming::Request(request) => {
+                let id = request.id.clone();
+                let cancel = state.open(id.clone());
+                drop(state);
+                let request = Message::from(request).into();
+                self.parked.push_back(Parked { id, request, cancel });
+            }
+            Incoming::Notification(notification) => {
+                state.count_received();
+                drop(state);
+                self.notifications.push_back(Message::from(notification).into());
+            }
+            Incoming::Response { id, token, outcome } => {
+                state.answered(&id);
+                drop(state);
+                // Nobody may be waiting any more.
+                let _ = token.send(outcome.map(Raw::from).map_err(RequestError::Answered));
+            }
+            Incoming::Cancelled { id, .. } => {
+                let cancel = state.cancelled(&id);
+                drop(state);
+                self.cancel(&id, cancel);
+            }
+            Incoming::Refused { request, response } => {
+                drop(state);
+                self.shared.reply(response);
+                self.handler.hear(Stray::Refused(&request));
+            }
+            Incoming::Unmatched(response) => {
+                drop(state);
+                self.handler.hear(Stray::Unmatched(&response));
+            }
+            Incoming::Malformed { error, reply, ended } => {
+                if let Some((id, _)) = &ended {
+                    state.answered(id);
+                }
+                drop(state);
+                reply.into_iter().for_each(|reply| self.shared.reply(reply));
+                self.handle_malformed(error, ended);
+            }
+        }
+    }
+
+    fn handle_malformed(&self, error: LineError, ended: Option<(RequestId, shared::Token)>) {
+        match ended {
+            Some((_, token)) => {
+                if let Err(Err(RequestError::Malformed(error))) =
+                    token.send(Err(RequestError::Malformed(error)))
+                {
+                    self.handler.hear(Stray::Malformed(&error));
+                }
+            }
+            None => self.handler.hear(Stray::Malformed(&error)),
+        }
+    }
+
+    /// Tells the handler of a request that it is taken back, or answers for it if it has not begun.
+    fn cancel(&mut self, id: &RequestId, cancel: Option<Arc<Cancel>>) {
+        match self.parked.iter().position(|parked| parked.id == *id) {
+            Some(at) => {
+                self.parked.remove(at);
+                let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+                self.shared.respond(id, Err(error));
+            }
+            None => cancel.into_iter().for_each(|cancel| cancel.set()),
+        }
+    }
+
+    /// Whether nothing is left to do: what is open has ended, and no more is to come.
+    fn is_done(&self) -> bool {
+        let state = self.shared.lock();
+        let is_last = match self.stream {
+            Some(_) => state.is_shutting_down() && state.peer.open_ours() == 0,
+            None => true,
+        };
+        let is_idle = self.notification.is_none() && self.notifications.is_empty();
+        is_last && is_idle && state.peer.open_theirs() == 0 && !state.has_out()
+    }
+}
+
+impl<St, Si, H, E> Driver<St, Si, H>
+where
+    St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin,
+    Si: Sink<Frame, Error = E> + Unpin,
+    H: Serve,
+{
+    /// Gives the sink what it has room for; whether that was anything.
+    fn poll_write(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
+        let mut is_progress = false;
+        while self.shared.lock().has_out() {
+            match self.sink.poll_ready_unpin(task)? {
+                Poll::Pending => break,
+                Poll::Ready(()) => {}
+            }
+            if let Some(frame) = self.shared.next_out() {
+                self.sink.start_send_unpin(frame)?;
+                (self.is_flushed, is_progress) = (false, true);
+            }
+        }
+        Ok(is_progress)
+    }
+
+    fn poll_flush(&mut self, task: &mut Task<'_>) -> Result<(), E> {
+        if !self.is_flushed {
+            self.is_flushed = self.sink.poll_flush_unpin(task)?.is_ready();
+        }
+        Ok(())
+    }
+
+    /// Takes one message, if there is one and room for it; whether there was.
+    fn poll_read(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
+        if self.stream.is_none() {
+            return Ok(false);
+        }
+        if self.is_congested() {
+            return Ok(self.shared.end_nested());
+        }
+        if !self.shared.lock().has_room_for_requests() {
+            return Ok(false);
+        }
+        match self.stream.as_mut().map(|stream| stream.poll_next_unpin(task)) {
+            None | Some(Poll::Pending) => return Ok(false),
+            Some(Poll::Ready(Some(item))) => self.handle(item?),
+            Some(Poll::Ready(None)) => {
+                self.stream = None;
+                self.shared.end(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does all that can be done now.
+    fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
+        self.shared.lock().set_driver(task.waker());
+        for _ in 0..BUDGET {
+            if self.is_closing {
+                return self.sink.poll_close_unpin(task);
+            }
+            let is_progress =
+                self.poll_handlers(task) | self.poll_write(task)? | self.poll_read(task)?;
+            if !is_progress {
+                self.is_closing = self.is_done();
+                if self.is_closing {
+                    self.shared.end(true);
+                    continue;
+                }
+                self.poll_flush(task)?;
+                return Poll::Pending;
+            }
+        }
+        self.poll_flush(task)?;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl<St, Si, H, E> Future for Driver<St, Si, H>
+where
+    St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin,
+    Si: Sink<Frame, Error = E> + Unpin,
+    H: Serve,
+{
+    type Output = Result<(), E>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Result<(), E>> {
+        let end = self.poll_end(task);
+        if end.is_ready() {
+            self.shared.end(true);
+        }
+        end
+    }
+}
+
+impl<St, Si, H: Serve> Drop for Driver<St, Si, H> {
+    fn drop(&mut self) {
+        self.shared.end(true);
+    }
+}
+
+impl<St, Si, H: Serve> fmt::Debug for Driver<St, Si, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver")
+            .field("options", &self.options)
+            .field("handled", &self.running.len())
+            .field("parked", &self.parked.len())
+            .field("notifications", &self.notifications.len())
+            .finish_non_exhaustive()
+    }
+}

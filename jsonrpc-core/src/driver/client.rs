@@ -1,0 +1,167 @@
+use super::shared::{Cancel, Outcome, Shared, frame};
+use crate::message::Notification;
+use crate::wire::Raw;
+use crate::{ErrorObject, LineError, RequestId};
+use alloc::sync::Arc;
+use core::future::{Future, poll_fn};
+use core::pin::Pin;
+use core::task::{Context as Task, Poll};
+use futures::channel::oneshot;
+use serde_json::value::RawValue;
+
+/// The sending side of a connection. Clones send on the same connection, from any thread, also from inside handlers.
+///
+/// Messages leave in the order they were sent: what one task sent before it sent another thing, or before its handler
+/// answered, is not overtaken by that. All of it stands still unless the [driver](super::Driver) is polled.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Client {
+    /// Sends a notification; waits while [`Options::outgoing`](super::Options::outgoing) messages wait to be written.
+    ///
+    /// # Errors
+    /// [`RequestError::Closed`].
+    pub async fn notify<'a>(
+        &self,
+        method: &'a str,
+        params: impl Into<Option<&'a RawValue>>,
+    ) -> Result<(), RequestError> {
+        let frame = frame(&Notification::new(method, params).into());
+        poll_fn(|task| self.shared.poll_send(&frame, task)).await
+    }
+
+    /// Sends a request, and waits for what comes of it. It has no deadline: wrap it in the timer of your runtime, and
+    /// what is dropped is taken back, as [`Reply`] says.
+    ///
+    /// # Errors
+    /// The peer answered with an error, or no result can come any more.
+    pub async fn request<'a>(
+        &self,
+        method: &str,
+        params: impl Into<Option<&'a RawValue>>,
+    ) -> Result<Raw, RequestError> {
+        self.send_request(method, params).await?.await
+    }
+
+    /// Sends a request, as soon as there is room as for [`notify`](Self::notify); what comes of it is to be awaited.
+    ///
+    /// # Errors
+    /// [`RequestError::Full`] or [`RequestError::Closed`].
+    pub async fn send_request<'a>(
+        &self,
+        method: &str,
+        params: impl Into<Option<&'a RawValue>>,
+    ) -> Result<Reply, RequestError> {
+        let params = params.into();
+        let (id, outcome) = poll_fn(|task| self.shared.poll_request(method, params, task)).await?;
+        Ok(Reply { id, outcome, is_done: false, shared: Arc::clone(&self.shared) })
+    }
+
+    /// Waits until the notifications are handled that came before now.
+    ///
+    /// A response may be there while notifications that came before it still wait for their turn: if it had to wait for
+    /// them, one of them could wait for it. Whoever needs them handled first waits here, behind the response.
+    pub async fn caught_up(&self) {
+        let mark = self.shared.lock().mark();
+        poll_fn(|task| self.shared.lock().poll_handled(mark, task)).await;
+    }
+
+    /// Ends the connection as soon as nothing is open on it: requests that come from now on are refused, those that are
+    /// open are answered, on both sides, and what waits to be written is written. Then the
+    /// [driver](super::Driver) ends. More may be sent until then. To end at once, drop the driver.
+    pub fn shut_down(&self) {
+        self.shared.shut_down();
+    }
+}
+
+/// A request of ours that has been sent: a future of what comes of it.
+///
+/// Dropped before that it is taken back: the peer is told with the protocol's own notification, and a response that
+/// comes nevertheless is a [`Stray`](super::Stray).
+#[derive(Debug)]
+#[must_use = "dropping it takes the request back"]
+pub struct Reply {
+    id: RequestId,
+    outcome: oneshot::Receiver<Outcome>,
+    is_done: bool,
+    shared: Arc<Shared>,
+}
+
+impl Reply {
+    /// The id of the request.
+    pub fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// Takes the request back, once, and goes on waiting: the peer still answers, perhaps with what it has done so far.
+    pub fn cancel(&self) {
+        self.shared.cancel(&self.id, false);
+    }
+}
+
+impl Future for Reply {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Outcome> {
+        let outcome = Pin::new(&mut self.outcome).poll(task);
+        self.is_done = outcome.is_ready();
+        outcome.map(|outcome| outcome.unwrap_or(Err(RequestError::Closed)))
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.shared.cancel(&self.id, true);
+        }
+    }
+}
+
+/// A message of ours could not be sent, or a request of ours got no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The peer answered with an error.
+    #[error(transparent)]
+    Answered(#[from] ErrorObject),
+    /// The peer answered with what is no message.
+    #[error("the answer cannot be read")]
+    Malformed(#[source] LineError),
+    /// As many requests of ours are open as [`Limits::ours`](crate::Limits::ours) allows.
+    #[error("too many open requests")]
+    Full,
+    /// The connection is closed, or nothing comes from it any more.
+    #[error("connection closed")]
+    Closed,
+    /// The handling of a notification waited for the answer, and as many notifications as
+    /// [`Options::notifications`](super::Options::notifications) allows came before it.
+    #[error("too many notifications before the answer")]
+    Congested,
+}
+
+/// What belongs to a request of theirs, for its handler.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub(super) client: Client,
+    pub(super) cancel: Arc<Cancel>,
+}
+
+impl Context {
+    /// The connection that the request came on.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether the request was taken back. It has to be answered nevertheless;
+    /// [`ErrorCode::REQUEST_CANCELLED`](crate::ErrorCode::REQUEST_CANCELLED) is for that.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_set()
+    }
+
+    /// Waits until the request is taken back, or the driver is gone. It may never be.
+    pub async fn cancelled(&self) {
+        poll_fn(|task| self.cancel.poll(task)).await;
+    }
+}
