@@ -10,6 +10,7 @@
 //! | write an answer | [`event`], then [`sse::write_event`] |
 //! | read an answer | [`sse::Decoder`] |
 //! | remove what 1.0 does not describe, and know it | [`enforce`] |
+//! | put start, content and end in the place of chunks | [`expand::Expander`] |
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
 //! | know what an older page can take | [`profile::Profile`] |
 //!
@@ -58,6 +59,7 @@ pub mod capabilities;
 pub mod content;
 pub mod enforce;
 pub mod event;
+pub mod expand;
 pub mod id;
 pub mod input;
 pub mod integer;

@@ -13,17 +13,17 @@ use crate::event::{
     Event, ReasoningEncryptedValueSubtype, ReasoningRole, RunFinishedEvent, RunFinishedOutcome,
     RunStartedEvent, TextMessageRole, ToolRole,
 };
+use crate::expand::{Expansion, Lanes};
 use crate::input::RunAgentInput;
 
-mod chunks;
 mod rule;
 mod run;
 mod thread;
 
+pub(crate) use rule::Breach;
 pub use rule::{Rule, Violation};
+pub(crate) use run::Owner;
 
-use chunks::Lanes;
-use rule::Breach;
 use run::Run;
 use thread::Thread;
 
@@ -147,8 +147,9 @@ impl Verifier {
         }
         self.check_state(event)?;
         check_names(event)?;
-        for implied in self.lanes.expand(event)? {
-            self.apply(&implied)?;
+        let Expansion { implied, content } = self.lanes.expand(event)?;
+        for implied in implied.iter().chain(&content) {
+            self.apply(implied)?;
         }
         match event {
             Event::TextMessageChunk(_)

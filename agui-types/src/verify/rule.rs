@@ -239,13 +239,13 @@ impl fmt::Display for Violation {
 
 /// A rule that is broken, and for what.
 #[derive(Debug)]
-pub(super) struct Breach {
-    pub(super) rule: Rule,
-    pub(super) subject: Option<Box<str>>,
+pub(crate) struct Breach {
+    pub(crate) rule: Rule,
+    pub(crate) subject: Option<Box<str>>,
 }
 
 impl Breach {
-    pub(super) fn into_violation(self, index: u64, event_type: Option<&str>) -> Violation {
+    pub(crate) fn into_violation(self, index: u64, event_type: Option<&str>) -> Violation {
         let Self { rule, subject } = self;
         Violation { rule, index, event_type: event_type.map(Box::from), subject }
     }
@@ -259,14 +259,14 @@ impl From<Rule> for Breach {
 
 impl Rule {
     /// The rule, broken for `subject`.
-    pub(super) fn broken_for(self, subject: &str) -> Breach {
+    pub(crate) fn broken_for(self, subject: &str) -> Breach {
         let ends = subject.char_indices().map(|(begin, character)| begin + character.len_utf8());
         let end = ends.take_while(|end| *end <= Violation::MAX_SUBJECT_BYTES).last().unwrap_or(0);
         Breach { rule: self, subject: subject.get(..end).map(Box::from) }
     }
 
     /// Whether the rule is kept for `subject`.
-    pub(super) fn holds(self, holds: bool, subject: &str) -> Result<(), Breach> {
+    pub(crate) fn holds(self, holds: bool, subject: &str) -> Result<(), Breach> {
         if holds { Ok(()) } else { Err(self.broken_for(subject)) }
     }
 }

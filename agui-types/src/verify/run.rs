@@ -10,7 +10,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::borrow::Borrow;
 
 /// The subagent's invocation that something belongs to; nothing for the agent itself.
-pub(super) type Owner = Option<SubagentRunId>;
+pub(crate) type Owner = Option<SubagentRunId>;
 
 /// What is open in a run, and who owns what.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod enforce;
 #[cfg(test)]
+mod expand;
+#[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod generate;
 #[cfg(test)]
 mod law;
 #[cfg(test)]

@@ -29,6 +29,13 @@ fn files(name: &str) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
+/// What the first-party client 1.0.0 made of streams.
+pub(crate) fn recorded() -> Vec<Value> {
+    let recorded = lines(&folder().join("first-party-client.jsonl"));
+    assert!(recorded.len() > 100);
+    recorded
+}
+
 #[derive(Debug)]
 enum Verdict {
     Accepted,
@@ -205,9 +212,7 @@ const STRICTER: &[(&str, Rule)] = &[
 /// The tolerant verifier rejects what the client rejected, for the same reason, and accepts what it accepted.
 #[test]
 fn recorded_verdicts_are_given_again() {
-    let recorded = lines(&folder().join("first-party-client.jsonl"));
-    assert!(recorded.len() > 100);
-    for stream in &recorded {
+    for stream in &recorded() {
         let (name, events) = (&stream["name"], stream["stream"].as_array().expect("a list"));
         let error = stream["error"].as_str();
         assert_eq!(stream["verdict"] == "rejected", error.is_some(), "{name}");
@@ -234,7 +239,7 @@ fn recorded_verdicts_are_given_again() {
 #[test]
 fn strict_differs_where_the_specification_is_stricter() {
     let mut stricter = Vec::new();
-    for stream in lines(&folder().join("first-party-client.jsonl")) {
+    for stream in recorded() {
         let name = stream["name"].as_str().expect("a name").to_owned();
         let events = stream["stream"].as_array().expect("a list");
         let (strict, tolerant) =
