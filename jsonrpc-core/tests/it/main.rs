@@ -7,6 +7,12 @@
 )]
 
 mod batch;
+mod body;
+#[cfg(feature = "codec")]
+mod codec;
+mod content_length;
+#[cfg(feature = "async")]
+mod driver;
 mod id;
 mod json;
 mod lines;
@@ -16,5 +22,6 @@ mod odd_input;
 mod peek;
 mod peer;
 mod specification;
+mod text_policy;
 mod transcript;
 mod wire;

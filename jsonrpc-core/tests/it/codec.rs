@@ -1,0 +1,188 @@
+//! The codecs give what the framings give, out of the buffer they read into.
+use bytes::{Bytes, BytesMut};
+use futures::{SinkExt, StreamExt, executor::block_on};
+use jsonrpc_core::codec::{Codec, Framing};
+use jsonrpc_core::framing::{Body, ContentLength, Frame, FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::{Message, Notification, Request};
+use proptest::prelude::*;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::{io, iter};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::codec::{Decoder, Encoder, FramedRead, FramedWrite};
+
+/// Gives a stream in pieces of these sizes, over and over, then ends.
+struct Pieces {
+    stream: Bytes,
+    sizes: Vec<usize>,
+    turn: usize,
+}
+
+impl AsyncRead for Pieces {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let size = self.sizes[self.turn % self.sizes.len()];
+        self.turn += 1;
+        let size = size.min(self.stream.len()).min(buffer.remaining());
+        buffer.put_slice(&self.stream.split_to(size));
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Keeps each write.
+#[derive(Default)]
+struct Writes(Vec<Vec<u8>>);
+
+impl AsyncWrite for Writes {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.push(bytes.to_vec());
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+type Found = Vec<Result<Vec<u8>, FrameError>>;
+
+fn read<F: Framing>(framing: F, stream: &[u8], sizes: &[usize]) -> Found {
+    let stream = Bytes::copy_from_slice(stream);
+    let pieces = Pieces { stream, sizes: sizes.to_vec(), turn: 0 };
+    let mut frames = FramedRead::new(pieces, Codec::new(framing));
+    let mut found = Vec::new();
+    while let Some(item) = block_on(frames.next()) {
+        found.push(item.expect("it does not fail").map(|frame| frame.into_bytes().to_vec()));
+    }
+    found
+}
+
+/// What the framing itself gives for the whole.
+macro_rules! expected {
+    ($framing:expr, $stream:expr) => {{
+        let mut framing = $framing;
+        framing.push($stream);
+        framing.finish();
+        iter::from_fn(|| framing.next_bytes().map(|found| found.map(<[u8]>::to_vec)))
+            .collect::<Found>()
+    }};
+}
+
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        &b"{}"[..],
+        b"\n",
+        b"\r\n",
+        b" ",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\\ud83d",
+        b"aaaaaaaaaaaaaaaaaaaa",
+        b"Content-Length: 2\r\n\r\n{}",
+        b"Content-Length: 4\n\n\"\xff\xff\"",
+        b"Content-Length: 30\r\n\r\n",
+        b"content-length: 5\n\n",
+        b"Content-Length: x\n",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn policy() -> impl Strategy<Value = TextPolicy> {
+    let choice = prop::sample::select(vec![OnInvalid::Reject, OnInvalid::Repair, OnInvalid::Pass]);
+    (choice.clone(), choice).prop_map(|(utf8, surrogates)| TextPolicy { utf8, surrogates })
+}
+
+proptest! {
+    /// However a stream is read, a codec gives the messages that its framing gives.
+    #[test]
+    fn codecs_agree_with_framings(
+        stream in stream(),
+        sizes in prop::collection::vec(1..20_usize, 1..5),
+        limit in 1..25_usize,
+        text in policy(),
+    ) {
+        let lines = || Lines::new(limit).with_text(text);
+        prop_assert_eq!(read(lines(), &stream, &sizes), expected!(lines(), &stream));
+        let headers = || ContentLength::new(limit).with_text(text);
+        prop_assert_eq!(read(headers(), &stream, &sizes), expected!(headers(), &stream));
+        let body = || Body::new(limit).with_text(text);
+        prop_assert_eq!(read(body(), &stream, &sizes), expected!(body(), &stream));
+    }
+}
+
+#[test]
+fn what_is_read_is_not_copied() {
+    let stream = b"{\"a\":1}\n\xff\r\n{\"b\":2}\n{\"c\"";
+    let mut buffer = BytesMut::from(&stream[..]);
+    let range = buffer.as_ptr_range();
+    let mut codec = Codec::new(Lines::default());
+    let mut frames = Vec::new();
+    while let Some(item) = codec.decode(&mut buffer).expect("it does not fail") {
+        frames.extend(item);
+    }
+    assert_eq!(frames, [Frame::from("{\"a\":1}"), Frame::from("{\"b\":2}")]);
+    for frame in &frames {
+        assert!(range.contains(&frame.as_bytes().as_ptr()));
+    }
+    assert_eq!(&buffer[..], b"{\"c\"");
+}
+
+#[test]
+fn what_is_written_leaves_in_one_write() {
+    let ping = || Message::from(Notification::new("ping", None));
+    let mut lines = FramedWrite::new(Writes::default(), Codec::new(Lines::default()));
+    block_on(lines.send(ping())).expect("it takes all");
+    // Text that is only passed on may have line breaks, which a line may not.
+    block_on(lines.send(Frame::from("{\r\n\"a\": 1\n}"))).expect("it takes all");
+    let text = b"{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}\n";
+    assert_eq!(lines.get_ref().0, [&text[..], b"{  \"a\": 1 }\n"]);
+
+    let mut headers = FramedWrite::new(Writes::default(), Codec::new(ContentLength::default()));
+    block_on(headers.send(ping())).expect("it takes all");
+    block_on(headers.send(Frame::from("{\n}"))).expect("it takes all");
+    let text = b"Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}";
+    assert_eq!(headers.get_ref().0, [&text[..], b"Content-Length: 3\r\n\r\n{\n}"]);
+}
+
+#[test]
+fn what_is_written_is_read() {
+    fn check<F: Framing + Default>(count: usize) {
+        let mut out = BytesMut::new();
+        for id in 0..count {
+            let request = Request::new(i64::try_from(id).expect("small"), "m", None);
+            let mut codec = Codec::new(F::default());
+            codec.encode(Message::from(request), &mut out).expect("it takes all");
+        }
+        let found = read(F::default(), &out, &[7]);
+        let expected = (0..count)
+            .map(|id| Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#).into_bytes()));
+        assert_eq!(found, Vec::from_iter(expected));
+    }
+    check::<Lines>(3);
+    check::<ContentLength>(3);
+    check::<Body>(1);
+}
+
+#[test]
+fn a_huge_length_does_not_grow_the_buffer() {
+    let mut codec = Codec::new(ContentLength::new(1024));
+    let mut buffer = BytesMut::from(&b"Content-Length: 1000000000000\r\n\r\n"[..]);
+    let (mut errors, piece) = (0, [b'a'; 64 * 1024]);
+    for _ in 0..1000 {
+        errors += usize::from(codec.decode(&mut buffer).expect("it does not fail").is_some());
+        assert!(buffer.capacity() <= 256 * 1024, "{}", buffer.capacity());
+        buffer.extend_from_slice(&piece);
+    }
+    assert_eq!(errors, 1);
+}

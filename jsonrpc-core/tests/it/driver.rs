@@ -1,0 +1,1 @@
+//! A connection that runs by itself.

@@ -1,0 +1,74 @@
+//! Each policy does to each fault what it says, and nothing to other messages.
+use jsonrpc_core::framing::{Body, FrameError, Lines, OnInvalid, TextPolicy};
+use proptest::prelude::*;
+
+/// A string by its UTF-16 units, where half pairs may stand.
+fn units() -> impl Strategy<Value = Vec<u16>> {
+    let unit = prop_oneof![
+        2 => 0x20..0x7f_u16,
+        2 => 0xd7fe..0xe002_u16,
+        1 => prop::sample::select(vec![0xd83d, 0xde00, 0xd800, 0xdfff, 0x5c, 0x75]),
+    ];
+    prop::collection::vec(unit, 0..8)
+}
+
+/// The string as JSON, all of it as escapes.
+fn escaped(units: &[u16]) -> String {
+    let escapes: String = units
+        .iter()
+        .map(|unit| if *unit == 0x5c { r"\\".into() } else { format!("\\u{unit:04X}") })
+        .collect();
+    format!("\"{escapes}\"")
+}
+
+fn policy(utf8: OnInvalid, surrogates: OnInvalid) -> TextPolicy {
+    TextPolicy { utf8, surrogates }
+}
+
+proptest! {
+    /// Repairing half pairs gives what the standard library gives, and rejecting finds them where there are any.
+    #[test]
+    fn half_pairs(units in units()) {
+        let text = escaped(&units);
+        let has_half = String::from_utf16(&units).is_err();
+        let with = |surrogates| Body::default().with_text(policy(OnInvalid::Reject, surrogates));
+        let passed = with(OnInvalid::Pass).read(text.as_bytes()).map(|text| text.map(Into::into));
+        prop_assert_eq!(passed, Some(Ok(text.clone())));
+        let rejected = with(OnInvalid::Reject).read(text.as_bytes()).map(|text| text.is_err());
+        prop_assert_eq!(rejected, Some(has_half));
+        let repaired = with(OnInvalid::Repair);
+        let repaired = repaired.read(text.as_bytes()).and_then(Result::ok).unwrap_or_default();
+        prop_assert_eq!(repaired.len(), text.len());
+        let meaning: Option<String> = serde_json::from_str(&repaired).ok();
+        prop_assert_eq!(meaning, Some(String::from_utf16_lossy(&units)));
+        let mut lines = Lines::default().with_text(policy(OnInvalid::Repair, OnInvalid::Repair));
+        lines.push(text.as_bytes());
+        lines.finish();
+        prop_assert_eq!(lines.next(), Some(Ok(&*repaired)));
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf8() {
+    let stream = b"[1]\n[\"\xc3\x28\"]\n[2]\n";
+    let utf8 = |at| FrameError::Utf8 { at, kind: None, id: None };
+    let as_bytes: [(_, Result<&[u8], _>); 3] = [
+        (OnInvalid::Reject, Err(utf8(2))),
+        (OnInvalid::Repair, Ok("[\"\u{fffd}(\"]".as_bytes())),
+        (OnInvalid::Pass, Ok(b"[\"\xc3\x28\"]")),
+    ];
+    for (policy_for_utf8, expected) in as_bytes {
+        let with = policy(policy_for_utf8, OnInvalid::Pass);
+        let mut lines = Lines::default().with_text(with);
+        lines.push(stream);
+        assert_eq!(lines.next_bytes(), Some(Ok(&b"[1]"[..])));
+        assert_eq!(lines.next_bytes(), Some(expected.clone()), "{policy_for_utf8:?}");
+        assert_eq!(lines.next_bytes(), Some(Ok(&b"[2]"[..])));
+        let mut lines = Lines::default().with_text(with);
+        lines.push(stream);
+        assert_eq!(lines.next(), Some(Ok("[1]")));
+        let expected = expected.and_then(|bytes| std::str::from_utf8(bytes).map_err(|_| utf8(2)));
+        assert_eq!(lines.next(), Some(expected), "{policy_for_utf8:?}");
+        assert_eq!(lines.next(), Some(Ok("[2]")));
+    }
+}
