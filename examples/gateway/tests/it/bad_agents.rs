@@ -46,7 +46,7 @@ async fn whoever_waits_for_an_agent_that_does_not_start_waits_once() {
     for told in futures::future::join_all(runs).await {
         assert_eq!(told.end(), "AGENT_TIMEOUT");
     }
-    assert!(starts.elapsed().as_secs() < 5, "not one after the other");
+    assert!(starts.elapsed().as_secs() < 8, "not one after the other");
 }
 
 #[tokio::test]
