@@ -73,6 +73,9 @@ mod decode;
 mod diagnostic;
 mod extra;
 mod id;
+mod lenient;
+mod locate;
+mod mark;
 mod member_union;
 mod object;
 mod open_enum;
@@ -83,6 +86,7 @@ mod raw;
 pub use decode::{DecodeError, decode};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
+pub use lenient::{Decoded, Mode, decode_with};
 pub use object::{Members, Object};
 pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
@@ -92,6 +96,7 @@ pub use raw::Raw;
 /// What the macros expand to; not for use by hand.
 #[doc(hidden)]
 pub mod private {
+    pub use super::mark::{Mark, read_marked};
     pub use super::object::{Name, deserialize, optional, read_once, required, serialize};
     pub use super::open_union::read_tag;
     pub use alloc::sync::Arc;

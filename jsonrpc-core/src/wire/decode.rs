@@ -1,10 +1,10 @@
-use alloc::borrow::ToOwned;
+use super::locate::locate;
+use super::mark::Recovery;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
-use serde_path_to_error::{Path, Segment, Track};
 
 /// Reads one JSON document as `T`.
 ///
@@ -21,7 +21,9 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
     serde_json::from_str(text).map_err(|error| {
         // The type may be what reading stumbles over first in a text that is no JSON at all.
         match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(IgnoredAny) => DecodeError::locate::<T>(text, &error),
+            Ok(IgnoredAny) => {
+                locate::<T>(text).unwrap_or_else(|| DecodeError::new(error.to_string()))
+            }
             Err(error) => DecodeError::syntax(error),
         }
     })
@@ -32,6 +34,7 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
 pub struct DecodeError {
     pointer: String,
     problem: String,
+    recovery: Option<Box<Recovery>>,
 }
 
 impl core::error::Error for DecodeError {}
@@ -47,90 +50,54 @@ impl DecodeError {
         &self.problem
     }
 
-    pub(super) fn syntax(error: serde_json::Error) -> Self {
-        Self { pointer: String::new(), problem: format!("expected JSON, got {error}") }
+    pub(super) fn new(problem: String) -> Self {
+        Self { pointer: String::new(), problem, recovery: None }
     }
 
-    /// The same error, seen from the object that has the document as its member `name`.
-    pub(crate) fn below(mut self, name: &str) -> Self {
+    pub(super) fn syntax(error: serde_json::Error) -> Self {
+        Self::new(format!("expected JSON, got {error}"))
+    }
+
+    /// The same error, seen from the object or array that has the document as its member or item `name`.
+    pub(crate) fn below(self, name: &str) -> Self {
         let mut pointer = String::new();
         push_segment(&mut pointer, name);
-        self.pointer.insert_str(0, &pointer);
+        self.under(&pointer)
+    }
+
+    /// The same error, seen from the document that has this one at `pointer`.
+    pub(super) fn under(mut self, pointer: &str) -> Self {
+        self.pointer.insert_str(0, pointer);
+        if let Some(recovery) = &mut self.recovery {
+            recovery.pointer.insert_str(0, pointer);
+        }
         self
     }
 
-    fn locate<T: DeserializeOwned>(text: &str, error: &serde_json::Error) -> Self {
-        let mut track = Track::new();
-        let mut json = serde_json::Deserializer::from_str(text);
-        let tracked = T::deserialize(serde_path_to_error::Deserializer::new(&mut json, &mut track));
-        let message = tracked.err().map_or_else(|| error.to_string(), |error| error.to_string());
-        let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
-        let mut pointer = pointer(&track.path());
-        // An error that was made from one of ours, for members that were kept, already has the end of the pointer.
-        if let Some((end, problem)) =
-            message.strip_prefix(PREFIX).and_then(|rest| rest.split_once(": "))
-        {
-            pointer.push_str(end);
-            return Self { pointer, problem: problem.to_owned() };
-        }
-        let problem = problem(message, text, &pointer);
-        Self { pointer, problem }
+    pub(super) fn at(self, pointer: String) -> Self {
+        Self { pointer, ..self }
+    }
+
+    pub(super) fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_deref()
+    }
+
+    pub(super) fn recoverable(self, recovery: Option<Recovery>) -> Self {
+        Self { recovery: recovery.map(Box::new), ..self }
     }
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pointer.is_empty() {
-            write!(f, "{PREFIX}{}: ", self.pointer)?;
+            write!(f, "at {}: ", self.pointer)?;
         }
         f.write_str(&self.problem)
     }
 }
 
-const PREFIX: &str = "at ";
-
-/// Says a serde message without the value it quotes.
-fn problem(message: &str, text: &str, pointer: &str) -> String {
-    if let Some(name) = message.strip_prefix("missing field ") {
-        return format!("expected member {name}, got none");
-    }
-    if let Some(name) = message.strip_prefix("duplicate field ") {
-        return format!("expected one member {name}, got two");
-    }
-    let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
-    match expected {
-        Some(expected) => format!("expected {expected}, got {}", kind_at(text, pointer)),
-        None => message.to_owned(),
-    }
-}
-
-fn kind_at(text: &str, pointer: &str) -> &'static str {
-    // A document that is nested too deep for a tree still has its error, without what came.
-    let Ok(document) = serde_json::from_str::<Value>(text) else { return "another value" };
-    match document.pointer(pointer) {
-        Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "boolean",
-        Some(Value::Number(_)) => "number",
-        Some(Value::String(_)) => "string",
-        Some(Value::Array(_)) => "array",
-        Some(Value::Object(_)) => "object",
-        None => "none",
-    }
-}
-
-fn pointer(path: &Path) -> String {
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => push_segment(&mut pointer, &index.to_string()),
-            Segment::Map { key } => push_segment(&mut pointer, key),
-            Segment::Enum { .. } | Segment::Unknown => {}
-        }
-    }
-    pointer
-}
-
-fn push_segment(pointer: &mut String, name: &str) {
+/// Appends a segment to a JSON pointer.
+pub(super) fn push_segment(pointer: &mut String, name: &str) {
     pointer.push('/');
     for character in name.chars() {
         let written = match character {
@@ -140,4 +107,9 @@ fn push_segment(pointer: &mut String, name: &str) {
         };
         debug_assert!(written.is_ok(), "writing to a string does not fail");
     }
+}
+
+/// The segments of a JSON pointer as they were before they were written.
+pub(super) fn segments(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"))
 }

@@ -88,7 +88,18 @@ impl<'de, A: MapAccess<'de>> Members<'de> for A {
 /// same object; `and "_meta"`. Members that the type does not know are kept in its `extra` (or, where there is a
 /// `rest`, in the extra of that). The struct is `#[non_exhaustive]`; `new` takes the required members and the rest.
 ///
-/// A member that comes twice, is of a wrong type, or is required and missing is an error.
+/// A member that comes twice, is of a wrong type, or is required and missing is an error. Where the specification says
+/// what to do instead, the member has marks behind its name, which count in some [modes](crate::wire::Mode) of
+/// [`decode_with`](crate::wire::decode_with) and cost nothing while there is no error:
+///
+/// | mark | an error in the member | is taken as |
+/// |---|---|---|
+/// | `default_on_error` | any | absent |
+/// | `default_on_null` | it is `null`, and may not be | absent |
+/// | `skip_invalid_items` | one in an item of a list | a list without the item |
+///
+/// A required member cannot be absent, so that it has the JSON text of another default behind its marks:
+/// `args: Vec<String> = "args" [default_on_null] or "[]"`.
 ///
 /// ```
 /// use jsonrpc_core::wire::Raw;
@@ -154,9 +165,10 @@ macro_rules! object {
     (@default $Name:ident { $($required:tt)+ }) => {};
     (@define
         [$($attr:tt)*] $Name:ident
-        { $( $(#[$rattr:meta])* $req:ident : $Req:ty = $rwire:literal ),* $(,)? }
-        { $( $(#[$oattr:meta])* $opt:ident : $Opt:ty = $owire:literal ),* $(,)? }
-        { $( $(#[$pattr:meta])* $pat:ident : $Pat:ty = $pwire:literal ),* $(,)? }
+        { $( $(#[$rattr:meta])* $req:ident : $Req:ty = $rwire:literal
+            $([$($rmark:ident),+] or $rdefault:literal)? ),* $(,)? }
+        { $( $(#[$oattr:meta])* $opt:ident : $Opt:ty = $owire:literal $([$($omark:ident),+])? ),* $(,)? }
+        { $( $(#[$pattr:meta])* $pat:ident : $Pat:ty = $pwire:literal $([$($pmark:ident),+])? ),* $(,)? }
         [$($restattr:tt)*] $rest:ident : $Rest:ty, ($($param:tt)*), ($init:expr),
         $(meta: $meta:literal)?
     ) => {
@@ -203,9 +215,9 @@ macro_rules! object {
                 let mut unknown = $crate::wire::Extra::new();
                 while let ::core::option::Option::Some(name) = members.next_name()? {
                     match name.as_str() {
-                        $( $rwire => $crate::wire::private::read_once(&mut $req, $rwire, &mut members)?, )*
-                        $( $owire => $crate::wire::private::read_once(&mut $opt, $owire, &mut members)?, )*
-                        $( $pwire => $crate::wire::private::read_once(&mut $pat, $pwire, &mut members)?, )*
+                        $( $rwire => $crate::object! { @read $req $rwire members $([$($rmark)+] $rdefault)? }, )*
+                        $( $owire => $crate::object! { @read $opt $owire members $([$($omark)+] "")? }, )*
+                        $( $pwire => $crate::object! { @read $pat $pwire members $([$($pmark)+] "")? }, )*
                         $( $meta => $crate::wire::private::read_once(&mut meta, $meta, &mut members)?, )?
                         _ => unknown.read(name, &mut members)?,
                     }
@@ -239,6 +251,21 @@ macro_rules! object {
 
         $crate::object! { @serde $Name }
     };
+    (@read $slot:ident $wire:literal $members:ident) => {
+        $crate::wire::private::read_once(&mut $slot, $wire, &mut $members)?
+    };
+    (@read $slot:ident $wire:literal $members:ident [$($mark:ident)+] $default:literal) => {{
+        struct Mark;
+        impl $crate::wire::private::Mark for Mark {
+            const NAME: &'static str = ::core::concat!(
+                "$wire::marked", $( $crate::object! { @mark $mark }, )+ " = ", $default
+            );
+        }
+        $crate::wire::private::read_marked::<Mark, _, _>(&mut $slot, $wire, &mut $members)?
+    }};
+    (@mark default_on_error) => { " default_on_error" };
+    (@mark default_on_null) => { " default_on_null" };
+    (@mark skip_invalid_items) => { " skip_invalid_items" };
     (@none $meta:literal) => { ::core::option::Option::None };
     (@flatten $meta:literal $slot:ident) => { $crate::wire::private::optional($slot) };
     (@serde $Name:ident) => {

@@ -1,4 +1,5 @@
 use super::extra::Extra;
+use super::locate::Carried;
 use super::object::{Members, Name, Object};
 use super::raw::Raw;
 use alloc::boxed::Box;
@@ -289,6 +290,7 @@ impl Kept {
 
     fn next_value<T: DeserializeOwned, E: de::Error>(&mut self) -> Option<Result<T, E>> {
         let (name, value) = self.value.take()?;
-        Some(value.decode().map_err(|error| de::Error::custom(error.below(&name))))
+        let value = value.decode();
+        Some(value.map_err(|error| de::Error::custom(Carried(error.below(&name)))))
     }
 }

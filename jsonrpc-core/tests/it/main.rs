@@ -16,6 +16,7 @@ mod driver;
 mod id;
 mod json;
 mod lines;
+mod lenient;
 mod message;
 mod message_buf;
 mod odd_input;

@@ -314,7 +314,7 @@ fn an_error_beside_a_deep_value_is_found() {
     assert!(wire::decode::<Event>(&deep).is_ok());
     let wrong = deep.replace(r#""nothing""#, "7");
     let error = wire::decode::<Event>(&wrong).expect_err("a tag that is a number");
-    assert_eq!(error.to_string(), "at /type: expected a string, got another value");
+    assert_eq!(error.to_string(), "at /type: expected a string, got number");
 }
 
 #[test]

@@ -1,0 +1,386 @@
+//! What a specification says about values that cannot be read is done, is told, and can be undone.
+use jsonrpc_core::wire::{self, Decoded, DiagnosticCode, Extra, Mode, Presence, Raw};
+use jsonrpc_core::{member_union, object, open_union};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::error::Error;
+
+object! {
+    /// An item of a list, with a mark of its own.
+    pub struct Step {
+        /// Required, without marks.
+        name: String = "name",
+    }
+    optional {
+        /// Optional.
+        priority: u8 = "priority" [default_on_error],
+    }
+}
+
+object! {
+    /// Every kind of member, with every kind of mark.
+    pub struct Plan {
+        /// Required.
+        title: String = "title",
+        /// Required, and a list.
+        steps: Vec<Step> = "steps" [skip_invalid_items, default_on_null] or "[]",
+        /// Required, with another default.
+        size: u32 = "size" [default_on_error] or "7",
+    }
+    optional {
+        /// Optional, and a list.
+        tags: Vec<String> = "tags" [default_on_error, skip_invalid_items],
+        /// Optional.
+        note: String = "note" [default_on_error],
+        /// Optional, without marks.
+        done: bool = "done",
+        /// More of the same.
+        inner: Box<Plan> = "inner" [default_on_error],
+    }
+    patch {
+        /// Patched.
+        owner: String = "owner" [default_on_error],
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// The tag may stand behind the members.
+    pub enum Update by "type" {
+        /// With members.
+        Plan(Box<Plan>) = "plan",
+        /// Without.
+        Nothing(Extra) = "nothing",
+    }
+}
+
+object! {
+    /// A union flat in an object.
+    pub struct Framed {
+        /// Which one.
+        at: u32 = "at",
+    }
+    rest {
+        /// The union.
+        update: Update,
+    }
+}
+
+member_union! {
+    /// A union without a tag.
+    pub enum Either {
+        /// Has `at`.
+        Framed(Framed) has "at",
+        /// Has `title`.
+        Plan(Plan) has "title",
+    }
+}
+
+fn told<T>(decoded: &Decoded<T>) -> Vec<String> {
+    decoded.diagnostics.iter().map(ToString::to_string).collect()
+}
+
+/// Reads a text in each mode; strictly it is an error.
+fn lenient<T: serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug>(
+    text: &str,
+) -> Decoded<T> {
+    let strict = wire::decode_with::<T>(text, Mode::Strict).expect_err(text);
+    assert_eq!(
+        Err(strict.to_string()),
+        wire::decode::<T>(text).map(drop).map_err(|error| error.to_string())
+    );
+    let lenient = wire::decode_with::<T>(text, Mode::SpecLenient).expect(text);
+    let preserved = wire::decode_with::<T>(text, Mode::default()).expect(text);
+    assert_eq!(format!("{:?}", lenient.value), format!("{:?}", preserved.value), "{text}");
+    assert_eq!(lenient.diagnostics, preserved.diagnostics, "{text}");
+    let value: Value = serde_json::from_str(text).expect(text);
+    let again: Value = serde_json::from_str(&preserved.encode().expect(text)).expect(text);
+    assert_eq!(again, value, "{text}");
+    let plain = serde_json::to_string(&lenient.value).expect(text);
+    assert_eq!(lenient.encode().expect(text), plain, "{text}");
+    preserved
+}
+
+#[test]
+fn each_mark_does_what_it_says() {
+    let table: [(&str, &[&str]); 9] = [
+        (r#""steps":null,"size":1"#, &["default_on_null at /steps: expected a sequence, got null"]),
+        (r#""steps":[],"size":"x""#, &["default_on_error at /size: expected u32, got string"]),
+        (r#""steps":[],"size":null"#, &["default_on_error at /size: expected u32, got null"]),
+        (
+            r#""steps":[1,{"name":"a"},{"name":2},{"name":"b"},null],"size":1"#,
+            &[
+                "skipped_item at /steps/0: expected an object (Step), got number",
+                "skipped_item at /steps/2: at /steps/2/name: expected a string, got number",
+                "skipped_item at /steps/4: expected an object (Step), got null",
+            ],
+        ),
+        (
+            r#""steps":[{"name":"a","priority":300}],"size":1"#,
+            &["default_on_error at /steps/0/priority: expected u8, got number"],
+        ),
+        (
+            r#""steps":[],"size":1,"tags":["a",1,"b"],"note":{}"#,
+            &[
+                "skipped_item at /tags/1: expected a string, got number",
+                "default_on_error at /note: expected a string, got object",
+            ],
+        ),
+        (
+            r#""steps":[],"size":1,"tags":"a""#,
+            &["default_on_error at /tags: expected a sequence, got string"],
+        ),
+        (
+            r#""steps":[],"size":1,"owner":7"#,
+            &["default_on_error at /owner: expected a string, got number"],
+        ),
+        (
+            r#""steps":[],"size":1,"inner":{"title":"b","steps":[7],"size":"x","done":1}"#,
+            &[
+                "skipped_item at /inner/steps/0: expected an object (Step), got number",
+                "default_on_error at /inner/size: expected u32, got string",
+                "default_on_error at /inner: at /inner/done: expected a boolean, got number",
+            ],
+        ),
+    ];
+    for (members, expected) in table {
+        for text in [
+            format!(r#"{{"title":"t",{members}}}"#),
+            format!(r#"{{{members},"x~/y":1.50,"title":"t"}}"#),
+        ] {
+            assert_eq!(told(&lenient::<Plan>(&text)), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_is_what_the_specification_says() {
+    let text =
+        r#"{"title":"t","steps":[{"name":"a","priority":-1},0],"size":[],"note":1,"owner":false}"#;
+    let Decoded { value: plan, diagnostics, .. } = lenient::<Plan>(text);
+    assert_eq!((plan.steps.len(), plan.steps[0].priority), (1, None));
+    assert_eq!((plan.size, plan.note, plan.owner), (7, None, Presence::Absent));
+    let codes: Vec<_> = diagnostics.iter().map(|told| told.code).collect();
+    use DiagnosticCode::{DefaultOnError, SkippedItem};
+    assert_eq!(
+        codes,
+        [DefaultOnError, SkippedItem, DefaultOnError, DefaultOnError, DefaultOnError]
+    );
+}
+
+#[test]
+fn marks_count_wherever_the_members_were_kept() {
+    let members = r#""title":"t","steps":[{"name":"a"},7,{"name":"b","priority":"x"}],"size":1"#;
+    let expected = [
+        "skipped_item at /steps/1: expected an object (Step), got number",
+        "default_on_error at /steps/2/priority: expected u8, got string",
+    ];
+    let first = format!(r#"{{"type":"plan",{members}}}"#);
+    let last = format!(r#"{{{members},"type":"plan"}}"#);
+    for text in [&first, &last] {
+        assert_eq!(told(&lenient::<Update>(text)), expected, "{text}");
+        let framed = text.replacen('{', r#"{"at":1,"#, 1);
+        assert_eq!(told(&lenient::<Framed>(&framed)), expected, "{framed}");
+        assert_eq!(told(&lenient::<Either>(&framed)), expected, "{framed}");
+    }
+    assert_eq!(told(&lenient::<Either>(&format!("{{{members}}}"))), expected);
+    let list = format!("[{last},{first}]");
+    assert_eq!(told(&lenient::<Vec<Update>>(&list)).len(), 4);
+}
+
+#[test]
+fn where_nothing_is_said_an_error_is_an_error() {
+    let table = [
+        (r#"{"title":7,"steps":[],"size":1}"#, "at /title: expected a string, got number"),
+        (
+            r#"{"title":"t","steps":[],"size":1,"done":"no"}"#,
+            "at /done: expected a boolean, got string",
+        ),
+        (r#"{"title":"t","steps":{},"size":1}"#, "at /steps: expected a sequence, got object"),
+        (r#"{"steps":[],"size":1}"#, "expected member `title`, got none"),
+        (r#"{"title":"t","size":1}"#, "expected member `steps`, got none"),
+        (r#"{"title":"t","steps":[],"size":1,"size":2}"#, "expected one member `size`, got two"),
+        (
+            r#"{"title":"t","steps":[0,0],"size":1,"done":"#,
+            "expected JSON, got EOF while parsing a value at line 1 column 43",
+        ),
+        // What was taken before does not shift what the error says.
+        (
+            r#"{"title":"t","steps":[0,{"name":"a"}],"size":"x","done":[]}"#,
+            "at /done: expected a boolean, got array",
+        ),
+    ];
+    for (text, expected) in table {
+        for mode in [Mode::SpecLenient, Mode::Preserve] {
+            let error = wire::decode_with::<Plan>(text, mode).expect_err(text);
+            assert_eq!(error.to_string(), expected, "{text}");
+        }
+    }
+    let shifted = r#"[{"steps":[0,0],"title":"t","size":1},{"title":7,"steps":[],"size":1}]"#;
+    let error = wire::decode_with::<Vec<Plan>>(shifted, Mode::Preserve).expect_err("a bad title");
+    assert_eq!(error.pointer(), "/1/title");
+}
+
+#[test]
+fn good_input_has_no_diagnostics() -> Result<(), Box<dyn Error>> {
+    let text =
+        r#"{"title":"t","steps":[{"name":"a","priority":null}],"size":1,"owner":null,"x":[1.50]}"#;
+    for mode in [Mode::Strict, Mode::SpecLenient, Mode::Preserve] {
+        let decoded = wire::decode_with::<Plan>(text, mode)?;
+        assert!(decoded.diagnostics.is_empty());
+        assert_eq!(decoded.value, wire::decode(text)?);
+        assert_eq!(decoded.encode()?, serde_json::to_string(&decoded.value)?);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_put_in_the_place_of_something_unreadable_stays() -> Result<(), Box<dyn Error>> {
+    let text = r#"{"title":"t","steps":[1,{"name":"a"}],"size":"x","note":1,"owner":2}"#;
+    let mut decoded = wire::decode_with::<Plan>(text, Mode::Preserve)?;
+    decoded.value.size = 8;
+    decoded.value.note = Some("n".into());
+    decoded.value.steps.clear();
+    let written: Value = serde_json::from_str(&decoded.encode()?)?;
+    assert_eq!(written, json!({"title":"t","steps":[1],"size":8,"note":"n","owner":2}));
+    Ok(())
+}
+
+#[test]
+fn names_that_need_escapes_are_found() {
+    object! {
+        /// Names with everything in them.
+        pub struct Odd {}
+        optional {
+            /// With what pointers escape.
+            a: u8 = "a/~1\u{1}\"" [default_on_error],
+        }
+    }
+    open_union! {
+        /// Its members are kept until the tag comes.
+        pub enum OddUnion by "t" {
+            /// The only one.
+            Odd(Odd) = "odd",
+        }
+    }
+    let text = r#"{"a/~1\u0001\"":"x y","t":"odd"}"#;
+    let decoded = lenient::<OddUnion>(text);
+    assert_eq!(decoded.diagnostics[0].pointer, "/a~1~01\u{1}\"");
+}
+
+#[test]
+fn diagnostics_are_bounded() {
+    let plan = |bad: usize| {
+        format!(r#"{{"title":"t","steps":[{}{{"name":"a"}}],"size":1}}"#, "0,".repeat(bad))
+    };
+    let most = Decoded::<Plan>::MAX_DIAGNOSTICS;
+    let decoded =
+        wire::decode_with::<Plan>(&plan(most), Mode::Preserve).expect("as many as may be");
+    assert_eq!(decoded.diagnostics.len(), most);
+    assert_eq!(decoded.diagnostics[most - 1].pointer, format!("/steps/{}", most - 1));
+    let error = wire::decode_with::<Plan>(&plan(most + 1), Mode::Preserve).expect_err("one more");
+    assert_eq!(error.pointer(), format!("/steps/{most}"));
+
+    let long = plan(100).replace("\"t\"", &format!("\"{}\"", "t".repeat(8 * 1024 * 1024)));
+    let error =
+        wire::decode_with::<Plan>(&long, Mode::SpecLenient).expect_err("too much to read again");
+    assert_eq!(error.pointer(), "/steps/16");
+}
+
+#[test]
+fn deep_values_do_not_overflow_the_stack() {
+    let nested = |depth: usize| {
+        let open = r#"{"title":"t","steps":[],"size":1,"inner":"#.repeat(depth);
+        format!("{open}7{}", "}".repeat(depth))
+    };
+    for depth in [100, 126] {
+        assert_eq!(told(&lenient::<Plan>(&nested(depth))).len(), 1, "{depth}");
+    }
+    assert!(wire::decode_with::<Raw>(&nested(10_000), Mode::Preserve).is_ok());
+    // Too deep to be read is an error in the member that is too deep, whose default is to be absent.
+    let decoded = wire::decode_with::<Plan>(&nested(10_000), Mode::Preserve).expect("absent");
+    assert!(
+        decoded.diagnostics[0].problem.ends_with("expected at most 127 levels, got more"),
+        "{:?}",
+        decoded.diagnostics
+    );
+}
+
+/// Text that is a plan, or becomes one: each member with a mark may be anything, with the number of those that are wrong.
+fn plan() -> impl Strategy<Value = (Map<String, Value>, usize)> {
+    let wrong =
+        || prop::sample::select(vec![json!(-1), json!([[]]), json!({"name": {}}), json!(true)]);
+    let step = prop_oneof![
+        3 => "[a-c]{1,2}".prop_map(|name| (json!({"name": name, "priority": 3}), 0)),
+        1 => "[a-c]{1,2}".prop_map(|name| (json!({"name": name, "priority": -3}), 1)),
+        1 => wrong().prop_map(|wrong| (wrong, 1)),
+    ];
+    let steps = prop_oneof![
+        9 => prop::collection::vec(step, 0..5).prop_map(|steps| {
+            let wrong = steps.iter().map(|(_, wrong)| wrong).sum();
+            (Value::from_iter(steps.into_iter().map(|(step, _)| step)), wrong)
+        }),
+        1 => Just((Value::Null, 1)),
+    ];
+    let size = prop_oneof![3 => Just((json!(1), 0)), 1 => wrong().prop_map(|wrong| (wrong, 1))];
+    let note = prop_oneof![
+        3 => Just((json!("n"), 0)),
+        1 => Just((Value::Null, 0)),
+        1 => wrong().prop_map(|wrong| (wrong, 1)),
+    ];
+    let owner = note.clone();
+    (steps, size, prop::option::of(note), prop::option::of(owner), "[a-z]{0,3}").prop_map(
+        |(steps, size, note, owner, title)| {
+            let members = [
+                ("title", Some((json!(title), 0))),
+                ("steps", Some(steps)),
+                ("size", Some(size)),
+                ("note", note.filter(|(note, _)| !note.is_null())),
+                ("owner", owner),
+            ];
+            let members = members.into_iter().filter_map(|(name, member)| Some((name, member?)));
+            let wrong = members.clone().map(|(_, (_, wrong))| wrong).sum();
+            (members.map(|(name, (value, _))| (name.to_owned(), value)).collect(), wrong)
+        },
+    )
+}
+
+proptest! {
+    /// As many diagnostics as there are things wrong, each at something that is there; and nothing of it is lost.
+    #[test]
+    fn what_is_wrong_is_told_and_kept((mut plan, wrong) in plan(), inner in prop::option::of(plan()), tag in any::<bool>()) {
+        let inner_wrong = inner.as_ref().map_or(0, |(_, wrong)| *wrong);
+        plan.extend(inner.map(|(inner, _)| ("inner".to_owned(), Value::Object(inner))));
+        plan.insert(if tag { "type" } else { "\u{1}" }.to_owned(), json!("plan"));
+        let document = Value::Object(plan);
+        let text = document.to_string();
+        // Members are written in the order of their names, so that `title` stands before `type`, and `type` last.
+        let (diagnostics, again) = if tag {
+            let decoded = wire::decode_with::<Update>(&text, Mode::Preserve);
+            let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            (decoded.diagnostics.clone(), decoded.encode())
+        } else {
+            let decoded = wire::decode_with::<Plan>(&text, Mode::Preserve);
+            let decoded = decoded.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            (decoded.diagnostics.clone(), decoded.encode())
+        };
+        prop_assert_eq!(diagnostics.len(), wrong + inner_wrong, "{}", text);
+        for told in &diagnostics {
+            prop_assert!(document.pointer(&told.pointer).is_some(), "{}: {}", text, told);
+        }
+        let again = again.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let again: Value = serde_json::from_str(&again).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(again, document);
+    }
+
+    /// Whatever the text, each mode ends in a value or an error; a stricter one takes no more, and takes the same.
+    #[test]
+    fn stricter_is_less(text in crate::json::damaged((plan(), any::<bool>()).prop_map(|((plan, _), _)| Value::Object(plan).to_string()))) {
+        let read = |mode| wire::decode_with::<Plan>(&text, mode).ok();
+        let (strict, lenient, preserved) = (read(Mode::Strict), read(Mode::SpecLenient), read(Mode::Preserve));
+        prop_assert_eq!(lenient.is_some(), preserved.is_some());
+        if let Some(strict) = strict {
+            prop_assert_eq!(preserved.map(|decoded| decoded.value), Some(strict.value));
+        }
+    }
+}
