@@ -1,18 +1,22 @@
 //! Reads the members of a message, and decides what kind of message they make.
-use crate::RequestId;
 use crate::decode_error::{DecodeError, Shape};
 use crate::json_str::JsonStr;
 use crate::message::{Kind, Message, Version};
 use crate::peek::recover;
-use alloc::borrow::{Cow, ToOwned};
+use crate::scan::{Name, Scanner};
+use crate::{RequestId, checked};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use core::fmt;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use core::ops::Range;
+use serde::Deserializer;
+use serde::de::{Error as _, IgnoredAny};
 use serde_json::value::RawValue;
 
 /// The names of JSON-RPC, each at the place of its member in [`Members`].
 pub(crate) const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+const PARAMS: usize = 3;
+const ERROR: usize = 5;
 
 /// The JSON text of each member that JSON-RPC knows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,11 +109,30 @@ impl<'a> Envelope<'a> {
         Self::read(text)?.into_parts()
     }
 
+    #[inline]
     pub(crate) fn read(text: &'a str) -> Result<Self, DecodeError> {
-        serde_json::from_str(text)
-            .map_err(|source| DecodeError::syntax(source, recover(text.as_bytes())))
+        let mut extra = Extra { text, members: Vec::new() };
+        let mut scan = Scan::default();
+        let is_read = scan.read(&mut Scanner::of_any_depth(text.as_bytes()), &mut extra);
+        is_read
+            .and_then(|()| Self::new(&scan, extra))
+            .ok_or_else(|| DecodeError::syntax(syntax_error(text), recover(text.as_bytes())))
     }
 
+    #[inline]
+    fn new(scan: &Scan, Extra { text, members: extra }: Extra<'a>) -> Option<Self> {
+        let mut members = [None; 6];
+        for (member, range) in members.iter_mut().zip(&scan.members) {
+            if let Some(range) = range {
+                *member = Some(checked::raw(text.get(range.clone())?)?);
+            }
+        }
+        let is_overfull = scan.extra > Message::MAX_EXTRA;
+        let (repeated, problem) = (scan.repeated, scan.problem);
+        Some(Self { extra, members, repeated, is_overfull, problem })
+    }
+
+    #[inline]
     pub(crate) fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
         let texts = Members::new(self.members.map(|member| member.map(RawValue::get)));
         let [version, id, method, params, result, error] = self.members;
@@ -144,116 +167,138 @@ impl<'a> Envelope<'a> {
         };
         Err(DecodeError::Shape { problem, kind, id })
     }
+}
 
-    fn insert(&mut self, name: Name<'a>, value: &'a RawValue) {
-        let problem = match name {
-            Name::Known(at) => {
-                let slot = self.members.get_mut(at).map(|slot| slot.replace(value));
-                let Some(Some(_)) = slot else { return };
-                self.repeated.get_mut(at).into_iter().for_each(|repeated| *repeated = true);
-                Shape::Duplicate(NAMES.get(at).copied().unwrap_or_default())
-            }
-            Name::Other(name) if self.extra.len() < Message::MAX_EXTRA => {
-                return self.extra.push((name, value));
-            }
-            Name::Other(_) => Shape::TooManyMembers,
-        };
-        self.is_overfull |= problem == Shape::TooManyMembers;
-        self.problem.get_or_insert(problem);
+/// What serde_json says of a text that is not JSON, or has half a surrogate pair in a member's name.
+#[cold]
+fn syntax_error(text: &str) -> serde_json::Error {
+    let names = || serde_json::Deserializer::from_str(text).deserialize_map(IgnoredAny).err();
+    let error = serde_json::from_str::<&RawValue>(text).err().or_else(names);
+    error.unwrap_or_else(|| serde_json::Error::custom("expected JSON"))
+}
+
+/// The members that JSON-RPC does not know, as far as they are kept.
+struct Extra<'a> {
+    text: &'a str,
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Watch<'a> for Extra<'a> {
+    fn other(&mut self, name: Name<'a>, value: Range<usize>) -> Option<()> {
+        let name = name.text()?.decode()?;
+        if self.members.len() < Message::MAX_EXTRA {
+            self.members.push((name, checked::raw(self.text.get(value)?)?));
+        }
+        Some(())
     }
 }
 
-enum Name<'a> {
-    Known(usize),
-    Other(Cow<'a, str>),
+/// Where the members of an envelope are.
+#[derive(Default)]
+pub(crate) struct Scan {
+    /// Each at the place of its name in [`NAMES`]; of those that come twice, the last.
+    pub(crate) members: [Option<Range<usize>>; 6],
+    pub(crate) repeated: [bool; 6],
+    /// Which members have a name and the start of a value.
+    pub(crate) is_begun: [bool; 6],
+    /// How many members there are that JSON-RPC does not know.
+    pub(crate) extra: usize,
+    /// What is wrong with the envelope as such, the first of several.
+    pub(crate) problem: Option<Shape>,
 }
 
-impl<'a> Name<'a> {
-    fn new(name: Cow<'a, str>) -> Self {
-        NAMES.iter().position(|known| *known == name).map_or_else(|| Self::Other(name), Self::Known)
+/// What happens on the way to what a [`Scan`] does not look into.
+pub(crate) trait Watch<'a> {
+    /// Takes a member that JSON-RPC does not know. Reading ends if it gives nothing.
+    fn other(&mut self, _name: Name<'a>, _value: Range<usize>) -> Option<()> {
+        Some(())
+    }
+
+    /// Reads the value of `params`.
+    fn params(&mut self, scanner: &mut Scanner<'a>) -> Option<Range<usize>> {
+        scanner.value()
     }
 }
 
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
+impl Watch<'_> for () {}
 
-        impl<'de> Visitor<'de> for NameVisitor {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name::new(Cow::Borrowed(name)))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
-                Ok(Name::new(Cow::Owned(name.to_owned())))
+impl Scan {
+    /// Reads a whole text; nothing if it is not JSON.
+    #[inline]
+    pub(crate) fn read<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        watch: &mut impl Watch<'a>,
+    ) -> Option<()> {
+        match scanner.next_token() {
+            b'{' => self.run(scanner, watch)?,
+            first => {
+                scanner.value()?;
+                let problem = if first == b'[' { Shape::Batch } else { Shape::NotAnObject };
+                self.problem = Some(problem);
             }
         }
-
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Envelope<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(EnvelopeVisitor)
-    }
-}
-
-/// Takes any JSON value: what is no object is a problem of its shape, not of its syntax.
-struct EnvelopeVisitor;
-
-impl EnvelopeVisitor {
-    fn not<'a, E>(problem: Shape) -> Result<Envelope<'a>, E> {
-        Ok(Envelope { problem: Some(problem), ..Envelope::default() })
-    }
-}
-
-impl<'de> Visitor<'de> for EnvelopeVisitor {
-    type Value = Envelope<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        scanner.end()
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Envelope<'de>, A::Error> {
-        let mut envelope = Envelope::default();
-        while let Some(name) = members.next_key()? {
-            envelope.insert(name, members.next_value()?);
+    /// Reads an object as far as it goes; nothing if it breaks off.
+    #[inline]
+    pub(crate) fn run<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        watch: &mut impl Watch<'a>,
+    ) -> Option<()> {
+        let mut name = scanner.first_name()?;
+        while let Some(text) = name {
+            let member = place(text);
+            if let Some(is_begun) = member.and_then(|at| self.is_begun.get_mut(at)) {
+                // An error that is `null` counts as absent, so that the name alone does not make a response.
+                *is_begun = member != Some(ERROR) || !matches!(scanner.next_token(), b'n' | 0);
+            }
+            let value = match member {
+                Some(PARAMS) => watch.params(scanner)?,
+                _ => scanner.value()?,
+            };
+            // Where the text broke off, or is broken, a number may be only the start of one.
+            if matches!(scanner.next_token(), b',' | b'}') {
+                match member {
+                    Some(at) => self.insert(at, value),
+                    None => {
+                        watch.other(text, value)?;
+                        self.extra += 1;
+                        if self.extra > Message::MAX_EXTRA {
+                            self.problem.get_or_insert(Shape::TooManyMembers);
+                        }
+                    }
+                }
+            }
+            name = scanner.next_name()?;
         }
-        Ok(envelope)
+        Some(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Envelope<'de>, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Self::not(Shape::Batch)
+    #[inline]
+    fn insert(&mut self, at: usize, value: Range<usize>) {
+        let Some(member) = self.members.get_mut(at) else { return };
+        if member.replace(value).is_some() {
+            self.repeated.get_mut(at).into_iter().for_each(|repeated| *repeated = true);
+            let name = NAMES.get(at).copied().unwrap_or_default();
+            self.problem.get_or_insert(Shape::Duplicate(name));
+        }
     }
+}
 
-    fn visit_unit<E>(self) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Envelope<'de>, E> {
-        Self::not(Shape::NotAnObject)
+/// The place of a name in [`NAMES`].
+#[inline]
+fn place(name: Name<'_>) -> Option<usize> {
+    match name.plain() {
+        Some(b"jsonrpc") => Some(0),
+        Some(b"id") => Some(1),
+        Some(b"method") => Some(2),
+        Some(b"params") => Some(PARAMS),
+        Some(b"result") => Some(4),
+        Some(b"error") => Some(ERROR),
+        Some(_) => None,
+        None => NAMES.iter().position(|known| name.is(known)),
     }
 }

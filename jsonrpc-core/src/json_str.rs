@@ -23,7 +23,7 @@ impl<'a> JsonStr<'a> {
 
     /// The string, where it has no escapes.
     pub fn as_plain(&self) -> Option<&'a str> {
-        (!self.0.as_bytes().contains(&b'\\')).then_some(self.0)
+        (!self.has_escapes()).then_some(self.0)
     }
 
     /// The string with its escapes undone; nothing if one of them is half of a surrogate pair, which no Rust string
@@ -33,6 +33,14 @@ impl<'a> JsonStr<'a> {
             Some(plain) => Some(Cow::Borrowed(plain)),
             None => Unescaped(self.0.chars()).collect::<Option<_>>().map(Cow::Owned),
         }
+    }
+
+    #[inline]
+    fn has_escapes(&self) -> bool {
+        // Most strings are short: to look at every byte is cheaper than to search for one.
+        let has_one = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == b'\\'));
+        let (words, rest) = self.0.as_bytes().as_chunks::<8>();
+        words.iter().any(|word| has_one(word)) || has_one(rest)
     }
 
     pub(crate) fn between_quotes(text: &'a str) -> Self {

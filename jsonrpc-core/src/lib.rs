@@ -80,6 +80,7 @@ extern crate alloc;
 extern crate std;
 
 mod batch;
+mod checked;
 #[cfg(feature = "codec")]
 pub mod codec;
 mod decode_error;
@@ -96,6 +97,8 @@ pub mod memory;
 mod message;
 mod message_buf;
 mod peek;
+mod peek_cache;
+mod peek_members;
 mod peer;
 mod pending;
 mod scan;
@@ -111,6 +114,8 @@ pub use json_str::JsonStr;
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
 pub use peek::{Peek, PeekError, peek, peek_member};
+pub use peek_cache::PeekCache;
+pub use peek_members::{Found, peek_members};
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,

@@ -1,10 +1,10 @@
 use crate::RequestId;
 use crate::decode_error::Shape;
-use crate::envelope::{Members, NAMES};
+use crate::envelope::{Members, Scan};
 use crate::json_str::JsonStr;
-use crate::message::{Kind, Message};
+use crate::message::Kind;
+use crate::peek_members::peek_members;
 use crate::scan::{Fault, MAX_DEPTH, Scanner};
-use core::ops::Range;
 
 /// What a line is, without reading what it carries.
 ///
@@ -24,8 +24,8 @@ use core::ops::Range;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Peek<'a> {
-    kind: Kind,
-    members: Members<'a>,
+    pub(crate) kind: Kind,
+    pub(crate) members: Members<'a>,
 }
 
 impl<'a> Peek<'a> {
@@ -51,7 +51,7 @@ impl<'a> Peek<'a> {
 
     /// The params of a request or a notification, as JSON text: an object or an array.
     pub fn params(&self) -> Option<&'a str> {
-        self.members.params.filter(|_| self.kind != Kind::Response)
+        self.members.params
     }
 
     /// The result of a response that has no error, as JSON text.
@@ -107,24 +107,7 @@ impl From<Fault> for PeekError {
 /// The line is not a message, as [`Message::decode`] sees it, or is nested too deep. Two things only `decode` sees: the
 /// `error` of a response that is no error object, and half a surrogate pair in the method, the id or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peek<'_>, PeekError> {
-    let text =
-        core::str::from_utf8(line).map_err(|error| PeekError::Utf8 { at: error.valid_up_to() })?;
-    let mut scanner = Scanner::new(line);
-    let mut scan = EnvelopeScan::default();
-    match scanner.next_token() {
-        Some(b'{') => scan.run(&mut scanner).ok_or_else(|| scanner.fault())?,
-        first => {
-            scanner.value().ok_or_else(|| scanner.fault())?;
-            let shape = if first == Some(b'[') { Shape::Batch } else { Shape::NotAnObject };
-            scan.problem = Some(shape);
-        }
-    }
-    scanner.end().ok_or_else(|| scanner.fault())?;
-    let members = Members::new(scan.members.map(|range| text.get(range?)));
-    match (scan.problem, members.kind()) {
-        (None, Ok(kind)) => Ok(Peek { kind, members }),
-        (Some(shape), _) | (None, Err((shape, _))) => Err(PeekError::Shape(shape)),
-    }
+    peek_members(line, []).map(|(peek, [])| peek)
 }
 
 /// The value of a member of a JSON object, as JSON text; `object` is one that was read before, such as
@@ -134,7 +117,7 @@ pub fn peek(line: &[u8]) -> Result<Peek<'_>, PeekError> {
 /// `object` is not JSON, or has the member twice.
 pub fn peek_member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, PeekError> {
     let mut scanner = Scanner::new(object.as_bytes());
-    if scanner.next_token() != Some(b'{') {
+    if scanner.next_token() != b'{' {
         return Ok(None);
     }
     let mut found = None;
@@ -163,11 +146,11 @@ pub(crate) struct Recovered {
 ///
 /// The id counts only where it is clear whose it is: both peers number their requests, often alike.
 pub(crate) fn recover(bytes: &[u8]) -> Recovered {
-    let mut scan = EnvelopeScan::default();
-    let is_whole = scan.run(&mut Scanner::new(bytes)).is_some();
-    let [_, id, ..] = scan.members;
+    let mut scan = Scan::default();
+    let is_whole = scan.run(&mut Scanner::new(bytes), &mut ()).is_some();
+    let ([_, id, ..], [_, is_id_repeated, ..]) = (scan.members, scan.repeated);
     let id = id
-        .filter(|_| scan.problem != Some(Shape::Duplicate("id")))
+        .filter(|_| !is_id_repeated)
         .and_then(|range| core::str::from_utf8(bytes.get(range)?).ok())
         .and_then(RequestId::from_text);
     let [_, has_id, is_call, _, has_result, has_error] = scan.is_begun;
@@ -178,51 +161,4 @@ pub(crate) fn recover(bytes: &[u8]) -> Recovered {
         _ => None,
     };
     Recovered { id: id.filter(|_| kind.is_some()), kind }
-}
-
-/// Where the members of an envelope are.
-#[derive(Default)]
-struct EnvelopeScan {
-    members: [Option<Range<usize>>; 6],
-    is_begun: [bool; 6],
-    extra: usize,
-    problem: Option<Shape>,
-}
-
-impl EnvelopeScan {
-    fn run(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
-        let mut name = scanner.first_name()?;
-        while let Some(text) = name {
-            let member = NAMES.iter().position(|known| text.is(known));
-            if let Some(is_begun) = member.and_then(|at| self.is_begun.get_mut(at)) {
-                // An error that is `null` counts as absent, so that the name alone does not make a response.
-                *is_begun = !text.is("error") || !matches!(scanner.next_token(), Some(b'n') | None);
-            }
-            let value = scanner.value()?;
-            // Where the text broke off, or is broken, a number may be only the start of one.
-            if matches!(scanner.next_token(), Some(b',' | b'}')) {
-                self.insert(member, value);
-            }
-            name = scanner.next_name()?;
-        }
-        Some(())
-    }
-
-    fn insert(&mut self, member: Option<usize>, value: Range<usize>) {
-        let problem = match member {
-            Some(at) => match self.members.get_mut(at) {
-                Some(slot @ None) => {
-                    *slot = Some(value);
-                    return;
-                }
-                _ => Shape::Duplicate(NAMES.get(at).copied().unwrap_or_default()),
-            },
-            None if self.extra < Message::MAX_EXTRA => {
-                self.extra += 1;
-                return;
-            }
-            None => Shape::TooManyMembers,
-        };
-        self.problem.get_or_insert(problem);
-    }
 }

@@ -1,10 +1,13 @@
-//! One pass over the bytes of JSON text, without memory of its own.
+//! One pass over the bytes of JSON text. It takes no memory of its own, but for a word for each 64 arrays and objects
+//! inside each other.
 //!
-//! It takes exactly the texts that serde_json takes as a raw value, up to [`MAX_DEPTH`]: the grammar is checked, numbers
-//! may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8 is not its business.
+//! It takes exactly the texts that serde_json takes as a raw value, up to [`MAX_DEPTH`] unless told otherwise: the
+//! grammar is checked, numbers may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8
+//! is not its business.
 //!
 //! What reads gives nothing where the text is not JSON, and the scanner then has the [`Fault`].
 use crate::json_str::JsonStr;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 /// How deep arrays and objects may lie in each other within one member.
@@ -24,13 +27,23 @@ pub(crate) struct Name<'a> {
     has_escapes: bool,
 }
 
-impl Name<'_> {
+impl<'a> Name<'a> {
+    #[inline]
     pub(crate) fn is(&self, name: &str) -> bool {
         if self.has_escapes {
-            let text = core::str::from_utf8(self.bytes);
-            return text.is_ok_and(|text| JsonStr::between_quotes(text) == name);
+            return self.text().is_some_and(|text| text == name);
         }
         self.bytes == name.as_bytes()
+    }
+
+    /// What stands between the quotes, where that is the name itself.
+    pub(crate) fn plain(&self) -> Option<&'a [u8]> {
+        (!self.has_escapes).then_some(self.bytes)
+    }
+
+    /// Nothing where the bytes are not UTF-8.
+    pub(crate) fn text(&self) -> Option<JsonStr<'a>> {
+        core::str::from_utf8(self.bytes).ok().map(JsonStr::between_quotes)
     }
 }
 
@@ -38,12 +51,21 @@ impl Name<'_> {
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many arrays and objects may be open.
+    max_depth: usize,
+    /// How many of them are open around the values that are read.
+    depth: usize,
     is_too_deep: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, is_too_deep: false }
+        Self { bytes, at: 0, max_depth: MAX_DEPTH, depth: 0, is_too_deep: false }
+    }
+
+    /// Goes as deep as the text does.
+    pub(crate) fn of_any_depth(bytes: &'a [u8]) -> Self {
+        Self { max_depth: usize::MAX, ..Self::new(bytes) }
     }
 
     /// Why reading ended, after it gave nothing.
@@ -52,271 +74,385 @@ impl<'a> Scanner<'a> {
     }
 
     /// Enters an object, and reads the name of its first member: what stands between the quotes.
+    #[inline(always)]
     pub(crate) fn first_name(&mut self) -> Option<Option<Name<'a>>> {
-        self.expect(b'{')?;
-        if self.take(b'}') { Some(None) } else { self.name().map(Some) }
-    }
-
-    /// Reads the name of the next member, after the value of the one before.
-    pub(crate) fn next_name(&mut self) -> Option<Option<Name<'a>>> {
-        if self.take(b'}') {
+        if self.next_token() != b'{' {
+            return None;
+        }
+        self.at += 1;
+        if self.next_token() == b'}' {
+            self.at += 1;
             return Some(None);
         }
-        self.expect(b',')?;
         self.name().map(Some)
     }
 
-    /// Reads a value of any kind, and says where it is.
-    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
-        let start = self.at;
-        match self.peek() {
-            Some(b'{' | b'[') => self.nested()?,
-            _ => self.scalar()?,
-        }
-        Some(start..self.at)
-    }
-
-    fn nested(&mut self) -> Option<()> {
-        let mut open = Open::default();
-        loop {
-            match self.peek() {
-                Some(b'{') => {
-                    self.at += 1;
-                    if !self.take(b'}') {
-                        self.push(&mut open, true)?;
-                        self.name()?;
-                        continue;
-                    }
-                }
-                Some(b'[') => {
-                    self.at += 1;
-                    if !self.take(b']') {
-                        self.push(&mut open, false)?;
-                        continue;
-                    }
-                }
-                _ => self.scalar()?,
-            }
-            if !self.after_value(&mut open)? {
-                return Some(());
-            }
-        }
-    }
-
-    fn scalar(&mut self) -> Option<()> {
-        match self.peek() {
-            Some(b'"') => {
+    /// Reads the name of the next member, after the value of the one before.
+    #[inline(always)]
+    pub(crate) fn next_name(&mut self) -> Option<Option<Name<'a>>> {
+        match self.next_token() {
+            b',' => {
                 self.at += 1;
-                self.string().map(|_| ())
+                self.name().map(Some)
             }
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word(b"true"),
-            Some(b'f') => self.word(b"false"),
-            Some(b'n') => self.word(b"null"),
+            b'}' => {
+                self.at += 1;
+                Some(None)
+            }
             _ => None,
         }
     }
 
+    /// Reads a value of any kind, and says where it is.
+    #[inline(always)]
+    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        let step = match byte(self.bytes, start) {
+            b'"' => string(self.bytes, start + 1),
+            b'{' | b'[' => self.nested(start),
+            _ => scalar(self.bytes, start),
+        };
+        self.take(step)?;
+        Some(start..self.at)
+    }
+
+    /// Reads an object with `read`, which enters and leaves it, and says where it is.
+    pub(crate) fn object(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<Range<usize>> {
+        let start = self.at;
+        self.depth += 1;
+        read(self)?;
+        self.depth -= 1;
+        Some(start..self.at)
+    }
+
     /// Nothing but space may follow.
     pub(crate) fn end(&mut self) -> Option<()> {
-        self.skip_space();
+        self.next_token();
         if self.at == self.bytes.len() { Some(()) } else { None }
     }
 
-    /// The next byte that is not space.
-    pub(crate) fn next_token(&mut self) -> Option<u8> {
-        self.skip_space();
-        self.peek()
-    }
-
-    fn push(&mut self, open: &mut Open, is_object: bool) -> Option<()> {
-        self.is_too_deep = !open.push(is_object);
-        (!self.is_too_deep).then_some(())
-    }
-
-    /// Closes what ends after a value; whether another value follows inside what is still open.
-    fn after_value(&mut self, open: &mut Open) -> Option<bool> {
-        while let Some(in_object) = open.top() {
-            let close = if in_object { b'}' } else { b']' };
-            if !self.take(close) {
-                self.expect(b',')?;
-                if in_object {
-                    self.name()?;
-                } else {
-                    self.skip_space();
-                }
-                return Some(true);
-            }
-            open.pop();
-        }
-        Some(false)
+    /// The next byte that is not space; 0, which no token starts with, at the end.
+    #[inline(always)]
+    pub(crate) fn next_token(&mut self) -> u8 {
+        let (token, at) = token(self.bytes, self.at);
+        self.at = at;
+        token
     }
 
     /// Reads a member's name and the colon behind it.
+    #[inline(always)]
     fn name(&mut self) -> Option<Name<'a>> {
-        self.expect(b'"')?;
-        let start = self.at;
-        let has_escapes = self.string()?;
+        if self.next_token() != b'"' {
+            return None;
+        }
+        let start = self.at + 1;
+        let plain = plain_string(self.bytes, start);
+        let has_escapes = plain.is_err();
+        self.take(plain.or_else(|at| escaped_string(self.bytes, at)))?;
         let bytes = self.bytes.get(start..self.at - 1).unwrap_or_default();
-        self.expect(b':')?;
-        self.skip_space();
+        self.take(colon(self.bytes, self.at))?;
         Some(Name { bytes, has_escapes })
     }
 
-    /// Reads a string behind its first quote; whether it has escapes.
-    #[inline]
-    fn string(&mut self) -> Option<bool> {
-        self.skip_plain();
-        if self.peek() == Some(b'"') {
-            self.at += 1;
-            return Some(false);
-        }
-        self.escaped_string().map(|()| true)
+    #[inline(always)]
+    fn take(&mut self, step: Step) -> Option<()> {
+        let (Ok(at) | Err(at)) = step;
+        self.at = at;
+        step.is_ok().then_some(())
     }
 
-    /// Reads a string from its first escape.
-    #[cold]
-    fn escaped_string(&mut self) -> Option<()> {
-        while self.peek() != Some(b'"') {
-            if self.peek() != Some(b'\\') {
-                return None;
-            }
-            self.escape()?;
-            self.skip_plain();
-        }
-        self.at += 1;
-        Some(())
-    }
-
-    fn skip_plain(&mut self) {
-        self.at += self.bytes.get(self.at..).map_or(0, plain_prefix);
-    }
-
-    fn escape(&mut self) -> Option<()> {
-        self.at += 1;
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                self.at += 1;
-                for _ in 0..4 {
-                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return None;
+    /// Reads an array or an object.
+    fn nested(&mut self, mut at: usize) -> Step {
+        let bytes = self.bytes;
+        let mut open = Open::new(self.depth);
+        loop {
+            match byte(bytes, at) {
+                b'"' => at = string(bytes, at + 1)?,
+                bracket @ (b'{' | b'[') => {
+                    let is_object = bracket == b'{';
+                    let first;
+                    (first, at) = token(bytes, at + 1);
+                    // A closing bracket stands two places behind its opening one.
+                    if first != bracket + 2 {
+                        if open.depth >= self.max_depth {
+                            self.is_too_deep = true;
+                            return Err(at);
+                        }
+                        open.push(is_object);
+                        if is_object {
+                            at = name(bytes, first, at)?;
+                        }
+                        continue;
                     }
-                    self.at += 1;
+                    at += 1;
                 }
+                _ => at = scalar(bytes, at)?,
             }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn number(&mut self) -> Option<()> {
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        if self.peek() == Some(b'0') {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
+            // Closes what ends here.
+            loop {
+                if open.depth == self.depth {
+                    return Ok(at);
+                }
+                let (next, place) = token(bytes, at);
+                at = place;
+                match next {
+                    b',' => break,
+                    b'}' if open.top() => {}
+                    b']' if !open.top() => {}
+                    _ => return Err(at),
+                }
+                at += 1;
+                open.pop();
             }
-            self.digits()?;
+            let first;
+            (first, at) = token(bytes, at + 1);
+            if open.top() {
+                at = name(bytes, first, at)?;
+            }
         }
-        // A digit behind a leading zero is left over, and fails where the number should have ended.
-        Some(())
-    }
-
-    fn digits(&mut self) -> Option<()> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        if self.at == start { None } else { Some(()) }
-    }
-
-    fn word(&mut self, word: &[u8]) -> Option<()> {
-        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
-            return None;
-        }
-        self.at += word.len();
-        Some(())
-    }
-
-    fn expect(&mut self, token: u8) -> Option<()> {
-        if self.take(token) { Some(()) } else { None }
-    }
-
-    fn take(&mut self, token: u8) -> bool {
-        let found = self.next_token() == Some(token);
-        if found {
-            self.at += 1;
-        }
-        found
-    }
-
-    fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
     }
 }
 
-/// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
-fn plain_prefix(bytes: &[u8]) -> usize {
+/// Where reading goes on, or where the text is wrong.
+type Step = Result<usize, usize>;
+
+/// 0 at the end.
+#[inline(always)]
+fn byte(bytes: &[u8], at: usize) -> u8 {
+    bytes.get(at).copied().unwrap_or_default()
+}
+
+/// The next byte that is not space, and where it is.
+#[inline(always)]
+pub(crate) fn token(bytes: &[u8], at: usize) -> (u8, usize) {
+    match byte(bytes, at) {
+        0..=b' ' => token_behind_space(bytes, at),
+        byte => (byte, at),
+    }
+}
+
+#[cold]
+fn token_behind_space(bytes: &[u8], mut at: usize) -> (u8, usize) {
+    while matches!(byte(bytes, at), b' ' | b'\n' | b'\t' | b'\r') {
+        at += 1;
+    }
+    (byte(bytes, at), at)
+}
+
+/// Reads a member's name, and up to its value.
+#[inline(always)]
+fn name(bytes: &[u8], first: u8, at: usize) -> Step {
+    if first != b'"' {
+        return Err(at);
+    }
+    colon(bytes, string(bytes, at + 1)?)
+}
+
+#[inline(always)]
+fn colon(bytes: &[u8], at: usize) -> Step {
+    match token(bytes, at) {
+        (b':', at) => Ok(token(bytes, at + 1).1),
+        (_, at) => Err(at),
+    }
+}
+
+/// Reads a string behind its first quote.
+#[inline(always)]
+pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
+    plain_string(bytes, at).or_else(|at| escaped_string(bytes, at))
+}
+
+/// Reads a string without escapes behind its first quote; an escape is where it is wrong.
+#[inline(always)]
+fn plain_string(bytes: &[u8], mut at: usize) -> Step {
+    // Most names and many values are shorter than two words.
+    for _ in 0..2 {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { break };
+        let word = u64::from_le_bytes(*word);
+        let found = special_bytes(word);
+        if found != 0 {
+            let bit = found.trailing_zeros() & !7;
+            at += (bit / 8) as usize;
+            return if (word >> bit) as u8 == b'"' { Ok(at + 1) } else { Err(at) };
+        }
+        at += 8;
+    }
+    long_string(bytes, at)
+}
+
+/// Reads on in a string without escapes that is long, or ends near the end of the text.
+#[inline(never)]
+fn long_string(bytes: &[u8], at: usize) -> Step {
+    let at = at + plain_prefix(bytes.get(at..).unwrap_or_default());
+    if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
+}
+
+/// Reads a string from its first escape.
+#[cold]
+fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
+    while byte(bytes, at) == b'\\' {
+        at = escape(bytes, at + 1)?;
+        at += plain_prefix(bytes.get(at..).unwrap_or_default());
+    }
+    if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
+}
+
+#[inline]
+fn escape(bytes: &[u8], at: usize) -> Step {
+    match byte(bytes, at) {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 1),
+        b'u' => {
+            let is_hex = |at: &usize| byte(bytes, *at).is_ascii_hexdigit();
+            (at + 1..at + 5).find(|at| !is_hex(at)).map_or(Ok(at + 5), Err)
+        }
+        _ => Err(at),
+    }
+}
+
+/// Reads a number or a word.
+fn scalar(bytes: &[u8], at: usize) -> Step {
+    match byte(bytes, at) {
+        b'-' | b'0'..=b'9' => number(bytes, at),
+        b't' => word(bytes, at, b"true"),
+        b'f' => word(bytes, at, b"false"),
+        b'n' => word(bytes, at, b"null"),
+        _ => Err(at),
+    }
+}
+
+fn number(bytes: &[u8], start: usize) -> Step {
+    let mut at = start;
+    if byte(bytes, at) == b'-' {
+        at += 1;
+    }
+    at = if byte(bytes, at) == b'0' { at + 1 } else { digits(bytes, at)? };
+    if byte(bytes, at) == b'.' {
+        at = digits(bytes, at + 1)?;
+    }
+    if matches!(byte(bytes, at), b'e' | b'E') {
+        at += 1;
+        if matches!(byte(bytes, at), b'+' | b'-') {
+            at += 1;
+        }
+        at = digits(bytes, at)?;
+    }
+    // A digit behind a leading zero is left over, and fails where the number should have ended.
+    Ok(at)
+}
+
+fn digits(bytes: &[u8], start: usize) -> Step {
+    let mut at = start;
+    while byte(bytes, at).is_ascii_digit() {
+        at += 1;
+    }
+    if at == start { Err(at) } else { Ok(at) }
+}
+
+fn word(bytes: &[u8], at: usize, word: &[u8]) -> Step {
+    let is_there = bytes.get(at..).is_some_and(|rest| rest.starts_with(word));
+    if is_there { Ok(at + word.len()) } else { Err(at) }
+}
+
+/// The top bits of the bytes that end a string, start an escape, or may not stand in a string; the lowest is always a
+/// true one.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const TOPS: u64 = ONES << 7;
+    // A quote changes places with the space, and so is below 0x21 with the control characters.
+    let control = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
+    let escape = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    // A top bit that was not there came from a byte that went below zero.
+    (control | escape) & !word & TOPS
+}
+
+/// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
+#[inline]
+fn plain_prefix(bytes: &[u8]) -> usize {
     let (mut rest, mut length) = (bytes, 0);
-    while let Some((chunk, behind)) = rest.split_first_chunk() {
-        let chunk = u64::from_le_bytes(*chunk);
-        let control = chunk.wrapping_sub(ONES * 0x20);
-        let quote = (chunk ^ (ONES * 0x22)).wrapping_sub(ONES);
-        let escape = (chunk ^ (ONES * 0x5c)).wrapping_sub(ONES);
-        // A top bit that was not there came from a byte that went below zero; the first is always a true one.
-        let found = (control | quote | escape) & !chunk & TOPS;
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let found = special_bytes(u64::from_le_bytes(*word));
         if found != 0 {
             return length + (found.trailing_zeros() / 8) as usize;
         }
         (rest, length) = (behind, length + 8);
+        if length.is_multiple_of(64) {
+            let long = plain_blocks(rest);
+            (rest, length) = (rest.get(long..).unwrap_or_default(), length + long);
+        }
     }
-    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
-    length + rest.iter().take_while(|byte| is_plain(byte)).count()
+    length + rest.iter().take_while(|byte| is_plain(**byte)).count()
 }
 
-/// Which of the open brackets are objects, as bits.
-#[derive(Default)]
+/// How many bytes are in whole blocks without such a byte; a long string is cheapest in blocks.
+#[inline(never)]
+fn plain_blocks(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    // Without an early end inside a block, the compiler makes vector instructions of it.
+    let is_plain =
+        |block: &&[u8; BLOCK]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
+    blocks.iter().take_while(is_plain).count() * BLOCK
+}
+
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
+}
+
+/// Which of the open brackets are objects, as bits: up to 64 at hand, those around them put by.
 struct Open {
     depth: usize,
-    objects: [u64; MAX_DEPTH / 64],
+    bits: u64,
+    at_hand: u32,
+    put_by: Vec<u64>,
 }
 
 impl Open {
-    /// Whether there was room.
-    fn push(&mut self, is_object: bool) -> bool {
-        let Some(word) = self.objects.get_mut(self.depth / 64) else { return false };
-        let bit = 1 << (self.depth % 64);
-        *word = if is_object { *word | bit } else { *word & !bit };
+    #[inline(always)]
+    fn new(depth: usize) -> Self {
+        Self { depth, bits: 0, at_hand: 0, put_by: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, is_object: bool) {
+        if self.at_hand == u64::BITS {
+            self.put_by();
+        }
+        self.bits = self.bits << 1 | u64::from(is_object);
+        self.at_hand += 1;
         self.depth += 1;
-        true
     }
 
-    fn top(&self) -> Option<bool> {
-        let at = self.depth.checked_sub(1)?;
-        self.objects.get(at / 64).map(|word| word >> (at % 64) & 1 == 1)
+    /// Whether the innermost is an object.
+    #[inline(always)]
+    fn top(&self) -> bool {
+        self.bits & 1 == 1
     }
 
+    #[inline(always)]
     fn pop(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
+        self.bits >>= 1;
+        self.at_hand -= 1;
+        self.depth -= 1;
+        if self.at_hand == 0 {
+            self.take_back();
+        }
+    }
+
+    #[cold]
+    fn put_by(&mut self) {
+        self.put_by.push(self.bits);
+        self.at_hand = 0;
+    }
+
+    #[cold]
+    fn take_back(&mut self) {
+        if let Some(bits) = self.put_by.pop() {
+            (self.bits, self.at_hand) = (bits, u64::BITS);
+        }
     }
 }

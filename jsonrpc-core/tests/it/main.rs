@@ -21,6 +21,7 @@ mod message;
 mod message_buf;
 mod odd_input;
 mod peek;
+mod peek_members;
 mod peer;
 mod specification;
 mod text_policy;

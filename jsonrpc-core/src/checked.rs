@@ -1,0 +1,52 @@
+//! Text that was checked, as serde_json's raw value, without reading it a second time.
+use core::iter;
+use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer};
+use serde::de::{Error as _, Visitor};
+use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
+use serde_json::value::RawValue;
+
+/// Takes the text of one JSON value without space around it, which [`Scanner`](crate::scan::Scanner) has read.
+#[inline]
+pub(crate) fn raw(checked: &str) -> Option<&RawValue> {
+    let raw = <&RawValue>::deserialize(Checked(checked));
+    // Should a version of serde_json ask in another way, the text is read again.
+    raw.or_else(|_| serde_json::from_str(checked)).ok()
+}
+
+/// A raw value asks for a newtype of a name of its own, and takes a map from that name to text.
+struct Checked<'a>(&'a str);
+
+impl<'de> Deserializer<'de> for Checked<'de> {
+    type Error = Error;
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let member = (name, BorrowedStrDeserializer::new(self.0));
+        visitor.visit_map(MapDeserializer::new(iter::once(member)))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("expected to be asked for a raw value"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct seq
+        tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_value_takes_text_that_was_checked() {
+        let text = r#"{"a":[1.50]}"#;
+        let raw = <&RawValue>::deserialize(Checked(text));
+        assert!(raw.is_ok_and(|raw| raw.get().as_ptr() == text.as_ptr()));
+    }
+}

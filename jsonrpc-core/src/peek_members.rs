@@ -1,0 +1,205 @@
+use crate::envelope::{Members, Scan, Watch};
+use crate::message::Kind;
+use crate::peek::{Peek, PeekError};
+use crate::scan::{Name, Scanner};
+use core::ops::Range;
+
+/// What was found of a member of the params: its value as JSON text, or that it comes twice.
+pub type Found<'a> = Result<Option<&'a str>, PeekError>;
+
+/// Says what a line is, as [`peek`](crate::peek()) does, and finds members in the params of a request or a notification
+/// on the way: one pass for all of them, no memory. [`PeekCache`](crate::PeekCache) does the same for streams of lines
+/// that are much alike.
+///
+/// A path has the names of a member and of those around it, the outermost first. What is found is what
+/// [`peek_member`](crate::peek_member) finds, name by name.
+///
+/// ```
+/// use jsonrpc_core::{Kind, peek_members};
+///
+/// let line = br#"{"method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"plan","entries":[]}}}"#;
+/// let (peek, [session, kind]) = peek_members(line, [&["sessionId"], &["update", "sessionUpdate"]])?;
+/// assert_eq!(peek.kind(), Kind::Notification);
+/// assert_eq!((session?, kind?), (Some(r#""s-1""#), Some(r#""plan""#)));
+/// # Ok::<(), jsonrpc_core::PeekError>(())
+/// ```
+///
+/// There may be up to 64 paths.
+///
+/// # Errors
+/// As [`peek`](crate::peek()). A member that comes twice is [`PeekError::Duplicate`] at its place, and the rest is there.
+pub fn peek_members<'a, const N: usize>(
+    line: &'a [u8],
+    paths: [&[&str]; N],
+) -> Result<(Peek<'a>, [Found<'a>; N]), PeekError> {
+    let text = text(line)?;
+    let places = Places::find(text, paths)?;
+    let found = places.found(text, Range::clone);
+    Ok((places.peek(text, Range::clone), found))
+}
+
+pub(crate) fn text(line: &[u8]) -> Result<&str, PeekError> {
+    core::str::from_utf8(line).map_err(|error| PeekError::Utf8 { at: error.valid_up_to() })
+}
+
+/// Where the parts of a message are in its line.
+#[derive(Clone, Debug)]
+pub(crate) struct Places<const N: usize> {
+    kind: Kind,
+    /// The id, the method, the params, the result and the error.
+    members: [Option<Range<usize>>; 5],
+    found: [Place; N],
+}
+
+#[derive(Clone, Debug, Default)]
+enum Place {
+    #[default]
+    Nowhere,
+    At(Range<usize>),
+    Twice,
+}
+
+impl<const N: usize> Places<N> {
+    #[inline]
+    pub(crate) fn find(text: &str, paths: [&[&str]; N]) -> Result<Self, PeekError> {
+        let mut scanner = Scanner::new(text.as_bytes());
+        let (mut scan, mut search) = (Scan::default(), Search::new(paths));
+        scan.read(&mut scanner, &mut search).ok_or_else(|| scanner.fault())?;
+        let texts = scan.members.each_ref().map(|range| text.get(range.clone()?));
+        let there = Members::new(texts);
+        let kind = match (scan.problem, there.kind()) {
+            (None, Ok(kind)) => kind,
+            (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),
+        };
+        let [_, id, method, params, result, error] = scan.members;
+        let is_call = kind != Kind::Response;
+        let members = [
+            id.filter(|_| there.id.is_some()),
+            method.filter(|_| there.method.is_some()),
+            params.filter(|_| there.params.is_some() && is_call),
+            result.filter(|_| there.result.is_some()),
+            error.filter(|_| there.error.is_some()),
+        ];
+        let found = if is_call { search.found } else { [const { Place::Nowhere }; N] };
+        Ok(Self { kind, members, found })
+    }
+
+    /// The id's place; it may not be longer than some limit.
+    pub(crate) fn id(&self) -> Option<&Range<usize>> {
+        let [id, ..] = &self.members;
+        id.as_ref()
+    }
+
+    /// What `text` has at these places, each moved by `shift`.
+    #[inline]
+    pub(crate) fn peek<'a>(
+        &self,
+        text: &'a str,
+        shift: impl Fn(&Range<usize>) -> Range<usize>,
+    ) -> Peek<'a> {
+        let [id, method, params, result, error] =
+            self.members.each_ref().map(|range| text.get(shift(range.as_ref()?)));
+        Peek { kind: self.kind, members: Members { id, method, params, result, error } }
+    }
+
+    /// What `text` has of the members that were looked for, each moved by `shift`.
+    #[inline]
+    pub(crate) fn found<'a>(
+        &self,
+        text: &'a str,
+        shift: impl Fn(&Range<usize>) -> Range<usize>,
+    ) -> [Found<'a>; N] {
+        self.found.each_ref().map(|place| match place {
+            Place::Nowhere => Ok(None),
+            Place::At(range) => Ok(text.get(shift(range))),
+            Place::Twice => Err(PeekError::Duplicate),
+        })
+    }
+}
+
+/// Finds members on the way through the params.
+struct Search<'p, const N: usize> {
+    paths: [&'p [&'p str]; N],
+    /// How many names of each path were found.
+    reached: [usize; N],
+    found: [Place; N],
+}
+
+/// Some of the paths, as bits.
+type Paths = u64;
+
+impl<'p, const N: usize> Search<'p, N> {
+    #[inline]
+    fn new(paths: [&'p [&'p str]; N]) -> Self {
+        const { assert!(N <= Paths::BITS as usize, "more than 64 paths") };
+        Self { paths, reached: [0; N], found: [const { Place::Nowhere }; N] }
+    }
+
+    /// Reads an object that the first `level` names of some paths lead to. It goes as deep as the longest path.
+    fn object(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        level: usize,
+        on_way: Paths,
+    ) -> Option<Range<usize>> {
+        scanner.object(|scanner| {
+            let mut name = scanner.first_name()?;
+            while let Some(text) = name {
+                let (here, inside) = self.step(text, level, on_way);
+                let value = if inside != 0 && scanner.next_token() == b'{' {
+                    self.object(scanner, level + 1, inside)?
+                } else {
+                    scanner.value()?
+                };
+                if here != 0 {
+                    self.keep(here, &value);
+                }
+                name = scanner.next_name()?;
+            }
+            Some(())
+        })
+    }
+
+    /// Which paths end at a member, and which lead into it.
+    #[inline]
+    fn step(&mut self, name: Name<'_>, level: usize, on_way: Paths) -> (Paths, Paths) {
+        let (mut here, mut inside) = (0, 0);
+        let states = self.reached.iter_mut().zip(&mut self.found);
+        for (at, (path, (reached, found))) in self.paths.iter().zip(states).enumerate() {
+            let bit = 1 << at;
+            if on_way & bit == 0 || !path.get(level).is_some_and(|wanted| name.is(wanted)) {
+                continue;
+            }
+            if *reached > level {
+                *found = Place::Twice;
+                continue;
+            }
+            *reached = level + 1;
+            if path.len() == *reached {
+                here |= bit;
+            } else {
+                inside |= bit;
+            }
+        }
+        (here, inside)
+    }
+
+    fn keep(&mut self, here: Paths, value: &Range<usize>) {
+        for (at, found) in self.found.iter_mut().enumerate() {
+            if here & (1 << at) != 0 {
+                *found = Place::At(value.clone());
+            }
+        }
+    }
+}
+
+impl<'a, const N: usize> Watch<'a> for Search<'_, N> {
+    #[inline]
+    fn params(&mut self, scanner: &mut Scanner<'a>) -> Option<Range<usize>> {
+        if N > 0 && scanner.next_token() == b'{' {
+            self.object(scanner, 0, Paths::MAX)
+        } else {
+            scanner.value()
+        }
+    }
+}
