@@ -26,6 +26,8 @@ pub struct Limits {
     pub tool_calls: usize,
     /// Updates that are kept while no run is open; the oldest go first, and the next run says how many went.
     pub waiting_updates: usize,
+    /// Size of those updates as JSON; the oldest go first here too.
+    pub waiting_bytes: usize,
     /// Permission requests that wait for a person; one more is rejected.
     pub permissions: usize,
     /// Identifiers that are remembered, so that none is used twice; later ones are numbers of our own.
@@ -49,6 +51,8 @@ impl Limits {
     pub const TOOL_CALLS: usize = 1024;
     /// Default of [`waiting_updates`](Self::waiting_updates).
     pub const WAITING_UPDATES: usize = 4096;
+    /// Default of [`waiting_bytes`](Self::waiting_bytes): 32 MiB.
+    pub const WAITING_BYTES: usize = 32 << 20;
     /// Default of [`permissions`](Self::permissions).
     pub const PERMISSIONS: usize = 64;
     /// Default of [`ids`](Self::ids).
@@ -66,6 +70,7 @@ impl Default for Limits {
             message: Self::MESSAGE,
             tool_calls: Self::TOOL_CALLS,
             waiting_updates: Self::WAITING_UPDATES,
+            waiting_bytes: Self::WAITING_BYTES,
             permissions: Self::PERMISSIONS,
             ids: Self::IDS,
         }

@@ -113,7 +113,8 @@ impl Translator {
 /// Updates that came while no run was open, for the head of the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
-    pub(crate) updates: VecDeque<SessionNotification>,
+    updates: VecDeque<(usize, SessionNotification)>,
+    bytes: usize,
     pub(crate) dropped: u64,
 }
 
@@ -121,15 +122,28 @@ impl Waiting {
     /// Keeps an update. A newer one of what an update says the whole of takes its place.
     pub(crate) fn push(&mut self, notification: SessionNotification, limits: &Limits) {
         if let Some(kind) = Kind::of(&notification.update) {
-            self.updates.retain(|waiting| {
-                Kind::of(&waiting.update) != Some(kind)
-                    || waiting.session_id != notification.session_id
+            let bytes = &mut self.bytes;
+            self.updates.retain(|(size, waiting)| {
+                let stays = Kind::of(&waiting.update) != Some(kind)
+                    || waiting.session_id != notification.session_id;
+                if !stays {
+                    *bytes -= size;
+                }
+                stays
             });
         }
-        self.updates.push_back(notification);
-        while self.updates.len() > limits.waiting_updates {
-            self.updates.pop_front();
+        let size = serde_json::to_vec(&notification).map_or(0, |json| json.len());
+        self.bytes += size;
+        self.updates.push_back((size, notification));
+        while self.updates.len() > limits.waiting_updates || self.bytes > limits.waiting_bytes {
+            let Some((size, _)) = self.updates.pop_front() else { break };
+            self.bytes -= size;
             self.dropped += 1;
         }
+    }
+
+    /// What was kept, in the order it came.
+    pub(crate) fn into_updates(self) -> impl Iterator<Item = SessionNotification> {
+        self.updates.into_iter().map(|(_, notification)| notification)
     }
 }

@@ -209,7 +209,7 @@ impl Translator {
         if waiting.dropped > 0 {
             self.custom("acp.dropped", Members::new().with("updates", &waiting.dropped).into_raw());
         }
-        for notification in waiting.updates {
+        for notification in waiting.into_updates() {
             self.translate(notification);
         }
     }

@@ -1,10 +1,10 @@
 //! What is cut says so.
 use crate::script::{in_stream, of_type, play, verify};
-use agui_bridge::Options;
+use agui_bridge::{Limits, Options};
 use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
-fn run(change: impl Fn(&mut agui_bridge::Limits), updates: &[Value]) -> Vec<Value> {
+fn run(change: impl Fn(&mut Limits), updates: &[Value]) -> Vec<Value> {
     let mut options: Options = in_stream(Profile::V1);
     change(&mut options.limits);
     let mut steps = vec![json!({"run": "r"})];
@@ -117,8 +117,17 @@ fn the_oldest_calls_make_room() {
 
 #[test]
 fn what_waited_too_long_is_counted() {
+    let by_count: fn(&mut Limits) = |limits| limits.waiting_updates = 2;
+    // Two of these updates have 204 bytes, three have 306.
+    let by_size: fn(&mut Limits) = |limits| limits.waiting_bytes = 300;
+    for set in [by_count, by_size] {
+        the_oldest_of_three_goes(set);
+    }
+}
+
+fn the_oldest_of_three_goes(set: fn(&mut Limits)) {
     let mut options = in_stream(Profile::V1);
-    options.limits.waiting_updates = 2;
+    set(&mut options.limits);
     let say = |text: &str| json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}});
     let stream =
         play(options, &[say("a"), say("b"), say("c"), json!({"run": "r"}), json!({"exit": ""})]);

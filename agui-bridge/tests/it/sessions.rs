@@ -56,6 +56,20 @@ fn each_update_has_an_event() {
             json!({"compactionId": "c", "content": {"type": "text", "text": "s"}}),
         ),
         ("newer_update", "acp.unknown", json!({"anything": [1]})),
+        // Unstable ones have no mapping yet.
+        (
+            "plan_update",
+            "acp.unknown",
+            json!({"plan": {"type": "file", "planId": "p", "uri": "file:///p"}}),
+        ),
+        ("plan_removed", "acp.unknown", json!({"planId": "p"})),
+        ("subagent_update", "acp.unknown", json!({"sessionId": "s", "title": null})),
+        ("session_message", "acp.unknown", json!({"messageId": "m"})),
+        (
+            "session_message_chunk",
+            "acp.unknown",
+            json!({"messageId": "m", "content": {"type": "text", "text": "s"}}),
+        ),
     ];
     let known: Vec<&str> =
         conversation.into_iter().chain(plain.iter().chain(&tagged).map(|row| row.0)).collect();
