@@ -1,8 +1,12 @@
 //! The Agent Client Protocol as open, lossless Rust types.
 //!
 //! The [Agent Client Protocol](https://agentclientprotocol.com) (ACP) is JSON-RPC 2.0 between an editor, the client, and a
-//! coding agent. This crate is its messages, and does no IO: [`v1`] has a type for all that is stable in version 1, in a
-//! module for each page of the specification, and [`methods`] has its methods as data.
+//! coding agent. This crate is its messages, and does no IO: [`v1`] and [`v2`] have a type for everything in the two
+//! versions, in a module for each page of the specification, and [`methods`] has their methods as data.
+//!
+//! Version 2 is a draft. What does not belong to its version yet is marked **Unstable**, here and in the table of methods;
+//! it is always compiled in, because a peer that sends it does not ask, and an open type without a field for it would
+//! only keep it in `extra`. Both may change in any release.
 //!
 //! **Decode, then encode, gives the same JSON value.** Peers are newer, older or odd: members that a type does not know
 //! stay in its `extra`, names that an enum does not know and variants that a union does not know are its `Unknown`, and
@@ -44,16 +48,14 @@
 //! ```
 //!
 //! Read by method, when the envelope says what it is: see [`v1::dispatch`].
-//!
-//! Members that are unstable in version 1 are in `extra` as well; only [`PromptResponse::usage`] has a field already.
-//!
-//! [`PromptResponse::usage`]: v1::prompt_turn::PromptResponse::usage
 #![no_std]
 
 extern crate alloc;
 
+mod dispatch;
 pub mod methods;
 pub mod v1;
+pub mod v2;
 
 /// The examples of the README.
 #[cfg(doctest)]

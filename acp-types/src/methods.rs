@@ -1,106 +1,27 @@
 //! Methods of the protocol as data, and the types that stand for them.
 //!
 //! ```
-//! use acp_types::methods::{self, Direction, RequestParams};
+//! use acp_types::methods::{self, Direction, RequestParams, Stability};
 //! use acp_types::v1::prompt_turn::PromptRequest;
 //!
 //! assert_eq!(PromptRequest::METHOD, "session/prompt");
 //! let method = methods::find(methods::V1, Direction::ToAgent, "session/prompt").ok_or("no such method")?;
 //! assert_eq!((method.params, method.result), ("PromptRequest", Some("PromptResponse")));
 //! assert!(method.session_scoped);
+//! assert_eq!(method.stability, Stability::Stable);
 //! # Ok::<(), &str>(())
 //! ```
-use crate::v1::authentication::{AuthenticateRequest, LogoutRequest};
-use crate::v1::cancellation::CancelRequestNotification;
-use crate::v1::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
-use crate::v1::file_system::{ReadTextFileRequest, WriteTextFileRequest};
-use crate::v1::initialization::InitializeRequest;
-use crate::v1::prompt_turn::{CancelNotification, PromptRequest, SessionNotification};
-use crate::v1::session_config_options::SetSessionConfigOptionRequest;
-use crate::v1::session_list::{DeleteSessionRequest, ListSessionsRequest};
-use crate::v1::session_modes::SetSessionModeRequest;
-use crate::v1::session_setup::{
-    CloseSessionRequest, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest,
-};
-use crate::v1::terminals::{
-    CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest,
-    WaitForTerminalExitRequest,
-};
-use crate::v1::tool_calls::RequestPermissionRequest;
+#![doc = include_str!("../METHODS.md")]
+use core::fmt;
 use jsonrpc_core::wire::Object;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// The stable methods of version 1.
-///
-/// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
-pub const V1: &[Method] = &[
-    request::<InitializeRequest>(Direction::ToAgent, false, None),
-    request::<AuthenticateRequest>(
-        Direction::ToAgent,
-        false,
-        Some("authMethods: not a terminal one"),
-    ),
-    request::<LogoutRequest>(Direction::ToAgent, false, Some("agentCapabilities.auth.logout")),
-    request::<NewSessionRequest>(Direction::ToAgent, false, None),
-    request::<LoadSessionRequest>(Direction::ToAgent, true, Some("agentCapabilities.loadSession")),
-    request::<ResumeSessionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("agentCapabilities.sessionCapabilities.resume"),
-    ),
-    request::<CloseSessionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("agentCapabilities.sessionCapabilities.close"),
-    ),
-    request::<ListSessionsRequest>(
-        Direction::ToAgent,
-        false,
-        Some("agentCapabilities.sessionCapabilities.list"),
-    ),
-    request::<DeleteSessionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("agentCapabilities.sessionCapabilities.delete"),
-    ),
-    request::<SetSessionModeRequest>(Direction::ToAgent, true, Some("modes of the session")),
-    request::<SetSessionConfigOptionRequest>(
-        Direction::ToAgent,
-        true,
-        Some("configOptions of the session"),
-    ),
-    request::<PromptRequest>(Direction::ToAgent, true, None),
-    notification::<CancelNotification>(Direction::ToAgent, true, None),
-    notification::<SessionNotification>(Direction::ToClient, true, None),
-    request::<RequestPermissionRequest>(Direction::ToClient, true, None),
-    request::<ReadTextFileRequest>(
-        Direction::ToClient,
-        true,
-        Some("clientCapabilities.fs.readTextFile"),
-    ),
-    request::<WriteTextFileRequest>(
-        Direction::ToClient,
-        true,
-        Some("clientCapabilities.fs.writeTextFile"),
-    ),
-    request::<CreateTerminalRequest>(Direction::ToClient, true, Some(TERMINAL)),
-    request::<TerminalOutputRequest>(Direction::ToClient, true, Some(TERMINAL)),
-    request::<WaitForTerminalExitRequest>(Direction::ToClient, true, Some(TERMINAL)),
-    request::<KillTerminalRequest>(Direction::ToClient, true, Some(TERMINAL)),
-    request::<ReleaseTerminalRequest>(Direction::ToClient, true, Some(TERMINAL)),
-    request::<CreateElicitationRequest>(
-        Direction::ToClient,
-        false,
-        Some("clientCapabilities.elicitation, by mode"),
-    ),
-    notification::<CompleteElicitationNotification>(
-        Direction::ToClient,
-        false,
-        Some("clientCapabilities.elicitation.url"),
-    ),
-    notification::<CancelRequestNotification>(Direction::ToEither, false, None),
-];
+mod v1;
+mod v2;
 
-const TERMINAL: &str = "clientCapabilities.terminal";
+pub use v1::V1;
+pub use v2::V2;
 
 /// A method of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +41,39 @@ pub struct Method {
     pub session_scoped: bool,
     /// What its receiver must have said before it may be sent, a path or a few words; nothing for the baseline.
     pub gate: Option<&'static str>,
+    /// Whether the specification may still change it.
+    pub stability: Stability,
+}
+
+impl Method {
+    const fn draft(self) -> Self {
+        Self { stability: Stability::Draft, ..self }
+    }
+
+    const fn unstable(self) -> Self {
+        Self { stability: Stability::Unstable, ..self }
+    }
+}
+
+/// Whether the specification may still change something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stability {
+    /// It stays as it is.
+    Stable,
+    /// It belongs to a version that is a draft as a whole.
+    Draft,
+    /// It does not belong to its version yet: it may change, or go.
+    Unstable,
+}
+
+impl fmt::Display for Stability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stable => "stable",
+            Self::Draft => "draft",
+            Self::Unstable => "unstable",
+        })
+    }
 }
 
 /// Who receives a method.
@@ -131,6 +85,10 @@ pub enum Direction {
     ToClient,
     /// Either sends, the other receives.
     ToEither,
+    /// The conductor of a chain of proxies sends, a proxy receives.
+    ToProxy,
+    /// A proxy or the conductor of its chain sends, the other receives.
+    ToProxyOrConductor,
 }
 
 /// Whether a method is answered.
@@ -142,7 +100,7 @@ pub enum MethodKind {
     Notification,
 }
 
-/// The method of this name that the receiver in `direction` may get.
+/// The method of this name that the receiver in `direction` may get; the request, where it is one and a notification too.
 pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Option<&'static Method> {
     table.iter().find(|method| {
         method.name == name
@@ -154,8 +112,10 @@ pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Optio
 pub trait RequestParams: Object {
     /// The method.
     const METHOD: &'static str;
+    /// The name of the result's type in the schema.
+    const RESPONSE: &'static str;
     /// The result.
-    type Response: Object;
+    type Response: Serialize + DeserializeOwned;
 }
 
 /// The parameters of a notification: they know its method.
@@ -174,9 +134,10 @@ const fn request<P: RequestParams>(
         direction,
         kind: MethodKind::Request,
         params: P::NAME,
-        result: Some(<P::Response as Object>::NAME),
+        result: Some(P::RESPONSE),
         session_scoped,
         gate,
+        stability: Stability::Stable,
     }
 }
 
@@ -193,5 +154,6 @@ const fn notification<P: NotificationParams>(
         result: None,
         session_scoped,
         gate,
+        stability: Stability::Stable,
     }
 }

@@ -3,7 +3,7 @@
 //! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v1/agent-plan)
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_enum};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
 
 object! {
     /// The plan as it is now, whole.
@@ -57,4 +57,86 @@ open_enum! {
         /// It is done.
         Completed = "completed",
     }
+}
+
+string_id! {
+    /// **Unstable.** Names a plan within its session.
+    ///
+    /// Spec: [`PlanId`](https://agentclientprotocol.com/protocol/v1/draft/schema#planid)
+    pub struct PlanId;
+}
+
+object! {
+    /// **Unstable.** A plan of several as it is now, whole.
+    ///
+    /// Spec: [`PlanUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdate)
+    pub struct PlanUpdate {
+        /// The plan.
+        plan: PlanUpdateContent = "plan",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// **Unstable.** A plan. One that is unknown takes the place of the plan whose `planId` it has.
+    ///
+    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v1/draft/schema#planupdatecontent)
+    pub enum PlanUpdateContent by "type" {
+        /// What is to be done, one after the other.
+        Items(PlanItems) = "items",
+        /// A file.
+        File(PlanFile) = "file",
+        /// A text.
+        Markdown(PlanMarkdown) = "markdown",
+    }
+}
+
+object! {
+    /// **Unstable.** A plan that is a list.
+    ///
+    /// Spec: [`PlanItems`](https://agentclientprotocol.com/protocol/v1/draft/schema#planitems)
+    pub struct PlanItems {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// What is to be done, all of it.
+        entries: Vec<PlanEntry> = "entries",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A plan that is a file.
+    ///
+    /// Spec: [`PlanFile`](https://agentclientprotocol.com/protocol/v1/draft/schema#planfile)
+    pub struct PlanFile {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// Where the file is.
+        uri: String = "uri",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A plan that is a text.
+    ///
+    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v1/draft/schema#planmarkdown)
+    pub struct PlanMarkdown {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// The text, Markdown.
+        content: String = "content",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A plan is gone.
+    ///
+    /// Spec: [`PlanRemoved`](https://agentclientprotocol.com/protocol/v1/draft/schema#planremoved)
+    pub struct PlanRemoved {
+        /// Which one.
+        plan_id: PlanId = "planId",
+    }
+    and "_meta"
 }

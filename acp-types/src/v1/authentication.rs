@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_union, string_id};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
 
 string_id! {
     /// Names a way to log in.
@@ -97,5 +97,80 @@ object! {
     ///
     /// Method `logout`. Spec: [`LogoutResponse`](https://agentclientprotocol.com/protocol/v1/schema#logoutresponse)
     pub struct LogoutResponse {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client asks whether the user has to log in.
+    ///
+    /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest)
+    pub struct AuthStatusRequest {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Whether the user has to log in.
+    ///
+    /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusresponse)
+    pub struct AuthStatusResponse {
+        /// Whether a session can begin as things are.
+        state: AuthState = "state",
+    }
+    optional {
+        /// The accounts that the agent has, to show; absent means none.
+        accounts: Vec<AuthAccount> = "accounts",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Whether the user has to log in has changed.
+    ///
+    /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification)
+    pub struct AuthStatusUpdateNotification {
+        /// Whether a session can begin as things are.
+        state: AuthState = "state",
+    }
+    optional {
+        /// The accounts that the agent has, to show; absent means none.
+        accounts: Vec<AuthAccount> = "accounts",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// **Unstable.** Whether a session can begin as things are. One that is not known means `unknown`.
+    ///
+    /// Spec: [`AuthState`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstate)
+    pub enum AuthState {
+        /// It can: the user is logged in.
+        Authenticated = "authenticated",
+        /// It cannot: the user has to log in.
+        Unauthenticated = "unauthenticated",
+        /// It can: nobody has to log in.
+        NotRequired = "not_required",
+        /// The agent does not know.
+        UnknownState = "unknown",
+    }
+}
+
+object! {
+    /// **Unstable.** An account that an agent has.
+    ///
+    /// Spec: [`AuthAccount`](https://agentclientprotocol.com/protocol/v1/draft/schema#authaccount)
+    pub struct AuthAccount {
+        /// What to call it before the user.
+        label: String = "label",
+    }
+    optional {
+        /// Whether it is in use.
+        active: bool = "active",
+        /// The user's name.
+        name: String = "name",
+        /// The user's e-mail address.
+        email: String = "email",
+        /// The organization that it belongs to.
+        organization: String = "organization",
+    }
     and "_meta"
 }

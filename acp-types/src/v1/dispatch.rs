@@ -1,6 +1,7 @@
 //! Reading parameters and results by their method.
 //!
-//! Names are the schema's: a client request is one that a client sends and an agent receives.
+//! Names are the schema's: a client request is one that a client sends and an agent receives. What is unstable is read
+//! as well; the [table](crate::methods) says what is.
 //!
 //! ```
 //! use acp_types::v1::dispatch::ClientRequest;
@@ -16,7 +17,8 @@
 //! # Ok::<(), jsonrpc_core::wire::DecodeError>(())
 //! ```
 use super::authentication::{
-    AuthenticateRequest, AuthenticateResponse, LogoutRequest, LogoutResponse,
+    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, AuthenticateRequest,
+    AuthenticateResponse, LogoutRequest, LogoutResponse,
 };
 use super::cancellation::CancelRequestNotification;
 use super::elicitation::{
@@ -26,169 +28,43 @@ use super::file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use super::initialization::{InitializeRequest, InitializeResponse};
+use super::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
 use super::prompt_turn::{CancelNotification, PromptRequest, PromptResponse, SessionNotification};
+use super::providers::{
+    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
+    SetProviderRequest, SetProviderResponse,
+};
+use super::proxy_chains::{
+    InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorNotification,
+    ProxySuccessorRequest, ProxySuccessorResponse,
+};
 use super::session_config_options::{
     SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
 use super::session_list::{
-    DeleteSessionRequest, DeleteSessionResponse, ListSessionsRequest, ListSessionsResponse,
+    ArchiveSessionRequest, ArchiveSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
+    ListSessionsRequest, ListSessionsResponse, SetSessionTitleRequest, SetSessionTitleResponse,
+    UnarchiveSessionRequest, UnarchiveSessionResponse,
 };
 use super::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
 use super::session_setup::{
-    CloseSessionRequest, CloseSessionResponse, LoadSessionRequest, LoadSessionResponse,
-    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
+    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
+    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
+    ResumeSessionRequest, ResumeSessionResponse,
 };
+use super::session_status::{SessionStatusRequest, SessionStatusResponse};
 use super::terminals::{
     CreateTerminalRequest, CreateTerminalResponse, KillTerminalRequest, KillTerminalResponse,
     ReleaseTerminalRequest, ReleaseTerminalResponse, TerminalOutputRequest, TerminalOutputResponse,
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use super::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
+use crate::dispatch::{Answer, notifications, requests};
 use crate::methods::{NotificationParams, RequestParams};
 use alloc::boxed::Box;
 use alloc::string::String;
 use jsonrpc_core::wire::{DecodeError, Raw, decode};
 use serde_json::value::RawValue;
-
-/// Requests of one side and their results.
-macro_rules! requests {
-    (
-        $(#[$rattr:meta])* pub enum $Requests:ident;
-        $(#[$sattr:meta])* pub enum $Responses:ident;
-        $( $method:literal $Request:ident -> $Response:ident, )+
-    ) => {
-        $(#[$rattr])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $Requests {
-            $(
-                #[doc = concat!("`", $method, "`")]
-                $Request(Box<$Request>),
-            )+
-            /// A method that this version does not know.
-            Other {
-                /// The method.
-                method: String,
-                /// The parameters as they came.
-                params: Option<Raw>,
-            },
-        }
-
-        impl $Requests {
-            /// Reads the parameters of a request; absent ones and `null` as an empty object.
-            ///
-            /// # Errors
-            /// The method is known and these are not its parameters. The pointer begins at the parameters.
-            pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $( $method => Self::$Request(decode(object(params))?), )+
-                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
-                })
-            }
-
-            /// The method.
-            pub fn method(&self) -> &str {
-                match self {
-                    $( Self::$Request(_) => $method, )+
-                    Self::Other { method, .. } => method,
-                }
-            }
-        }
-
-        $(#[$sattr])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $Responses {
-            $(
-                #[doc = concat!("`", $method, "`")]
-                $Response(Box<$Response>),
-            )+
-            /// The result of a method that this version does not know.
-            Other {
-                /// The method of the request.
-                method: String,
-                /// The result as it came.
-                result: Raw,
-            },
-        }
-
-        impl $Responses {
-            /// Reads the result of a request by the method of that; `null` as an empty object, for there are agents
-            /// that answer so where there is nothing to say.
-            ///
-            /// # Errors
-            /// The method is known and this is not its result. The pointer begins at the result.
-            pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $( $method => Self::$Response(decode(object(Some(result)))?), )+
-                    other => Self::Other { method: other.into(), result: result.into() },
-                })
-            }
-
-            /// The method of the request.
-            pub fn method(&self) -> &str {
-                match self {
-                    $( Self::$Response(_) => $method, )+
-                    Self::Other { method, .. } => method,
-                }
-            }
-        }
-
-        $(
-            impl RequestParams for $Request {
-                const METHOD: &'static str = $method;
-                type Response = $Response;
-            }
-        )+
-    };
-}
-
-/// Notifications of one side.
-macro_rules! notifications {
-    ( $(#[$attr:meta])* pub enum $Notifications:ident; $( $Notification:ident, )+ ) => {
-        $(#[$attr])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $Notifications {
-            $(
-                #[doc = concat!("Of [`", stringify!($Notification), "`].")]
-                $Notification($Notification),
-            )+
-            /// A method that this version does not know.
-            Other {
-                /// The method.
-                method: String,
-                /// The parameters as they came.
-                params: Option<Raw>,
-            },
-        }
-
-        impl $Notifications {
-            /// Reads the parameters of a notification; absent ones and `null` as an empty object.
-            ///
-            /// # Errors
-            /// The method is known and these are not its parameters. The pointer begins at the parameters.
-            pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $(
-                        <$Notification as NotificationParams>::METHOD => {
-                            Self::$Notification(decode(object(params))?)
-                        }
-                    )+
-                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
-                })
-            }
-
-            /// The method.
-            pub fn method(&self) -> &str {
-                match self {
-                    $( Self::$Notification(_) => <$Notification as NotificationParams>::METHOD, )+
-                    Self::Other { method, .. } => method,
-                }
-            }
-        }
-    };
-}
 
 requests! {
     /// A request that a client sends and an agent receives.
@@ -213,6 +89,15 @@ requests! {
     "session/set_mode" SetSessionModeRequest -> SetSessionModeResponse,
     "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
     "session/prompt" PromptRequest -> PromptResponse,
+    "auth/status" AuthStatusRequest -> AuthStatusResponse,
+    "providers/list" ListProvidersRequest -> ListProvidersResponse,
+    "providers/set" SetProviderRequest -> SetProviderResponse,
+    "providers/disable" DisableProviderRequest -> DisableProviderResponse,
+    "session/fork" ForkSessionRequest -> ForkSessionResponse,
+    "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
+    "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
+    "session/status" SessionStatusRequest -> SessionStatusResponse,
+    "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
 }
 
 requests! {
@@ -235,6 +120,22 @@ requests! {
     "terminal/kill" KillTerminalRequest -> KillTerminalResponse,
     "terminal/release" ReleaseTerminalRequest -> ReleaseTerminalResponse,
     "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
+    "mcp/message" MessageMcpRequest -> MessageMcpResponse,
+}
+
+requests! {
+    /// **Unstable.** A request between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyRequest;
+
+    /// **Unstable.** A result between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyResponse;
+
+    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
+    "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
 }
 
 notifications! {
@@ -244,6 +145,7 @@ notifications! {
     pub enum ClientNotification;
 
     CancelNotification,
+    MessageMcpNotification,
     CancelRequestNotification,
 }
 
@@ -255,11 +157,29 @@ notifications! {
 
     SessionNotification,
     CompleteElicitationNotification,
+    AuthStatusUpdateNotification,
     CancelRequestNotification,
+}
+
+notifications! {
+    /// **Unstable.** A notification between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyNotification;
+
+    ProxySuccessorNotification,
 }
 
 impl NotificationParams for CancelNotification {
     const METHOD: &'static str = "session/cancel";
+}
+
+impl NotificationParams for MessageMcpNotification {
+    const METHOD: &'static str = "mcp/message";
+}
+
+impl NotificationParams for CancelRequestNotification {
+    const METHOD: &'static str = "$/cancel_request";
 }
 
 impl NotificationParams for SessionNotification {
@@ -270,11 +190,16 @@ impl NotificationParams for CompleteElicitationNotification {
     const METHOD: &'static str = "elicitation/complete";
 }
 
-impl NotificationParams for CancelRequestNotification {
-    const METHOD: &'static str = "$/cancel_request";
+impl NotificationParams for AuthStatusUpdateNotification {
+    const METHOD: &'static str = "auth/status_update";
 }
 
-/// The text of an object that may be absent.
-fn object(value: Option<&RawValue>) -> &str {
-    value.map(RawValue::get).filter(|text| *text != "null").unwrap_or("{}")
+impl NotificationParams for ProxySuccessorNotification {
+    const METHOD: &'static str = "proxy/successor";
+}
+
+impl Answer for ProxySuccessorResponse {
+    fn read(result: &RawValue) -> Result<Self, DecodeError> {
+        Ok(Self(result.into()))
+    }
 }

@@ -18,8 +18,11 @@ pub struct ProtocolVersion(
 );
 
 impl ProtocolVersion {
-    /// The version that this module models.
+    /// Version 1, the current one.
     pub const V1: Self = Self(1);
+
+    /// Version 2, a draft.
+    pub const V2: Self = Self(2);
 }
 
 object! {
@@ -91,6 +94,10 @@ object! {
         auth: AuthCapabilities = "auth",
         /// Which ways of asking the user it supports.
         elicitation: ElicitationCapabilities = "elicitation",
+        /// **Unstable.** Present when it takes sessions that a session owns.
+        subagents: SubagentCapabilities = "subagents",
+        /// **Unstable.** Present when it takes `plan_update` and `plan_removed`.
+        plan: PlanCapabilities = "plan",
     }
     and "_meta"
 }
@@ -217,6 +224,8 @@ object! {
         session_capabilities: SessionCapabilities = "sessionCapabilities",
         /// What it offers around logging in.
         auth: AgentAuthCapabilities = "auth",
+        /// **Unstable.** Present when it serves `providers/*`.
+        providers: ProvidersCapabilities = "providers",
     }
     and "_meta"
 }
@@ -247,6 +256,8 @@ object! {
         http: bool = "http",
         /// Whether it connects over server-sent events. Absent means no.
         sse: bool = "sse",
+        /// **Unstable.** Whether it reaches servers of the client over the connection itself. Absent means no.
+        acp: bool = "acp",
     }
     and "_meta"
 }
@@ -267,6 +278,16 @@ object! {
         resume: SessionResumeCapabilities = "resume",
         /// Present when it serves `session/close`.
         close: SessionCloseCapabilities = "close",
+        /// **Unstable.** Present when it takes a `systemPrompt`.
+        system_prompt: SessionSystemPromptCapabilities = "systemPrompt",
+        /// **Unstable.** Present when it serves `session/fork`.
+        fork: SessionForkCapabilities = "fork",
+        /// **Unstable.** Present when it serves `session/archive` and `session/unarchive`.
+        archive: SessionArchiveCapabilities = "archive",
+        /// **Unstable.** Present when it serves `session/status`.
+        status: SessionStatusCapabilities = "status",
+        /// **Unstable.** Present when it serves `session/set_title`.
+        title: SessionTitleCapabilities = "title",
     }
     and "_meta"
 }
@@ -319,6 +340,8 @@ object! {
     optional {
         /// Present when it serves `logout`.
         logout: LogoutCapabilities = "logout",
+        /// **Unstable.** Present when it serves `auth/status`, and reports changes.
+        status: AuthStatusCapabilities = "status",
     }
     and "_meta"
 }
@@ -328,5 +351,101 @@ object! {
     ///
     /// Spec: [`LogoutCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#logoutcapabilities)
     pub struct LogoutCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `providers/*`.
+    ///
+    /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities)
+    pub struct ProvidersCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `auth/status`, and reports changes.
+    ///
+    /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities)
+    pub struct AuthStatusCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/fork`.
+    ///
+    /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities)
+    pub struct SessionForkCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/archive` and `session/unarchive`.
+    ///
+    /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities)
+    pub struct SessionArchiveCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/status`.
+    ///
+    /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities)
+    pub struct SessionStatusCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/set_title`.
+    ///
+    /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities)
+    pub struct SessionTitleCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent takes a `systemPrompt` where a session begins.
+    ///
+    /// Spec: [`SessionSystemPromptCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptcapabilities)
+    pub struct SessionSystemPromptCapabilities {}
+    optional {
+        /// Which modes it has beyond `append`.
+        mode: SessionSystemPromptModeCapabilities = "mode",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Which modes of a `systemPrompt` an agent has beyond `append`.
+    ///
+    /// Spec: [`SessionSystemPromptModeCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptmodecapabilities)
+    pub struct SessionSystemPromptModeCapabilities {}
+    optional {
+        /// Present when it has `override`.
+        r#override: SessionSystemPromptOverrideCapabilities = "override",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent has the mode `override` of a `systemPrompt`.
+    ///
+    /// Spec: [`SessionSystemPromptOverrideCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionsystempromptoverridecapabilities)
+    pub struct SessionSystemPromptOverrideCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A client takes sessions that a session owns.
+    ///
+    /// Spec: [`SubagentCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentcapabilities)
+    pub struct SubagentCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A client takes `plan_update` and `plan_removed`.
+    ///
+    /// Spec: [`PlanCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#plancapabilities)
+    pub struct PlanCapabilities {}
     and "_meta"
 }

@@ -1,7 +1,7 @@
 //! A turn: what the user said, what the agent reports while it works, and why it ended.
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
-use super::agent_plan::Plan;
+use super::agent_plan::{Plan, PlanRemoved, PlanUpdate};
 use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use super::content::ContentBlock;
 use super::notices::Notice;
@@ -10,6 +10,7 @@ use super::session_list::SessionInfoUpdate;
 use super::session_modes::CurrentModeUpdate;
 use super::session_setup::SessionId;
 use super::slash_commands::AvailableCommandsUpdate;
+use super::subagents::{SessionMessage, SessionMessageChunk, SubagentUpdate};
 use super::tool_calls::{ToolCall, ToolCallUpdate};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -91,7 +92,7 @@ open_enum! {
 object! {
     /// **Unstable.** Tokens that were used.
     ///
-    /// The specification may still change it: see its [draft](https://agentclientprotocol.com/protocol/v1/draft/schema#usage).
+    /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v1/draft/schema#usage)
     pub struct Usage {
         /// All of them.
         total_tokens: u64 = "totalTokens",
@@ -179,6 +180,16 @@ open_union! {
         CompactionUpdate(Box<CompactionUpdate>) = "compaction_update",
         /// A piece of a compaction's summary.
         CompactionSummaryChunk(Box<CompactionSummaryChunk>) = "compaction_summary_chunk",
+        /// **Unstable.** A plan of several as it is now, whole.
+        PlanUpdate(Box<PlanUpdate>) = "plan_update",
+        /// **Unstable.** A plan of several is gone.
+        PlanRemoved(PlanRemoved) = "plan_removed",
+        /// **Unstable.** The session owns another, or that one has changed.
+        SubagentUpdate(Box<SubagentUpdate>) = "subagent_update",
+        /// **Unstable.** A message from one session to another, whole or changed.
+        SessionMessage(Box<SessionMessage>) = "session_message",
+        /// **Unstable.** A piece of a message from one session to another.
+        SessionMessageChunk(Box<SessionMessageChunk>) = "session_message_chunk",
     }
 }
 

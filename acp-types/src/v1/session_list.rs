@@ -4,8 +4,8 @@
 use super::session_setup::SessionId;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
+use jsonrpc_core::{object, open_enum};
 
 object! {
     /// The client asks for the sessions that the agent knows, page by page.
@@ -17,6 +17,8 @@ object! {
         cwd: String = "cwd",
         /// Where the page begins, from the page before; opaque.
         cursor: String = "cursor",
+        /// **Unstable.** Which of those that were put away to list; absent means none.
+        archived: SessionArchiveFilter = "archived",
     }
     and "_meta"
 }
@@ -53,6 +55,8 @@ object! {
         title: String = "title",
         /// When it was last active, an ISO 8601 timestamp.
         updated_at: String = "updatedAt",
+        /// **Unstable.** Whether it was put away.
+        archived: bool = "archived",
     }
     and "_meta"
 }
@@ -89,4 +93,80 @@ object! {
         /// `_meta`: what peers agreed on outside the protocol.
         meta: Meta = "_meta",
     }
+}
+
+object! {
+    /// **Unstable.** The client puts a session away.
+    ///
+    /// Method `session/archive`. Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest)
+    pub struct ArchiveSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The session is put away.
+    ///
+    /// Method `session/archive`. Spec: [`ArchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionresponse)
+    pub struct ArchiveSessionResponse {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client takes a session out again.
+    ///
+    /// Method `session/unarchive`. Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest)
+    pub struct UnarchiveSessionRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The session is out again.
+    ///
+    /// Method `session/unarchive`. Spec: [`UnarchiveSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionresponse)
+    pub struct UnarchiveSessionResponse {}
+    and "_meta"
+}
+
+open_enum! {
+    /// **Unstable.** Which sessions to list. An agent refuses one that it does not know.
+    ///
+    /// Spec: [`SessionArchiveFilter`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivefilter)
+    pub enum SessionArchiveFilter {
+        /// Those that are not put away.
+        Exclude = "exclude",
+        /// All of them.
+        Include = "include",
+        /// Those that are put away.
+        Only = "only",
+    }
+}
+
+object! {
+    /// **Unstable.** The client gives a session a title.
+    ///
+    /// Method `session/set_title`. Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest)
+    pub struct SetSessionTitleRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+        /// The title.
+        title: String = "title",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The session has a title.
+    ///
+    /// Method `session/set_title`. Spec: [`SetSessionTitleResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitleresponse)
+    pub struct SetSessionTitleResponse {
+        /// The title as the agent keeps it.
+        title: String = "title",
+    }
+    and "_meta"
 }

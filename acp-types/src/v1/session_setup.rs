@@ -1,8 +1,11 @@
 //! Beginning a session, and coming back to one.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v1/session-setup)
+use super::mcp_over_acp::McpServerAcpId;
 use super::session_config_options::SessionConfigOption;
 use super::session_modes::SessionModeState;
+use super::system_prompt::SystemPrompt;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union, string_id};
@@ -27,6 +30,8 @@ object! {
     optional {
         /// Absolute paths of more folders that belong to the session.
         additional_directories: Vec<String> = "additionalDirectories",
+        /// **Unstable.** What the client tells the model.
+        system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
@@ -63,6 +68,8 @@ object! {
     optional {
         /// Absolute paths of more folders that belong to the session.
         additional_directories: Vec<String> = "additionalDirectories",
+        /// **Unstable.** What the client tells the model.
+        system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
@@ -96,6 +103,8 @@ object! {
         mcp_servers: Vec<McpServer> = "mcpServers",
         /// Absolute paths of more folders that belong to the session.
         additional_directories: Vec<String> = "additionalDirectories",
+        /// **Unstable.** What the client tells the model.
+        system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
     and "_meta"
 }
@@ -133,6 +142,44 @@ object! {
     and "_meta"
 }
 
+object! {
+    /// **Unstable.** The client begins a session with the history of another.
+    ///
+    /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionrequest)
+    pub struct ForkSessionRequest {
+        /// That other one.
+        session_id: SessionId = "sessionId",
+        /// Absolute path of the folder that the new session works in.
+        cwd: String = "cwd",
+    }
+    optional {
+        /// MCP servers that the agent shall connect to.
+        mcp_servers: Vec<McpServer> = "mcpServers",
+        /// Absolute paths of more folders that belong to the new session.
+        additional_directories: Vec<String> = "additionalDirectories",
+        /// What the client tells the model.
+        system_prompt: Box<SystemPrompt> = "systemPrompt",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The new session that has begun.
+    ///
+    /// Method `session/fork`. Spec: [`ForkSessionResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionresponse)
+    pub struct ForkSessionResponse {
+        /// Names it from now on.
+        session_id: SessionId = "sessionId",
+    }
+    optional {
+        /// Its modes, where the agent has such.
+        modes: SessionModeState = "modes",
+        /// Its options, where the agent has such.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}
+
 open_union! {
     /// How an agent reaches an MCP server.
     ///
@@ -142,6 +189,8 @@ open_union! {
         Http(McpServerHttp) = "http",
         /// Over server-sent events, where the agent's `mcpCapabilities.sse` says so.
         Sse(McpServerSse) = "sse",
+        /// **Unstable.** Over the connection itself, where the agent's `mcpCapabilities.acp` says so.
+        Acp(McpServerAcp) = "acp",
     }
     untagged {
         /// Over the standard streams of a program; meant when there is no tag.
@@ -175,6 +224,19 @@ object! {
         url: String = "url",
         /// Headers to send with each request.
         headers: Vec<HttpHeader> = "headers",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An MCP server of the client.
+    ///
+    /// Spec: [`McpServerAcp`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracp)
+    pub struct McpServerAcp {
+        /// What to call it.
+        name: String = "name",
+        /// Names it in `mcp/message`.
+        server_id: McpServerAcpId = "serverId",
     }
     and "_meta"
 }

@@ -1,25 +1,25 @@
 //! Wire text in files: `fixtures/<version>/<type>/<case>.json`.
-use crate::wire_types;
+use crate::wire_types::VERSIONS;
 use serde_json::Value;
 use std::error::Error;
 use std::fs;
-use std::path::Path;
 
 /// Each file decodes, and encodes to what it was.
 #[test]
 fn fixtures_round_trip() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1");
-    for folder in fs::read_dir(folder)? {
-        let folder = folder?.path();
-        let name = folder.file_name().and_then(|name| name.to_str()).ok_or("no name")?;
-        for file in fs::read_dir(&folder)? {
-            let path = file?.path();
-            let (text, shown) = (fs::read_to_string(&path)?, path.display());
-            let written =
-                (wire_types::find(name).again)(&text).map_err(|e| format!("{shown}: {e}"))?;
-            let (given, written): (Value, Value) =
-                (serde_json::from_str(&text)?, serde_json::from_str(&written)?);
-            assert!(is_same(&given, &written), "{shown}: {written}");
+    for version in VERSIONS {
+        for folder in fs::read_dir(version.fixtures())? {
+            let folder = folder?.path();
+            let name = folder.file_name().and_then(|name| name.to_str()).ok_or("no name")?;
+            for file in fs::read_dir(&folder)? {
+                let path = file?.path();
+                let (text, shown) = (fs::read_to_string(&path)?, path.display());
+                let written =
+                    (version.find(name).again)(&text).map_err(|e| format!("{shown}: {e}"))?;
+                let (given, written): (Value, Value) =
+                    (serde_json::from_str(&text)?, serde_json::from_str(&written)?);
+                assert!(is_same(&given, &written), "{shown}: {written}");
+            }
         }
     }
     Ok(())
@@ -48,12 +48,13 @@ fn is_same(given: &Value, written: &Value) -> bool {
 /// Each type of a prompt turn has a file from a newer peer.
 #[test]
 fn newer_peers_are_there() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1");
-    for method in acp_types::methods::V1.iter().filter(|method| PROMPT_TURN.contains(&method.name))
-    {
-        for name in [Some(method.params), method.result].into_iter().flatten() {
-            let file = folder.join(name).join("from-a-newer-peer.json");
-            assert!(file.is_file(), "{}", file.display());
+    for version in VERSIONS {
+        let folder = version.fixtures();
+        for method in version.methods.iter().filter(|method| PROMPT_TURN.contains(&method.name)) {
+            for name in [Some(method.params), method.result].into_iter().flatten() {
+                let file = folder.join(name).join("from-a-newer-peer.json");
+                assert!(file.is_file(), "{}", file.display());
+            }
         }
     }
 }
@@ -61,8 +62,10 @@ fn newer_peers_are_there() {
 const PROMPT_TURN: &[&str] = &[
     "initialize",
     "authenticate",
+    "auth/login",
     "session/new",
     "session/load",
+    "session/resume",
     "session/prompt",
     "session/cancel",
     "session/update",

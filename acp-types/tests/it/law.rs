@@ -1,8 +1,10 @@
 //! The law: decode, then encode, gives the same JSON value.
-use crate::shapes::{Member, Node, Presence, Shape, V1_SHAPES, instance};
-use crate::wire_types::{self, V1};
+use crate::shapes::{Member, Node, Presence, Shape};
+use crate::wire_types::VERSIONS;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::SessionNotification;
+use acp_types::v2::{self, prompt_lifecycle::UpdateSessionNotification};
+use jsonrpc_core::wire::DecodeError;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -12,51 +14,65 @@ use std::collections::BTreeSet;
 /// Every type gives back the JSON value that it was read from, whatever a newer peer put in.
 #[test]
 fn every_type_keeps_the_law() {
-    for wire_type in V1 {
-        let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
-        let law = TestRunner::new(config).run(&instance(wire_type.name), |node| {
-            let written = (wire_type.again)(&node.text())
-                .map_err(|error| TestCaseError::fail(error.to_string()))?;
-            let value: Value = serde_json::from_str(&written)
-                .map_err(|error| TestCaseError::fail(format!("{written}: {error}")))?;
-            prop_assert_eq!(Some(value), node.value());
-            Ok(())
-        });
-        law.unwrap_or_else(|error| panic!("{}: {error}", wire_type.name));
+    for version in VERSIONS {
+        for wire_type in version.types {
+            let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+            let law =
+                TestRunner::new(config).run(&version.shapes.instance(wire_type.name), |node| {
+                    let written = (wire_type.again)(&node.text())
+                        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+                    let value: Value = serde_json::from_str(&written)
+                        .map_err(|error| TestCaseError::fail(format!("{written}: {error}")))?;
+                    prop_assert_eq!(Some(value), node.value());
+                    Ok(())
+                });
+            law.unwrap_or_else(|error| panic!("{}::{}: {error}", version.name, wire_type.name));
+        }
     }
 }
 
 /// Each type has a shape, and each shape a type.
 #[test]
 fn every_type_has_a_shape() {
-    let types: BTreeSet<_> = V1.iter().map(|wire_type| wire_type.name).collect();
-    let shapes: BTreeSet<_> = V1_SHAPES.keys().copied().collect();
-    assert_eq!(types, shapes);
+    for version in VERSIONS {
+        let types: BTreeSet<_> = version.types.iter().map(|wire_type| wire_type.name).collect();
+        let shapes: BTreeSet<_> = version.shapes.0.keys().copied().collect();
+        assert_eq!(types, shapes, "{}", version.name);
+    }
 }
 
 /// A member of a wrong kind is an error that points at it; a missing one is named.
 #[test]
 fn errors_point_at_the_member() {
     let mut runner = TestRunner::deterministic();
-    for (name, shape) in &*V1_SHAPES {
-        let Shape::Object(members) = shape else { continue };
-        let node = instance(name).new_tree(&mut runner).expect(name).current();
-        let again = wire_types::find(name).again;
-        for member in members {
-            let Member { name: Some(member_name), presence, of } = *member else { continue };
-            if presence == Presence::Required {
-                let error = again(&with(&node, member_name, None)).expect_err(member_name);
-                let expected = format!("expected member `{member_name}`, got none");
-                assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
-            }
-            let wrong =
-                if of == "bool" || of.starts_with(['u', 'i', 'f']) { "{}" } else { "false" };
-            if of != "any" {
-                let text = with(&node, member_name, Some(wrong));
-                let error = again(&text).expect_err(&text);
-                assert_eq!(error.pointer(), format!("/{member_name}"), "{name}: {error}: {text}");
+    for version in VERSIONS {
+        for (name, shape) in &version.shapes.0 {
+            let Shape::Object(members) = shape else { continue };
+            let node = version.shapes.instance(name).new_tree(&mut runner).expect(name).current();
+            for member in members {
+                check_errors(&node, *member, name, version.find(name).again);
             }
         }
+    }
+}
+
+fn check_errors(
+    node: &Node,
+    member: Member,
+    name: &str,
+    again: fn(&str) -> Result<String, DecodeError>,
+) {
+    let Member { name: Some(member_name), presence, of } = member else { return };
+    if presence == Presence::Required {
+        let error = again(&with(node, member_name, None)).expect_err(member_name);
+        let expected = format!("expected member `{member_name}`, got none");
+        assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
+    }
+    let wrong = if of == "bool" || of.starts_with(['u', 'i', 'f']) { "{}" } else { "false" };
+    if of != "any" {
+        let text = with(node, member_name, Some(wrong));
+        let error = again(&text).expect_err(&text);
+        assert_eq!(error.pointer(), format!("/{member_name}"), "{name}: {error}: {text}");
     }
 }
 
@@ -74,4 +90,6 @@ fn hot_types_are_small() {
     let word = size_of::<usize>();
     assert!(size_of::<SessionNotification>() <= 15 * word);
     assert!(size_of::<ContentBlock>() <= 6 * word);
+    assert!(size_of::<UpdateSessionNotification>() <= 15 * word);
+    assert!(size_of::<v2::content::ContentBlock>() <= 6 * word);
 }

@@ -1,79 +1,162 @@
 //! The table of methods.
-use crate::shapes::{Presence, Shape, V1_SHAPES};
-use acp_types::methods::{self, Direction, Method, MethodKind};
-use acp_types::v1::dispatch::{
-    AgentNotification, AgentRequest, AgentResponse, ClientNotification, ClientRequest,
-    ClientResponse,
-};
+use crate::shapes::{Presence, Shape};
+use crate::wire_types::VERSIONS;
+use acp_types::methods::{self, Direction, Method, MethodKind, Stability};
+use acp_types::{v1, v2};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-/// Each row is a method that is read by that name, and by that name alone.
-#[test]
-fn each_method_is_read_by_its_receiver() {
-    for method in methods::V1 {
-        let (agent, client) = match method.kind {
-            MethodKind::Request => (
-                known(ClientRequest::decode(method.name, None), |request| {
-                    matches!(request, ClientRequest::Other { .. })
-                }),
-                known(AgentRequest::decode(method.name, None), |request| {
-                    matches!(request, AgentRequest::Other { .. })
-                }),
-            ),
-            MethodKind::Notification => (
-                known(ClientNotification::decode(method.name, None), |notification| {
-                    matches!(notification, ClientNotification::Other { .. })
-                }),
-                known(AgentNotification::decode(method.name, None), |notification| {
-                    matches!(notification, AgentNotification::Other { .. })
-                }),
-            ),
-        };
-        let expected = match method.direction {
-            Direction::ToAgent => (true, false),
-            Direction::ToClient => (false, true),
-            Direction::ToEither => (true, true),
-        };
-        assert_eq!((agent, client), expected, "{}", method.name);
-        assert_eq!(methods::find(methods::V1, method.direction, method.name), Some(method));
-    }
-}
+/// Which sides know a method: an agent, a client, a program in a chain of proxies.
+type Sides = (bool, bool, bool);
 
 /// Whether decoding knew the method: an error says so too, for only the parameters can be wrong.
 fn known<T, E>(decoded: Result<T, E>, is_other: impl Fn(&T) -> bool) -> bool {
     !decoded.as_ref().is_ok_and(is_other)
 }
 
-/// A result is read by the method of its request.
+macro_rules! sides {
+    ($version:ident: $($what:ident)::+ ($agent:ident, $client:ident, $proxy:ident)) => {
+        |method: &str| {
+            (
+                sides!(@knows $version $($what)::+ $agent method),
+                sides!(@knows $version $($what)::+ $client method),
+                sides!(@knows $version $($what)::+ $proxy method),
+            )
+        }
+    };
+    (@knows $version:ident params $Type:ident $method:ident) => {
+        known($version::dispatch::$Type::decode($method, None), |read| {
+            matches!(read, $version::dispatch::$Type::Other { .. })
+        })
+    };
+    (@knows $version:ident result $Type:ident $method:ident) => {
+        known($version::dispatch::$Type::decode($method, serde_json::value::RawValue::NULL), |read| {
+            matches!(read, $version::dispatch::$Type::Other { .. })
+        })
+    };
+}
+
+/// Reads something by its method.
+type Reader = fn(&str) -> Sides;
+
+/// How each version reads: parameters of requests, parameters of notifications, results.
+const READERS: [[Reader; 3]; 2] = [
+    [
+        sides!(v1: params (ClientRequest, AgentRequest, ProxyRequest)),
+        sides!(v1: params (ClientNotification, AgentNotification, ProxyNotification)),
+        sides!(v1: result (AgentResponse, ClientResponse, ProxyResponse)),
+    ],
+    [
+        sides!(v2: params (ClientRequest, AgentRequest, ProxyRequest)),
+        sides!(v2: params (ClientNotification, AgentNotification, ProxyNotification)),
+        sides!(v2: result (AgentResponse, ClientResponse, ProxyResponse)),
+    ],
+];
+
+/// Each row is a method that is read by that name, and so is its result, by its receiver and nobody else.
 #[test]
-fn each_result_is_read_by_its_receiver() {
-    let null = serde_json::value::RawValue::NULL;
-    for method in methods::V1.iter().filter(|method| method.kind == MethodKind::Request) {
-        let to_client = known(AgentResponse::decode(method.name, null), |response| {
-            matches!(response, AgentResponse::Other { .. })
-        });
-        let to_agent = known(ClientResponse::decode(method.name, null), |response| {
-            matches!(response, ClientResponse::Other { .. })
-        });
-        let expected =
-            (method.direction == Direction::ToAgent, method.direction == Direction::ToClient);
-        assert_eq!((to_client, to_agent), expected, "{}", method.name);
+fn each_method_is_read_by_its_receiver() {
+    for (version, [request, notification, result]) in VERSIONS.iter().zip(READERS) {
+        for method in version.methods {
+            let expected = match method.direction {
+                Direction::ToAgent => (true, false, false),
+                Direction::ToClient => (false, true, false),
+                Direction::ToEither => (true, true, false),
+                Direction::ToProxy | Direction::ToProxyOrConductor => (false, false, true),
+            };
+            let readers = match method.kind {
+                MethodKind::Request => vec![request, result],
+                MethodKind::Notification => vec![notification],
+            };
+            for reader in readers {
+                assert_eq!(reader(method.name), expected, "{}: {}", version.name, method.name);
+            }
+            let found = methods::find(version.methods, method.direction, method.name);
+            let found = found.map(|found| (found.name, found.direction));
+            assert_eq!(found, Some((method.name, method.direction)));
+        }
     }
 }
 
 /// The names of types, and which methods are of a session, agree with the shapes.
 #[test]
 fn rows_agree_with_the_shapes() {
-    for Method { name, params, result, session_scoped, .. } in methods::V1 {
-        let Some(Shape::Object(members)) = V1_SHAPES.get(params) else {
-            panic!("{name}: {params}")
-        };
-        let has_session = members.iter().any(|member| {
-            member.name == Some("sessionId") && member.presence == Presence::Required
-        });
-        assert_eq!(*session_scoped, has_session, "{name}");
-        assert!(result.is_none_or(|result| V1_SHAPES.contains_key(result)), "{name}: {result:?}");
+    for version in VERSIONS {
+        for Method { name, params, result, session_scoped, .. } in version.methods {
+            let Some(Shape::Object(members)) = version.shapes.0.get(params) else {
+                panic!("{name}: {params}")
+            };
+            let has_session = members.iter().any(|member| {
+                member.name == Some("sessionId") && member.presence == Presence::Required
+            });
+            assert_eq!(*session_scoped, has_session, "{name}");
+            assert!(
+                result.is_none_or(|it| version.shapes.0.contains_key(it)),
+                "{name}: {result:?}"
+            );
+        }
+        let rows = version.methods.iter();
+        let rows: BTreeSet<_> = rows.map(|row| (row.name, row.result.is_some())).collect();
+        assert_eq!(rows.len(), version.methods.len(), "a method is there twice");
     }
-    let names: BTreeSet<_> = methods::V1.iter().map(|method| method.name).collect();
-    assert_eq!(names.len(), methods::V1.len(), "a method is there twice");
+}
+
+/// The methods are those that the specification lists, stable and unstable.
+#[test]
+fn rows_are_those_of_the_specification() {
+    let count = |table: &[Method], stability| {
+        let names: BTreeSet<_> = table
+            .iter()
+            .filter(|method| method.stability == stability)
+            .map(|method| (method.name, method.direction == Direction::ToClient))
+            .collect();
+        names.len()
+    };
+    let v1 = [Stability::Stable, Stability::Draft, Stability::Unstable]
+        .map(|stability| count(methods::V1, stability));
+    let v2 = [Stability::Stable, Stability::Draft, Stability::Unstable]
+        .map(|stability| count(methods::V2, stability));
+    // Methods of the agent, the client, both, and the proxies, as the schema's list of methods counts them.
+    assert_eq!(v1, [13 + 11 + 1, 0, 10 + 2 + 2]);
+    assert_eq!(v2, [0, 13 + 4 + 1, 10 + 2 + 2]);
+}
+
+/// `METHODS.md` is the table.
+#[test]
+fn the_page_is_the_table() {
+    let mut page = String::new();
+    for (version, title) in VERSIONS.iter().zip(["Version 1", "Version 2, a draft"]) {
+        let head = "| method | to | kind | parameters | result | of a session | gate | stability |";
+        writeln!(page, "## {title}\n\n{head}\n|---|---|---|---|---|---|---|---|").expect("a line");
+        for method in version.methods {
+            writeln!(page, "{}", row(method)).expect("a line");
+        }
+        page.push('\n');
+    }
+    let written = include_str!("../../METHODS.md");
+    assert!(written.trim_end().ends_with(page.trim_end()), "{page}");
+}
+
+fn row(method: &Method) -> String {
+    let to = match method.direction {
+        Direction::ToAgent => "agent",
+        Direction::ToClient => "client",
+        Direction::ToEither => "either",
+        Direction::ToProxy => "proxy",
+        Direction::ToProxyOrConductor => "proxy or conductor",
+    };
+    let kind = match method.kind {
+        MethodKind::Request => "request",
+        MethodKind::Notification => "notification",
+    };
+    let code = |text: &str| format!("`{text}`");
+    format!(
+        "| {} | {to} | {kind} | {} | {} | {} | {} | {} |",
+        code(method.name),
+        code(method.params),
+        method.result.map(code).unwrap_or_default(),
+        if method.session_scoped { "yes" } else { "" },
+        method.gate.unwrap_or_default(),
+        method.stability,
+    )
 }

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The shapes of version 1, a line each:
+/// The shapes of the types of a version, by name. They are written down a line each:
 ///
 /// | line | shape |
 /// |---|---|
-/// | `str bool u16 u32 u64 i64 f64 any id` | a value; `id` is one of a JSON-RPC request |
+/// | `str bool u16 u32 u64 i32 i64 f64 any id error` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
 /// | `object a! T, b? T, c* T, .. T` | members: required; optional (`null` is absent); patched (`null` stays); flat |
@@ -18,16 +18,16 @@ use std::sync::LazyLock;
 /// | `has a T, b T` | object that a member selects |
 /// | `either T, U` | array of one or of the other |
 /// | `map T` | as `{T}` |
-const V1: &str = include_str!("v1_shapes.txt");
+#[derive(Debug)]
+pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
-/// The shapes of version 1 by the names of their types.
-pub(crate) static V1_SHAPES: LazyLock<BTreeMap<&'static str, Shape>> = LazyLock::new(|| {
-    V1.lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(|line| line.split_once(" = ").expect(line))
-        .map(|(name, shape)| (name, Shape::parse(shape)))
-        .collect()
-});
+/// The shapes of version 1.
+pub(crate) static V1: LazyLock<Shapes> =
+    LazyLock::new(|| Shapes::parse(include_str!("v1_shapes.txt")));
+
+/// The shapes of version 2.
+pub(crate) static V2: LazyLock<Shapes> =
+    LazyLock::new(|| Shapes::parse(include_str!("v2_shapes.txt")));
 
 /// A shape.
 #[derive(Clone, Debug)]
@@ -157,115 +157,144 @@ impl From<Value> for Node {
     }
 }
 
-/// JSON of a type, and what a newer peer might make of it: members in any order, unknown ones among them, unknown names
-/// and variants.
-pub(crate) fn instance(name: &str) -> BoxedStrategy<Node> {
-    match &V1_SHAPES[name] {
-        Shape::Type(notation) => of_type(notation),
-        Shape::Map(value) => map_of(value),
-        Shape::Names(names) => {
-            prop_oneof![3 => select(names.clone()).prop_map(Value::from), 1 => other_name()]
-                .prop_map(Node::from)
-                .boxed()
+impl Shapes {
+    fn parse(text: &'static str) -> Self {
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let pairs = lines.map(|line| line.split_once(" = ").expect(line));
+        Self(pairs.map(|(name, shape)| (name, Shape::parse(shape))).collect())
+    }
+
+    /// JSON of a type, and what a newer peer might make of it: members in any order, unknown ones among them, unknown names
+    /// and variants.
+    pub(crate) fn instance(&'static self, name: &str) -> BoxedStrategy<Node> {
+        match &self.0[name] {
+            Shape::Type(notation) => self.of_type(notation),
+            Shape::Map(value) => self.map_of(value),
+            Shape::Names(names) => {
+                prop_oneof![3 => select(names.clone()).prop_map(Value::from), 1 => other_name()]
+                    .prop_map(Node::from)
+                    .boxed()
+            }
+            Shape::Either(first, second) => {
+                prop_oneof![self.array_of(first), self.array_of(second)].boxed()
+            }
+            Shape::Object(_) | Shape::ByTag(..) | Shape::ByMember(_) => {
+                self.members(name).prop_map(Node::Object).boxed()
+            }
         }
-        Shape::Either(first, second) => prop_oneof![array_of(first), array_of(second)].boxed(),
-        Shape::Object(_) | Shape::ByTag(..) | Shape::ByMember(_) => {
-            members(name).prop_map(Node::Object).boxed()
+    }
+
+    fn members(&'static self, name: &str) -> BoxedStrategy<Members> {
+        let known = match self.0.get(name) {
+            None if name == "Extra" => Just(Vec::new()).boxed(),
+            Some(Shape::Object(members)) => members
+                .iter()
+                .map(|member| self.member(member))
+                .collect::<Vec<_>>()
+                .prop_map(|members| members.into_iter().flatten().collect())
+                .boxed(),
+            Some(Shape::ByTag(tag, variants)) => self.by_tag(tag, variants),
+            Some(Shape::ByMember(variants)) => {
+                let known = variants.iter().map(|(_, payload)| self.members(payload));
+                prop_oneof![3 => proptest::strategy::Union::new(known), 1 => Just(Vec::new())]
+                    .boxed()
+            }
+            shape => panic!("{name} is no object: {shape:?}"),
+        };
+        (known, unknown_members())
+            .prop_map(|(known, unknown)| {
+                let mut names = BTreeSet::new();
+                known
+                    .into_iter()
+                    .chain(unknown)
+                    .filter(|(name, _)| names.insert(name.clone()))
+                    .collect()
+            })
+            .prop_map(|members: Members| Just(members).prop_shuffle())
+            .prop_flat_map(|shuffled| shuffled)
+            .boxed()
+    }
+
+    fn member(&'static self, member: &Member) -> BoxedStrategy<Members> {
+        let Some(name) = member.name else { return self.members(member.of) };
+        let value =
+            self.of_type(member.of).prop_map(move |value| Vec::from([(name.to_owned(), value)]));
+        let null = move |node: Node| Just(Vec::from([(name.to_owned(), node)]));
+        match member.presence {
+            Presence::Required => value.boxed(),
+            Presence::Optional => {
+                prop_oneof![3 => value, 3 => Just(Vec::new()), 1 => null(Node::Gone)].boxed()
+            }
+            Presence::Patch => {
+                prop_oneof![2 => value, 2 => Just(Vec::new()), 1 => null(Node::from(Value::Null))]
+                    .boxed()
+            }
         }
+    }
+
+    fn by_tag(
+        &'static self,
+        tag: &'static str,
+        variants: &[(&'static str, bool, &'static str)],
+    ) -> BoxedStrategy<Members> {
+        let with_tag = move |name: String, mut members: Members| {
+            members.retain(|(member, _)| member != tag);
+            members.push((tag.to_owned(), Value::from(name).into()));
+            members
+        };
+        let known = variants.iter().flat_map(|&(name, untagged, payload)| {
+            let tagged = (!name.is_empty()).then(|| {
+                self.members(payload).prop_map(move |m| with_tag(name.to_owned(), m)).boxed()
+            });
+            tagged.into_iter().chain(untagged.then(|| self.members(payload)))
+        });
+        let other = (other_name(), other_members()).prop_map(move |(name, members)| {
+            with_tag(name.as_str().unwrap_or_default().to_owned(), members)
+        });
+        prop_oneof![4 => proptest::strategy::Union::new(known), 1 => other].boxed()
+    }
+
+    fn of_type(&'static self, notation: &'static str) -> BoxedStrategy<Node> {
+        if let Some(item) = notation.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return self.array_of(item);
+        }
+        if let Some(value) = notation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            return self.map_of(value);
+        }
+        let value = match notation {
+            "str" => string().boxed(),
+            "bool" => any::<bool>().prop_map(Value::from).boxed(),
+            "u16" => any::<u16>().prop_map(Value::from).boxed(),
+            "u32" => any::<u32>().prop_map(Value::from).boxed(),
+            "u64" => any::<u64>().prop_map(Value::from).boxed(),
+            "i64" => any::<i64>().prop_map(Value::from).boxed(),
+            "id" => {
+                prop_oneof![any::<i64>().prop_map(Value::from), string(), Just(Value::Null)].boxed()
+            }
+            "any" => any_json().prop_filter("null is absent", |value| !value.is_null()).boxed(),
+            "i32" => any::<i32>().prop_map(Value::from).boxed(),
+            "error" => (any::<i32>(), string())
+                .prop_map(|(code, message)| json!({ "code": code, "message": message }))
+                .boxed(),
+            "f64" => return number(),
+            name => return self.instance(name),
+        };
+        value.prop_map(Node::from).boxed()
+    }
+
+    fn array_of(&'static self, item: &'static str) -> BoxedStrategy<Node> {
+        prop::collection::vec(self.of_type(item), 0..3).prop_map(Node::Array).boxed()
+    }
+
+    fn map_of(&'static self, value: &'static str) -> BoxedStrategy<Node> {
+        prop::collection::btree_map("\\PC{0,4}", self.of_type(value), 0..3)
+            .prop_map(|members| members.into_iter().collect())
+            .prop_map(Node::Object)
+            .boxed()
     }
 }
 
 type Members = Vec<(String, Node)>;
-
-fn members(name: &str) -> BoxedStrategy<Members> {
-    let known = match V1_SHAPES.get(name) {
-        None if name == "Extra" => Just(Vec::new()).boxed(),
-        Some(Shape::Object(members)) => members
-            .iter()
-            .map(member)
-            .collect::<Vec<_>>()
-            .prop_map(|members| members.into_iter().flatten().collect())
-            .boxed(),
-        Some(Shape::ByTag(tag, variants)) => by_tag(tag, variants),
-        Some(Shape::ByMember(variants)) => {
-            let known = variants.iter().map(|(_, payload)| members(payload));
-            prop_oneof![3 => proptest::strategy::Union::new(known), 1 => Just(Vec::new())].boxed()
-        }
-        shape => panic!("{name} is no object: {shape:?}"),
-    };
-    (known, unknown_members())
-        .prop_map(|(known, unknown)| {
-            let mut names = BTreeSet::new();
-            known
-                .into_iter()
-                .chain(unknown)
-                .filter(|(name, _)| names.insert(name.clone()))
-                .collect()
-        })
-        .prop_map(|members: Members| Just(members).prop_shuffle())
-        .prop_flat_map(|shuffled| shuffled)
-        .boxed()
-}
-
-fn member(member: &Member) -> BoxedStrategy<Members> {
-    let Some(name) = member.name else { return members(member.of) };
-    let value = of_type(member.of).prop_map(move |value| Vec::from([(name.to_owned(), value)]));
-    let null = move |node: Node| Just(Vec::from([(name.to_owned(), node)]));
-    match member.presence {
-        Presence::Required => value.boxed(),
-        Presence::Optional => {
-            prop_oneof![3 => value, 3 => Just(Vec::new()), 1 => null(Node::Gone)].boxed()
-        }
-        Presence::Patch => {
-            prop_oneof![2 => value, 2 => Just(Vec::new()), 1 => null(Node::from(Value::Null))]
-                .boxed()
-        }
-    }
-}
-
-fn by_tag(
-    tag: &'static str,
-    variants: &[(&'static str, bool, &'static str)],
-) -> BoxedStrategy<Members> {
-    let with_tag = move |name: String, mut members: Members| {
-        members.retain(|(member, _)| member != tag);
-        members.push((tag.to_owned(), Value::from(name).into()));
-        members
-    };
-    let known = variants.iter().flat_map(|&(name, untagged, payload)| {
-        let tagged = (!name.is_empty())
-            .then(|| members(payload).prop_map(move |m| with_tag(name.to_owned(), m)).boxed());
-        tagged.into_iter().chain(untagged.then(|| members(payload)))
-    });
-    let other = (other_name(), other_members()).prop_map(move |(name, members)| {
-        with_tag(name.as_str().unwrap_or_default().to_owned(), members)
-    });
-    prop_oneof![4 => proptest::strategy::Union::new(known), 1 => other].boxed()
-}
-
-fn of_type(notation: &'static str) -> BoxedStrategy<Node> {
-    if let Some(item) = notation.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return array_of(item);
-    }
-    if let Some(value) = notation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        return map_of(value);
-    }
-    let value = match notation {
-        "str" => string().boxed(),
-        "bool" => any::<bool>().prop_map(Value::from).boxed(),
-        "u16" => any::<u16>().prop_map(Value::from).boxed(),
-        "u32" => any::<u32>().prop_map(Value::from).boxed(),
-        "u64" => any::<u64>().prop_map(Value::from).boxed(),
-        "i64" => any::<i64>().prop_map(Value::from).boxed(),
-        "id" => {
-            prop_oneof![any::<i64>().prop_map(Value::from), string(), Just(Value::Null)].boxed()
-        }
-        "any" => any_json().prop_filter("null is absent", |value| !value.is_null()).boxed(),
-        "f64" => return number(),
-        name => return instance(name),
-    };
-    value.prop_map(Node::from).boxed()
-}
 
 /// A number, with or without a fraction; as a value it has one.
 fn number() -> BoxedStrategy<Node> {
@@ -274,17 +303,6 @@ fn number() -> BoxedStrategy<Node> {
         any::<f64>().prop_map(|number| Node::from(Value::from(number))),
     ]
     .boxed()
-}
-
-fn array_of(item: &'static str) -> BoxedStrategy<Node> {
-    prop::collection::vec(of_type(item), 0..3).prop_map(Node::Array).boxed()
-}
-
-fn map_of(value: &'static str) -> BoxedStrategy<Node> {
-    prop::collection::btree_map("\\PC{0,4}", of_type(value), 0..3)
-        .prop_map(|members| members.into_iter().collect())
-        .prop_map(Node::Object)
-        .boxed()
 }
 
 fn string() -> impl Strategy<Value = Value> {

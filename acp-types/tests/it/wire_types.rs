@@ -1,11 +1,14 @@
 //! Every wire type of the crate, by name.
+use crate::shapes::{self, Shapes};
+use acp_types::methods::{self, Method};
 use jsonrpc_core::wire::{DecodeError, decode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A wire type.
 pub(crate) struct WireType {
@@ -29,114 +32,277 @@ macro_rules! wire_types {
 }
 
 /// The types of version 1.
-pub(crate) const V1: &[WireType] = wire_types! { v1 {
-    initialization {
-        ProtocolVersion, InitializeRequest, InitializeResponse, Implementation,
-        ClientCapabilities, FileSystemCapabilities, ClientSessionCapabilities,
-        CompactionCapabilities, NoticeCapabilities, SessionConfigOptionsCapabilities,
-        BooleanConfigOptionCapabilities, AuthCapabilities, ElicitationCapabilities,
-        ElicitationFormCapabilities, ElicitationUrlCapabilities, AgentCapabilities,
-        PromptCapabilities, McpCapabilities, SessionCapabilities, SessionListCapabilities,
-        SessionDeleteCapabilities, SessionAdditionalDirectoriesCapabilities,
-        SessionResumeCapabilities, SessionCloseCapabilities, AgentAuthCapabilities,
-        LogoutCapabilities
+const V1: &[WireType] = wire_types! { v1 {
+    agent_plan {
+        Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent,
+        PlanItems, PlanFile, PlanMarkdown, PlanRemoved
     }
     authentication {
         AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, AuthenticateRequest,
-        AuthenticateResponse, LogoutRequest, LogoutResponse
+        AuthenticateResponse, LogoutRequest, LogoutResponse, AuthStatusRequest, AuthStatusResponse,
+        AuthStatusUpdateNotification, AuthState, AuthAccount
     }
-    session_setup {
-        SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest,
-        LoadSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
-        CloseSessionRequest, CloseSessionResponse, McpServer, McpServerHttp, McpServerSse,
-        McpServerStdio, HttpHeader, EnvVariable
+    cancellation { CancelRequestNotification }
+    compaction { CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk }
+    content {
+        ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource,
+        EmbeddedResourceResource, TextResourceContents, BlobResourceContents, Annotations, Role
     }
-    session_list {
-        ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
-        DeleteSessionResponse, SessionInfoUpdate
+    elicitation {
+        ElicitationId, CreateElicitationRequest, ElicitationMode, ElicitationFormMode,
+        ElicitationUrlMode, ElicitationScope, ElicitationSessionScope, ElicitationRequestScope,
+        ElicitationSchema, ElicitationSchemaType, ElicitationProperties, ElicitationPropertySchema,
+        StringFormat, StringPropertySchema, EnumOption, NumberPropertySchema, IntegerPropertySchema,
+        BooleanPropertySchema, MultiSelectPropertySchema, MultiSelectItems, StringMultiSelectItems,
+        TitledMultiSelectItems, CreateElicitationResponse, ElicitationAction,
+        ElicitationAcceptAction, ElicitationContentValue, CompleteElicitationNotification
     }
-    session_modes {
-        SessionModeId, SessionModeState, SessionMode, SetSessionModeRequest,
-        SetSessionModeResponse, CurrentModeUpdate
+    file_system {
+        ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
     }
-    session_config_options {
-        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
-        SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect,
-        SessionConfigBoolean, SessionConfigSelectOptions, SessionConfigSelectOption,
-        SessionConfigSelectGroup, SetSessionConfigOptionRequest, SessionConfigOptionValue,
-        SessionConfigOptionBoolean, SessionConfigOptionValueId,
-        SetSessionConfigOptionResponse, ConfigOptionUpdate
+    initialization {
+        ProtocolVersion, InitializeRequest, InitializeResponse, Implementation, ClientCapabilities,
+        FileSystemCapabilities, ClientSessionCapabilities, CompactionCapabilities,
+        NoticeCapabilities, SessionConfigOptionsCapabilities, BooleanConfigOptionCapabilities,
+        AuthCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+        ElicitationUrlCapabilities, AgentCapabilities, PromptCapabilities, McpCapabilities,
+        SessionCapabilities, SessionListCapabilities, SessionDeleteCapabilities,
+        SessionAdditionalDirectoriesCapabilities, SessionResumeCapabilities,
+        SessionCloseCapabilities, AgentAuthCapabilities, LogoutCapabilities, ProvidersCapabilities,
+        AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
+        SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+        SubagentCapabilities, PlanCapabilities
     }
+    mcp_over_acp {
+        McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification, MessageMcpResponse,
+        MessageMcpResult, MessageMcpError, McpError
+    }
+    notices { Notice, NoticeSeverity }
     prompt_turn {
         MessageId, PromptRequest, PromptResponse, StopReason, Usage, CancelNotification,
         SessionNotification, SessionUpdate, ContentChunk, UsageUpdate, Cost
     }
-    content {
-        ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink,
-        EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
-        BlobResourceContents, Annotations, Role
+    providers {
+        ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
+        ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
+        DisableProviderResponse
     }
-    tool_calls {
-        ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
-        ToolCallContent, Content, Diff, Terminal, ToolCallLocation,
-        RequestPermissionRequest, PermissionOption, PermissionOptionKind,
-        RequestPermissionResponse, RequestPermissionOutcome, SelectedPermissionOutcome
+    proxy_chains {
+        InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
+        ProxySuccessorNotification, ProxySuccessorResponse
     }
-    file_system {
-        ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest,
-        WriteTextFileResponse
+    session_config_options {
+        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
+        SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
+        SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
+        SetSessionConfigOptionRequest, SessionConfigOptionValue, SessionConfigOptionBoolean,
+        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate
     }
+    session_list {
+        ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
+        DeleteSessionResponse, SessionInfoUpdate, ArchiveSessionRequest, ArchiveSessionResponse,
+        UnarchiveSessionRequest, UnarchiveSessionResponse, SessionArchiveFilter,
+        SetSessionTitleRequest, SetSessionTitleResponse
+    }
+    session_modes {
+        SessionModeId, SessionModeState, SessionMode, SetSessionModeRequest, SetSessionModeResponse,
+        CurrentModeUpdate
+    }
+    session_setup {
+        SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest, LoadSessionResponse,
+        ResumeSessionRequest, ResumeSessionResponse, CloseSessionRequest, CloseSessionResponse,
+        ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp, McpServerSse,
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+    }
+    session_status { SessionStatusRequest, SessionStatusResponse, SessionStatus }
+    slash_commands {
+        AvailableCommandsUpdate, AvailableCommand, AvailableCommandInput, UnstructuredCommandInput
+    }
+    subagents {
+        SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
+        SessionMessageChunk, StateUpdate, RunningStateUpdate, RequiresActionStateUpdate,
+        UnknownStateUpdate, IdleStateUpdate, IdleStopReason, ErrorStopReason
+    }
+    system_prompt { SystemPrompt, SystemPromptMode }
     terminals {
         TerminalId, CreateTerminalRequest, CreateTerminalResponse, TerminalOutputRequest,
         TerminalOutputResponse, TerminalExitStatus, WaitForTerminalExitRequest,
         WaitForTerminalExitResponse, KillTerminalRequest, KillTerminalResponse,
         ReleaseTerminalRequest, ReleaseTerminalResponse
     }
-    agent_plan { Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus }
-    slash_commands {
-        AvailableCommandsUpdate, AvailableCommand, AvailableCommandInput,
-        UnstructuredCommandInput
+    tool_calls {
+        ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
+        ToolCallContent, Content, Diff, Terminal, ToolCallLocation, RequestPermissionRequest,
+        PermissionOption, PermissionOptionKind, RequestPermissionResponse, RequestPermissionOutcome,
+        SelectedPermissionOutcome
+    }
+} };
+
+/// The types of version 2.
+const V2: &[WireType] = wire_types! { v2 {
+    agent_plan {
+        PlanId, PlanUpdate, PlanUpdateContent, PlanItems, PlanEntry, PlanEntryPriority,
+        PlanEntryStatus, PlanFile, PlanMarkdown, PlanRemoved
+    }
+    authentication {
+        AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, LoginAuthRequest,
+        LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse, AuthStatusRequest,
+        AuthStatusResponse, AuthStatusUpdateNotification, AuthState, AuthAccount
+    }
+    cancellation { CancelRequestNotification }
+    compaction { CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk }
+    content {
+        MediaType, ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, Icon,
+        IconTheme, EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
+        BlobResourceContents, Annotations, Role
+    }
+    diffs {
+        Diff, DiffChange, DiffOperation, DiffPathChange, DiffPathPairChange, DiffFileType,
+        DiffPatch, DiffPatchFormat
     }
     elicitation {
         ElicitationId, CreateElicitationRequest, ElicitationMode, ElicitationFormMode,
-        ElicitationUrlMode, ElicitationScope, ElicitationSessionScope,
-        ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType,
-        ElicitationProperties, ElicitationPropertySchema, StringFormat,
-        StringPropertySchema, EnumOption, NumberPropertySchema, IntegerPropertySchema,
-        BooleanPropertySchema, MultiSelectPropertySchema, MultiSelectItems,
-        StringMultiSelectItems, TitledMultiSelectItems, CreateElicitationResponse,
-        ElicitationAction, ElicitationAcceptAction, ElicitationContentValue,
-        CompleteElicitationNotification
+        ElicitationUrlMode, ElicitationScope, ElicitationSessionScope, ElicitationRequestScope,
+        ElicitationSchema, ElicitationSchemaType, ElicitationProperties, ElicitationPropertySchema,
+        StringFormat, StringPropertySchema, EnumOption, NumberPropertySchema, IntegerPropertySchema,
+        BooleanPropertySchema, MultiSelectPropertySchema, MultiSelectItems, StringMultiSelectItems,
+        TitledMultiSelectItems, CreateElicitationResponse, ElicitationAction,
+        ElicitationAcceptAction, ElicitationContentValue, CompleteElicitationNotification
+    }
+    error { ErrorData, UnsupportedProtocolVersionErrorData, SessionNotFoundErrorData }
+    initialization {
+        InitializeRequest, InitializeResponse, Implementation, ClientCapabilities,
+        ClientAuthCapabilities, TerminalAuthCapabilities, ElicitationCapabilities,
+        ElicitationFormCapabilities, ElicitationUrlCapabilities, AgentCapabilities,
+        SessionCapabilities, PromptCapabilities, PromptImageCapabilities, PromptAudioCapabilities,
+        PromptEmbeddedContextCapabilities, McpCapabilities, McpStdioCapabilities,
+        McpHttpCapabilities, McpAcpCapabilities, SessionDeleteCapabilities,
+        SessionAdditionalDirectoriesCapabilities, AgentAuthCapabilities, ProvidersCapabilities,
+        AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
+        SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities
+    }
+    mcp_over_acp {
+        McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification, MessageMcpResponse,
+        MessageMcpResult, MessageMcpError, McpError
     }
     notices { Notice, NoticeSeverity }
-    compaction { CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk }
-    cancellation { CancelRequestNotification }
+    permissions {
+        PermissionOptionId, RequestPermissionRequest, RequestPermissionSubject,
+        ToolCallPermissionSubject, CommandPermissionSubject, PermissionOption, PermissionOptionKind,
+        RequestPermissionResponse, RequestPermissionOutcome, CancelledPermissionOutcome,
+        SelectedPermissionOutcome
+    }
+    prompt_lifecycle {
+        MessageId, PromptRequest, PromptResponse, CancelSessionNotification,
+        UpdateSessionNotification, SessionUpdate, ContentChunk, UserMessage, AgentMessage,
+        AgentThought, UsageUpdate, Cost
+    }
+    providers {
+        ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
+        ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
+        DisableProviderResponse
+    }
+    proxy_chains {
+        InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
+        ProxySuccessorNotification, ProxySuccessorResponse
+    }
+    session_config_options {
+        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
+        SessionConfigKind, SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
+        SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
+        SetSessionConfigOptionRequest, SessionConfigOptionValue, SessionConfigOptionBoolean,
+        SessionConfigOptionValueId, SetSessionConfigOptionResponse, ConfigOptionUpdate
+    }
+    session_delete { DeleteSessionRequest, DeleteSessionResponse }
+    session_list {
+        SessionListCursor, ListSessionsRequest, ListSessionsResponse, SessionInfo,
+        SessionInfoUpdate, ArchiveSessionRequest, ArchiveSessionResponse, UnarchiveSessionRequest,
+        UnarchiveSessionResponse, SessionArchiveFilter, SetSessionTitleRequest,
+        SetSessionTitleResponse
+    }
+    session_setup {
+        SessionId, AbsolutePath, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
+        ReplayFrom, ReplayFromStart, ResumeSessionResponse, CloseSessionRequest,
+        CloseSessionResponse, ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp,
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+    }
+    session_states {
+        StateUpdate, RunningStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate,
+        IdleStateUpdate, StopReason, ErrorStopReason, Usage, BackgroundWork, BackgroundTerminal,
+        BackgroundToolCall, BackgroundSubagent
+    }
+    session_status { SessionStatusRequest, SessionStatusResponse, SessionStatus }
+    slash_commands {
+        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput, TextCommandInput
+    }
+    subagents {
+        SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
+        SessionMessageChunk
+    }
+    system_prompt { SystemPrompt, SystemPromptMode }
+    terminals {
+        TerminalId, TerminalUpdate, TerminalOutput, TerminalOutputChunk, TerminalExitStatus,
+        TerminalSize, TerminalCapabilities, TerminalCancelCapabilities, CancelTerminalRequest,
+        CancelTerminalResponse
+    }
+    tool_calls {
+        ToolCallId, ToolCallUpdate, ToolCallContentChunk, ToolCallCapabilities,
+        ToolCallCancelCapabilities, CancelToolCallRequest, CancelToolCallResponse, ToolKind,
+        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation
+    }
 } };
 
-/// The type of a name.
-pub(crate) fn find(name: &str) -> &'static WireType {
-    V1.iter().find(|wire_type| wire_type.name == name).unwrap_or_else(|| panic!("no type {name}"))
+/// A version of the protocol, as the tests see it.
+pub(crate) struct Version {
+    /// The name of its module.
+    pub(crate) name: &'static str,
+    pub(crate) types: &'static [WireType],
+    pub(crate) shapes: &'static LazyLock<Shapes>,
+    pub(crate) methods: &'static [Method],
 }
 
-/// The list has every type of the sources, and no other.
-#[test]
-fn the_list_is_complete() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/v1");
-    let mut defined = BTreeSet::new();
-    for file in fs::read_dir(folder)? {
-        let path = file?.path();
-        // These are read by method, not from one text.
-        if path.file_name().is_some_and(|name| name == "dispatch.rs") {
-            continue;
-        }
-        for line in fs::read_to_string(&path)?.lines().map(str::trim) {
-            let item = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
-            let name = item.and_then(|item| item.split(|c: char| !c.is_alphanumeric()).next());
-            defined.extend(name.map(str::to_owned));
-        }
+pub(crate) const VERSIONS: [Version; 2] = [
+    Version { name: "v1", types: V1, shapes: &shapes::V1, methods: methods::V1 },
+    Version { name: "v2", types: V2, shapes: &shapes::V2, methods: methods::V2 },
+];
+
+impl Version {
+    /// The type of a name.
+    pub(crate) fn find(&self, name: &str) -> &'static WireType {
+        let find = || self.types.iter().find(|wire_type| wire_type.name == name);
+        find().unwrap_or_else(|| panic!("no type {name} in {}", self.name))
     }
-    let listed: BTreeSet<_> = V1.iter().map(|wire_type| wire_type.name.to_owned()).collect();
-    assert_eq!(listed, defined);
-    assert_eq!(listed.len(), V1.len(), "a type is listed twice");
+
+    /// The files of its types.
+    pub(crate) fn fixtures(&self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(self.name)
+    }
+}
+
+/// The lists have every type of the sources, and no other.
+#[test]
+fn the_lists_are_complete() -> Result<(), Box<dyn Error>> {
+    for version in VERSIONS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(version.name);
+        let mut defined = BTreeSet::new();
+        for file in fs::read_dir(folder)? {
+            let path = file?.path();
+            // These are read by method, not from one text.
+            if path.file_name().is_some_and(|name| name == "dispatch.rs") {
+                continue;
+            }
+            for line in fs::read_to_string(&path)?.lines().map(str::trim) {
+                let item =
+                    line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
+                let name = item.and_then(|item| item.split(|c: char| !c.is_alphanumeric()).next());
+                defined.extend(name.map(str::to_owned));
+            }
+        }
+        let listed: BTreeSet<_> = version.types.iter().map(|one| one.name.to_owned()).collect();
+        assert_eq!(listed, defined, "{}", version.name);
+        assert_eq!(listed.len(), version.types.len(), "a type is listed twice");
+    }
     Ok(())
 }

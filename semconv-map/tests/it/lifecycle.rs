@@ -12,7 +12,9 @@ fn each_method_has_its_span() {
         let (sender, kind) = match method.direction {
             methods::Direction::ToAgent => (C2A, SpanKind::Client),
             methods::Direction::ToClient => (A2C, SpanKind::Server),
-            methods::Direction::ToEither => continue,
+            methods::Direction::ToEither
+            | methods::Direction::ToProxy
+            | methods::Direction::ToProxyOrConductor => continue,
         };
         let mut run = Run::new(Policy::default());
         let params = json!({ "sessionId": "s" });

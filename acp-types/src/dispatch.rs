@@ -1,0 +1,164 @@
+//! What reading by method has in common in all versions.
+use jsonrpc_core::wire::{DecodeError, Object, decode};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+/// Requests of one side and their results.
+macro_rules! requests {
+    (
+        $(#[$rattr:meta])* pub enum $Requests:ident;
+        $(#[$sattr:meta])* pub enum $Responses:ident;
+        $( $method:literal $Request:ident -> $Response:ident, )+
+    ) => {
+        $(#[$rattr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $Requests {
+            $(
+                #[doc = concat!("`", $method, "`")]
+                $Request(Box<$Request>),
+            )+
+            /// A method that this version does not know.
+            Other {
+                /// The method.
+                method: String,
+                /// The parameters as they came.
+                params: Option<Raw>,
+            },
+        }
+
+        impl $Requests {
+            /// Reads the parameters of a request; absent ones and `null` as an empty object.
+            ///
+            /// # Errors
+            /// The method is known and these are not its parameters. The pointer begins at the parameters.
+            pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
+                Ok(match method {
+                    $( $method => Self::$Request(decode($crate::dispatch::object(params))?), )+
+                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
+                })
+            }
+
+            /// The method.
+            pub fn method(&self) -> &str {
+                match self {
+                    $( Self::$Request(_) => $method, )+
+                    Self::Other { method, .. } => method,
+                }
+            }
+        }
+
+        $(#[$sattr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $Responses {
+            $(
+                #[doc = concat!("`", $method, "`")]
+                $Response(Box<$Response>),
+            )+
+            /// The result of a method that this version does not know.
+            Other {
+                /// The method of the request.
+                method: String,
+                /// The result as it came.
+                result: Raw,
+            },
+        }
+
+        impl $Responses {
+            /// Reads the result of a request by the method of that; `null` as an empty object, for there are agents
+            /// that answer so where there is nothing to say.
+            ///
+            /// # Errors
+            /// The method is known and this is not its result. The pointer begins at the result.
+            pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
+                Ok(match method {
+                    $( $method => Self::$Response(Box::new($crate::dispatch::Answer::read(result)?)), )+
+                    other => Self::Other { method: other.into(), result: result.into() },
+                })
+            }
+
+            /// The method of the request.
+            pub fn method(&self) -> &str {
+                match self {
+                    $( Self::$Response(_) => $method, )+
+                    Self::Other { method, .. } => method,
+                }
+            }
+        }
+
+        $(
+            impl RequestParams for $Request {
+                const METHOD: &'static str = $method;
+                const RESPONSE: &'static str = stringify!($Response);
+                type Response = $Response;
+            }
+        )+
+    };
+}
+
+/// Notifications of one side.
+macro_rules! notifications {
+    ( $(#[$attr:meta])* pub enum $Notifications:ident; $( $Notification:ident, )+ ) => {
+        $(#[$attr])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $Notifications {
+            $(
+                #[doc = concat!("Of [`", stringify!($Notification), "`].")]
+                $Notification($Notification),
+            )+
+            /// A method that this version does not know.
+            Other {
+                /// The method.
+                method: String,
+                /// The parameters as they came.
+                params: Option<Raw>,
+            },
+        }
+
+        impl $Notifications {
+            /// Reads the parameters of a notification; absent ones and `null` as an empty object.
+            ///
+            /// # Errors
+            /// The method is known and these are not its parameters. The pointer begins at the parameters.
+            pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
+                Ok(match method {
+                    $(
+                        <$Notification as NotificationParams>::METHOD => {
+                            Self::$Notification(decode($crate::dispatch::object(params))?)
+                        }
+                    )+
+                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
+                })
+            }
+
+            /// The method.
+            pub fn method(&self) -> &str {
+                match self {
+                    $( Self::$Notification(_) => <$Notification as NotificationParams>::METHOD, )+
+                    Self::Other { method, .. } => method,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {notifications, requests};
+
+/// A result that is read by the method of its request.
+pub(crate) trait Answer: Sized {
+    /// Reads the result.
+    fn read(result: &RawValue) -> Result<Self, DecodeError>;
+}
+
+impl<T: Object + DeserializeOwned> Answer for T {
+    fn read(result: &RawValue) -> Result<Self, DecodeError> {
+        decode(object(Some(result)))
+    }
+}
+
+/// The text of an object that may be absent.
+pub(crate) fn object(value: Option<&RawValue>) -> &str {
+    value.map(RawValue::get).filter(|text| *text != "null").unwrap_or("{}")
+}

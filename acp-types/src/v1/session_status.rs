@@ -1,0 +1,39 @@
+//! **Unstable.** Whether an agent has a session in memory.
+//!
+//! Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatusrequest)
+use super::session_setup::SessionId;
+use jsonrpc_core::{object, open_enum};
+
+object! {
+    /// **Unstable.** The client asks whether a session is in memory; nothing else happens.
+    ///
+    /// Method `session/status`. Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatusrequest)
+    pub struct SessionStatusRequest {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Whether a session is in memory, at that moment.
+    ///
+    /// Method `session/status`. Spec: [`SessionStatusResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatusresponse)
+    pub struct SessionStatusResponse {
+        /// Whether it is.
+        status: SessionStatus = "status",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// **Unstable.** Whether a session is in memory. One that is not known means `saved`.
+    ///
+    /// Spec: [`SessionStatus`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatus)
+    pub enum SessionStatus {
+        /// It is.
+        Open = "open",
+        /// It is not, and can be resumed.
+        Saved = "saved",
+    }
+}

@@ -1,0 +1,185 @@
+//! **Unstable.** Sessions that a session began and owns, and what they say to each other.
+//!
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+use super::content::ContentBlock;
+use super::prompt_turn::{MessageId, Usage};
+use super::session_setup::SessionId;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Meta};
+use jsonrpc_core::{ErrorObject, object, open_union};
+
+object! {
+    /// **Unstable.** A session owns another, or that one has changed. Absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
+    pub struct SubagentUpdate {
+        /// The one that is owned; the first update announces it, before anything else names it.
+        session_id: SessionId = "sessionId",
+    }
+    patch {
+        /// What it is called here, for people to read.
+        title: String = "title",
+        /// What it is for, for people to read.
+        description: String = "description",
+        /// What the client may do to it.
+        capabilities: SubagentSessionCapabilities = "capabilities",
+        /// How it stands, whole; cleared means that nobody knows, not that it is idle.
+        state: StateUpdate = "state",
+        /// Absolute path of the folder that it works in; cleared means that of its owner.
+        cwd: String = "cwd",
+        /// Absolute paths of more folders that belong to it; cleared means those of its owner.
+        additional_directories: Vec<String> = "additionalDirectories",
+        /// `_meta`: a patch by key; a key that is `null` goes away.
+        meta: Meta = "_meta",
+    }
+}
+
+object! {
+    /// **Unstable.** What the client may do to a session that another owns.
+    ///
+    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentsessioncapabilities)
+    pub struct SubagentSessionCapabilities {}
+    optional {
+        /// Present when it may send `session/cancel`.
+        cancel: SessionCancelCapabilities = "cancel",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client may cancel the work of a session that another owns.
+    ///
+    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncancelcapabilities)
+    pub struct SessionCancelCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A message from one session to another. Absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessage)
+    pub struct SessionMessage {
+        /// Names it within the session that it is reported in.
+        message_id: MessageId = "messageId",
+    }
+    patch {
+        /// The session that sends it.
+        sender_session_id: SessionId = "senderSessionId",
+        /// The session that receives it.
+        recipient_session_id: SessionId = "recipientSessionId",
+        /// What the sender calls it.
+        sender_message_id: MessageId = "senderMessageId",
+        /// What the recipient calls it.
+        recipient_message_id: MessageId = "recipientMessageId",
+        /// What it says, whole.
+        content: Vec<ContentBlock> = "content",
+        /// `_meta`: a patch by key; a key that is `null` goes away.
+        meta: Meta = "_meta",
+    }
+}
+
+object! {
+    /// **Unstable.** A piece of a message from one session to another, to be added at the end.
+    ///
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionmessagechunk)
+    pub struct SessionMessageChunk {
+        /// Which message.
+        message_id: MessageId = "messageId",
+        /// The piece.
+        content: ContentBlock = "content",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// **Unstable.** What a session is at. One that is unknown is busy, never idle.
+    ///
+    /// Spec: [`StateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#stateupdate)
+    pub enum StateUpdate by "state" {
+        /// It works.
+        Running(RunningStateUpdate) = "running",
+        /// It has nothing to do in the foreground.
+        Idle(Box<IdleStateUpdate>) = "idle",
+        /// It waits for the user.
+        RequiresAction(RequiresActionStateUpdate) = "requires_action",
+        /// **Unstable.** Nobody knows.
+        UnknownState(UnknownStateUpdate) = "unknown",
+    }
+}
+
+object! {
+    /// **Unstable.** A session works.
+    ///
+    /// Spec: [`RunningStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#runningstateupdate)
+    pub struct RunningStateUpdate {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A session waits for the user.
+    ///
+    /// Spec: [`RequiresActionStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#requiresactionstateupdate)
+    pub struct RequiresActionStateUpdate {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Nobody knows what a session is at.
+    ///
+    /// Spec: [`UnknownStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#unknownstateupdate)
+    pub struct UnknownStateUpdate {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A session has nothing to do in the foreground.
+    ///
+    /// Spec: [`IdleStateUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
+    pub struct IdleStateUpdate {}
+    optional {
+        /// The tokens that the work took which has ended.
+        usage: Box<Usage> = "usage",
+    }
+    rest {
+        /// Why its work ended, where the agent says so.
+        stop_reason: IdleStopReason,
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// **Unstable.** Why an agent ended its work; an agent need not say so.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
+    pub enum IdleStopReason by "stopReason" {
+        /// The model finished without asking for another tool.
+        EndTurn(Extra) = "end_turn",
+        /// The token limit was reached.
+        MaxTokens(Extra) = "max_tokens",
+        /// The agent asked the model as often as it may.
+        MaxTurnRequests(Extra) = "max_turn_requests",
+        /// The agent refuses to go on.
+        Refusal(Extra) = "refusal",
+        /// The client cancelled the work.
+        Cancelled(Extra) = "cancelled",
+        /// The work failed.
+        Error(ErrorStopReason) = "error",
+    }
+    untagged {
+        /// The agent does not say.
+        NotReported(Extra),
+    }
+}
+
+object! {
+    /// **Unstable.** The work of a session failed.
+    ///
+    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason)
+    pub struct ErrorStopReason {}
+    optional {
+        /// What went wrong, where the agent says so.
+        error: Box<ErrorObject> = "error",
+    }
+}

@@ -1,0 +1,133 @@
+//! What the agent means to do.
+//!
+//! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v2/agent-plan)
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names a plan within its session.
+    ///
+    /// Spec: [`PlanId`](https://agentclientprotocol.com/protocol/v2/schema#planid)
+    pub struct PlanId;
+}
+
+object! {
+    /// A plan as it is now, whole.
+    ///
+    /// Spec: [`PlanUpdate`](https://agentclientprotocol.com/protocol/v2/schema#planupdate)
+    pub struct PlanUpdate {
+        /// The plan.
+        plan: PlanUpdateContent = "plan",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// A plan. One that is unknown takes the place of the plan whose `planId` it has.
+    ///
+    /// Spec: [`PlanUpdateContent`](https://agentclientprotocol.com/protocol/v2/schema#planupdatecontent)
+    pub enum PlanUpdateContent by "type" {
+        /// What is to be done, one after the other.
+        Items(PlanItems) = "items",
+        /// **Unstable.** A file.
+        File(PlanFile) = "file",
+        /// **Unstable.** A text.
+        Markdown(PlanMarkdown) = "markdown",
+    }
+}
+
+object! {
+    /// A plan that is a list.
+    ///
+    /// Spec: [`PlanItems`](https://agentclientprotocol.com/protocol/v2/schema#planitems)
+    pub struct PlanItems {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// What is to be done, all of it.
+        entries: Vec<PlanEntry> = "entries",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Something that is to be done.
+    ///
+    /// Spec: [`PlanEntry`](https://agentclientprotocol.com/protocol/v2/schema#planentry)
+    pub struct PlanEntry {
+        /// What it is, for people to read.
+        content: String = "content",
+        /// How much it matters.
+        priority: PlanEntryPriority = "priority",
+        /// How it stands.
+        status: PlanEntryStatus = "status",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// How much an entry of a plan matters.
+    ///
+    /// Spec: [`PlanEntryPriority`](https://agentclientprotocol.com/protocol/v2/schema#planentrypriority)
+    pub enum PlanEntryPriority {
+        /// The goal depends on it.
+        High = "high",
+        /// It matters, and is not decisive.
+        Medium = "medium",
+        /// It would be nice.
+        Low = "low",
+    }
+}
+
+open_enum! {
+    /// How an entry of a plan stands.
+    ///
+    /// Spec: [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v2/schema#planentrystatus)
+    pub enum PlanEntryStatus {
+        /// It has not begun.
+        Pending = "pending",
+        /// The agent is at it.
+        InProgress = "in_progress",
+        /// It is done.
+        Completed = "completed",
+        /// It will not be done.
+        Cancelled = "cancelled",
+    }
+}
+
+object! {
+    /// **Unstable.** A plan that is a file.
+    ///
+    /// Spec: [`PlanFile`](https://agentclientprotocol.com/protocol/v2/draft/schema#planfile)
+    pub struct PlanFile {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// Where the file is.
+        uri: String = "uri",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A plan that is a text.
+    ///
+    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v2/draft/schema#planmarkdown)
+    pub struct PlanMarkdown {
+        /// Which plan.
+        plan_id: PlanId = "planId",
+        /// The text, Markdown.
+        content: String = "content",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A plan is gone.
+    ///
+    /// Spec: [`PlanRemoved`](https://agentclientprotocol.com/protocol/v2/draft/schema#planremoved)
+    pub struct PlanRemoved {
+        /// Which one.
+        plan_id: PlanId = "planId",
+    }
+    and "_meta"
+}

@@ -1,0 +1,174 @@
+//! Logging in to the agent, and out again.
+//!
+//! Spec: [Authentication](https://agentclientprotocol.com/protocol/v2/authentication)
+use super::session_setup::EnvVariable;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names a way to log in.
+    ///
+    /// Spec: [`AuthMethodId`](https://agentclientprotocol.com/protocol/v2/schema#authmethodid)
+    pub struct AuthMethodId;
+}
+
+open_union! {
+    /// A way to log in that an agent offers.
+    ///
+    /// Spec: [`AuthMethod`](https://agentclientprotocol.com/protocol/v2/schema#authmethod)
+    pub enum AuthMethod by "type" {
+        /// The client runs the agent's program in a terminal, where the user logs in.
+        Terminal(AuthMethodTerminal) = "terminal",
+        /// The agent sees to it, when `auth/login` asks it to.
+        Agent(AuthMethodAgent) = "agent",
+    }
+}
+
+object! {
+    /// The client runs the agent's program in a terminal, where the user logs in.
+    ///
+    /// Spec: [`AuthMethodTerminal`](https://agentclientprotocol.com/protocol/v2/schema#authmethodterminal)
+    pub struct AuthMethodTerminal {
+        /// Names it; not for `auth/login`.
+        method_id: AuthMethodId = "methodId",
+        /// What to call it before the user.
+        name: String = "name",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+        /// Arguments to add to the agent's command.
+        args: Vec<String> = "args",
+        /// Variables to set over the agent's environment, each name once.
+        env: Vec<EnvVariable> = "env",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent sees to the login itself.
+    ///
+    /// Spec: [`AuthMethodAgent`](https://agentclientprotocol.com/protocol/v2/schema#authmethodagent)
+    pub struct AuthMethodAgent {
+        /// Names it in `auth/login`.
+        method_id: AuthMethodId = "methodId",
+        /// What to call it before the user.
+        name: String = "name",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client asks the agent to log in.
+    ///
+    /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
+    pub struct LoginAuthRequest {
+        /// One of the ways that the agent offered.
+        method_id: AuthMethodId = "methodId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent is logged in.
+    ///
+    /// Method `auth/login`. Spec: [`LoginAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#loginauthresponse)
+    pub struct LoginAuthResponse {}
+    and "_meta"
+}
+
+object! {
+    /// The client asks the agent to log out.
+    ///
+    /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
+    pub struct LogoutAuthRequest {}
+    and "_meta"
+}
+
+object! {
+    /// The agent is logged out.
+    ///
+    /// Method `auth/logout`. Spec: [`LogoutAuthResponse`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthresponse)
+    pub struct LogoutAuthResponse {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client asks whether the user has to log in.
+    ///
+    /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
+    pub struct AuthStatusRequest {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Whether the user has to log in.
+    ///
+    /// Method `auth/status`. Spec: [`AuthStatusResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusresponse)
+    pub struct AuthStatusResponse {
+        /// Whether a session can begin as things are.
+        state: AuthState = "state",
+    }
+    optional {
+        /// The accounts that the agent has, to show; absent means none.
+        accounts: Vec<AuthAccount> = "accounts",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** Whether the user has to log in has changed.
+    ///
+    /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
+    pub struct AuthStatusUpdateNotification {
+        /// Whether a session can begin as things are.
+        state: AuthState = "state",
+    }
+    optional {
+        /// The accounts that the agent has, to show; absent means none.
+        accounts: Vec<AuthAccount> = "accounts",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// **Unstable.** Whether a session can begin as things are. One that is not known means `unknown`.
+    ///
+    /// Spec: [`AuthState`](https://agentclientprotocol.com/protocol/v2/draft/schema#authstate)
+    pub enum AuthState {
+        /// It can: the user is logged in.
+        Authenticated = "authenticated",
+        /// It cannot: the user has to log in.
+        Unauthenticated = "unauthenticated",
+        /// It can: nobody has to log in.
+        NotRequired = "not_required",
+        /// The agent does not know.
+        UnknownState = "unknown",
+    }
+}
+
+object! {
+    /// **Unstable.** An account that an agent has.
+    ///
+    /// Spec: [`AuthAccount`](https://agentclientprotocol.com/protocol/v2/draft/schema#authaccount)
+    pub struct AuthAccount {
+        /// What to call it before the user.
+        label: String = "label",
+    }
+    optional {
+        /// Whether it is in use.
+        active: bool = "active",
+        /// The user's name.
+        name: String = "name",
+        /// The user's e-mail address.
+        email: String = "email",
+        /// The organization that it belongs to.
+        organization: String = "organization",
+    }
+    and "_meta"
+}

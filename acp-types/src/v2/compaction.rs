@@ -1,0 +1,64 @@
+//! Making room in the context.
+//!
+//! Spec: [Compaction](https://agentclientprotocol.com/protocol/v2/schema#compactionupdate)
+use super::content::ContentBlock;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Meta;
+use jsonrpc_core::{object, open_enum, string_id};
+
+string_id! {
+    /// Names a compaction within its session.
+    ///
+    /// Spec: [`CompactionId`](https://agentclientprotocol.com/protocol/v2/schema#compactionid)
+    pub struct CompactionId;
+}
+
+object! {
+    /// A compaction begins or changes. Of the patched members, absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`CompactionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#compactionupdate)
+    pub struct CompactionUpdate {
+        /// Which one; the first update of an id begins it.
+        compaction_id: CompactionId = "compactionId",
+        /// How it stands.
+        status: CompactionStatus = "status",
+    }
+    patch {
+        /// What was kept, for people to read, whole.
+        summary: Vec<ContentBlock> = "summary",
+        /// What went wrong.
+        error: String = "error",
+        /// `_meta`: what peers agreed on outside the protocol.
+        meta: Meta = "_meta",
+    }
+}
+
+open_enum! {
+    /// How a compaction stands.
+    ///
+    /// Spec: [`CompactionStatus`](https://agentclientprotocol.com/protocol/v2/schema#compactionstatus)
+    pub enum CompactionStatus {
+        /// It runs.
+        InProgress = "in_progress",
+        /// It ended well.
+        Completed = "completed",
+        /// It ended with an error.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+object! {
+    /// A piece of a compaction's summary, to be added at the end.
+    ///
+    /// Spec: [`CompactionSummaryChunk`](https://agentclientprotocol.com/protocol/v2/schema#compactionsummarychunk)
+    pub struct CompactionSummaryChunk {
+        /// Which one; a new id begins a compaction that runs.
+        compaction_id: CompactionId = "compactionId",
+        /// The piece.
+        content: ContentBlock = "content",
+    }
+    and "_meta"
+}

@@ -1,0 +1,248 @@
+//! What people, models and tools say: text, images, audio, resources.
+//!
+//! Spec: [Content](https://agentclientprotocol.com/protocol/v2/content)
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{member_union, object, open_enum, open_union, string_id};
+
+string_id! {
+    /// What format some content has, such as `image/png`. It is kept as it came, and not checked.
+    ///
+    /// Spec: [`MediaType`](https://agentclientprotocol.com/protocol/v2/schema#mediatype)
+    pub struct MediaType;
+}
+
+open_union! {
+    /// A block of content.
+    ///
+    /// Spec: [`ContentBlock`](https://agentclientprotocol.com/protocol/v2/schema#contentblock)
+    pub enum ContentBlock by "type" {
+        /// Text, plain or Markdown.
+        Text(TextContent) = "text",
+        /// An image.
+        Image(Box<ImageContent>) = "image",
+        /// Audio.
+        Audio(Box<AudioContent>) = "audio",
+        /// Where a resource is.
+        ResourceLink(Box<ResourceLink>) = "resource_link",
+        /// A resource itself.
+        Resource(Box<EmbeddedResource>) = "resource",
+    }
+}
+
+impl From<TextContent> for ContentBlock {
+    fn from(text: TextContent) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<String> for ContentBlock {
+    fn from(text: String) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+}
+
+impl From<&str> for ContentBlock {
+    fn from(text: &str) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+}
+
+object! {
+    /// Text, plain or Markdown.
+    ///
+    /// Spec: [`TextContent`](https://agentclientprotocol.com/protocol/v2/schema#textcontent)
+    pub struct TextContent {
+        /// The text.
+        text: String = "text",
+    }
+    optional {
+        /// How to use and show it.
+        annotations: Box<Annotations> = "annotations",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An image.
+    ///
+    /// Spec: [`ImageContent`](https://agentclientprotocol.com/protocol/v2/schema#imagecontent)
+    pub struct ImageContent {
+        /// Its bytes in base64.
+        data: String = "data",
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+    }
+    optional {
+        /// Where it is from.
+        uri: String = "uri",
+        /// How to use and show it.
+        annotations: Box<Annotations> = "annotations",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Audio.
+    ///
+    /// Spec: [`AudioContent`](https://agentclientprotocol.com/protocol/v2/schema#audiocontent)
+    pub struct AudioContent {
+        /// Its bytes in base64.
+        data: String = "data",
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+    }
+    optional {
+        /// How to use and show it.
+        annotations: Box<Annotations> = "annotations",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Where a resource is that the agent can read.
+    ///
+    /// Spec: [`ResourceLink`](https://agentclientprotocol.com/protocol/v2/schema#resourcelink)
+    pub struct ResourceLink {
+        /// Its name, for programs.
+        name: String = "name",
+        /// Where it is.
+        uri: String = "uri",
+    }
+    optional {
+        /// Its name, for people.
+        title: String = "title",
+        /// What it is.
+        description: String = "description",
+        /// Pictures to show for it.
+        icons: Vec<Icon> = "icons",
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+        /// Its size in bytes.
+        size: u64 = "size",
+        /// How to use and show it.
+        annotations: Box<Annotations> = "annotations",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A picture to show for something.
+    ///
+    /// Spec: [`Icon`](https://agentclientprotocol.com/protocol/v2/schema#icon)
+    pub struct Icon {
+        /// Where it is: an `https:` or a `data:` URI.
+        src: String = "src",
+    }
+    optional {
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+        /// The sizes that it has, each as `48x48`, or `any`.
+        sizes: Vec<String> = "sizes",
+        /// The background that it is made for.
+        theme: IconTheme = "theme",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// The background that a picture is made for.
+    ///
+    /// Spec: [`IconTheme`](https://agentclientprotocol.com/protocol/v2/schema#icontheme)
+    pub enum IconTheme {
+        /// A light one.
+        Light = "light",
+        /// A dark one.
+        Dark = "dark",
+    }
+}
+
+object! {
+    /// A resource itself.
+    ///
+    /// Spec: [`EmbeddedResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresource)
+    pub struct EmbeddedResource {
+        /// Its contents.
+        resource: EmbeddedResourceResource = "resource",
+    }
+    optional {
+        /// How to use and show it.
+        annotations: Box<Annotations> = "annotations",
+    }
+    and "_meta"
+}
+
+member_union! {
+    /// The contents of a resource.
+    ///
+    /// Spec: [`EmbeddedResourceResource`](https://agentclientprotocol.com/protocol/v2/schema#embeddedresourceresource)
+    pub enum EmbeddedResourceResource {
+        /// Text.
+        Text(TextResourceContents) has "text",
+        /// Bytes.
+        Blob(BlobResourceContents) has "blob",
+    }
+}
+
+object! {
+    /// The text of a resource.
+    ///
+    /// Spec: [`TextResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#textresourcecontents)
+    pub struct TextResourceContents {
+        /// Where the resource is.
+        uri: String = "uri",
+        /// The text.
+        text: String = "text",
+    }
+    optional {
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The bytes of a resource.
+    ///
+    /// Spec: [`BlobResourceContents`](https://agentclientprotocol.com/protocol/v2/schema#blobresourcecontents)
+    pub struct BlobResourceContents {
+        /// Where the resource is.
+        uri: String = "uri",
+        /// The bytes in base64.
+        blob: String = "blob",
+    }
+    optional {
+        /// Its media type.
+        mime_type: MediaType = "mimeType",
+    }
+    and "_meta"
+}
+
+object! {
+    /// How to use and show a block of content.
+    ///
+    /// Spec: [`Annotations`](https://agentclientprotocol.com/protocol/v2/schema#annotations)
+    pub struct Annotations {}
+    optional {
+        /// Whom it is for.
+        audience: Vec<Role> = "audience",
+        /// When it last changed, an ISO 8601 timestamp.
+        last_modified: String = "lastModified",
+        /// How much it matters, from 0 to 1.
+        priority: f64 = "priority",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// Who speaks, or is spoken to.
+    ///
+    /// Spec: [`Role`](https://agentclientprotocol.com/protocol/v2/schema#role)
+    pub enum Role {
+        /// The model.
+        Assistant = "assistant",
+        /// The person.
+        User = "user",
+    }
+}

@@ -1,0 +1,197 @@
+//! Reading parameters and results by their method.
+//!
+//! Names are the schema's: a client request is one that a client sends and an agent receives. What is unstable is read
+//! as well; the [table](crate::methods) says what is.
+//!
+//! ```
+//! use acp_types::v2::dispatch::{AgentNotification, AgentResponse};
+//! use acp_types::v2::prompt_lifecycle::SessionUpdate;
+//! use acp_types::v2::session_states::StateUpdate;
+//! use jsonrpc_core::wire::Raw;
+//!
+//! let result = Raw::from_text(r#"{"messageId":"m-1"}"#)?;
+//! let response = AgentResponse::decode("session/prompt", result.as_ref())?;
+//! let AgentResponse::PromptResponse(prompt) = response else { panic!("not of a prompt") };
+//! assert_eq!(prompt.message_id.as_str(), "m-1");
+//!
+//! let params = r#"{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}}"#;
+//! let notification = AgentNotification::decode("session/update", Some(Raw::from_text(params)?.as_ref()))?;
+//! let AgentNotification::UpdateSessionNotification(reported) = notification else { panic!("not an update") };
+//! assert!(matches!(reported.update, SessionUpdate::StateUpdate(StateUpdate::Idle(_))));
+//! # Ok::<(), jsonrpc_core::wire::DecodeError>(())
+//! ```
+use super::authentication::{
+    AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, LoginAuthRequest,
+    LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse,
+};
+use super::cancellation::CancelRequestNotification;
+use super::elicitation::{
+    CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
+};
+use super::initialization::{InitializeRequest, InitializeResponse};
+use super::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
+use super::permissions::{RequestPermissionRequest, RequestPermissionResponse};
+use super::prompt_lifecycle::{
+    CancelSessionNotification, PromptRequest, PromptResponse, UpdateSessionNotification,
+};
+use super::providers::{
+    DisableProviderRequest, DisableProviderResponse, ListProvidersRequest, ListProvidersResponse,
+    SetProviderRequest, SetProviderResponse,
+};
+use super::proxy_chains::{
+    InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorNotification,
+    ProxySuccessorRequest, ProxySuccessorResponse,
+};
+use super::session_config_options::{
+    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+};
+use super::session_delete::{DeleteSessionRequest, DeleteSessionResponse};
+use super::session_list::{
+    ArchiveSessionRequest, ArchiveSessionResponse, ListSessionsRequest, ListSessionsResponse,
+    SetSessionTitleRequest, SetSessionTitleResponse, UnarchiveSessionRequest,
+    UnarchiveSessionResponse,
+};
+use super::session_setup::{
+    CloseSessionRequest, CloseSessionResponse, ForkSessionRequest, ForkSessionResponse,
+    NewSessionRequest, NewSessionResponse, ResumeSessionRequest, ResumeSessionResponse,
+};
+use super::session_status::{SessionStatusRequest, SessionStatusResponse};
+use super::terminals::{CancelTerminalRequest, CancelTerminalResponse};
+use super::tool_calls::{CancelToolCallRequest, CancelToolCallResponse};
+use crate::dispatch::{Answer, notifications, requests};
+use crate::methods::{NotificationParams, RequestParams};
+use alloc::boxed::Box;
+use alloc::string::String;
+use jsonrpc_core::wire::{DecodeError, Raw, decode};
+use serde_json::value::RawValue;
+
+requests! {
+    /// A request that a client sends and an agent receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum ClientRequest;
+
+    /// A result that an agent sends and a client receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum AgentResponse;
+
+    "initialize" InitializeRequest -> InitializeResponse,
+    "auth/login" LoginAuthRequest -> LoginAuthResponse,
+    "auth/logout" LogoutAuthRequest -> LogoutAuthResponse,
+    "session/new" NewSessionRequest -> NewSessionResponse,
+    "session/resume" ResumeSessionRequest -> ResumeSessionResponse,
+    "session/close" CloseSessionRequest -> CloseSessionResponse,
+    "session/list" ListSessionsRequest -> ListSessionsResponse,
+    "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
+    "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
+    "session/prompt" PromptRequest -> PromptResponse,
+    "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse,
+    "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse,
+    "auth/status" AuthStatusRequest -> AuthStatusResponse,
+    "providers/list" ListProvidersRequest -> ListProvidersResponse,
+    "providers/set" SetProviderRequest -> SetProviderResponse,
+    "providers/disable" DisableProviderRequest -> DisableProviderResponse,
+    "session/fork" ForkSessionRequest -> ForkSessionResponse,
+    "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
+    "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
+    "session/status" SessionStatusRequest -> SessionStatusResponse,
+    "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
+}
+
+requests! {
+    /// A request that an agent sends and a client receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum AgentRequest;
+
+    /// A result that a client sends and an agent receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum ClientResponse;
+
+    "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse,
+    "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
+    "mcp/message" MessageMcpRequest -> MessageMcpResponse,
+}
+
+requests! {
+    /// **Unstable.** A request between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyRequest;
+
+    /// **Unstable.** A result between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyResponse;
+
+    "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
+    "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
+}
+
+notifications! {
+    /// A notification that a client sends and an agent receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum ClientNotification;
+
+    CancelSessionNotification,
+    MessageMcpNotification,
+    CancelRequestNotification,
+}
+
+notifications! {
+    /// A notification that an agent sends and a client receives.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+    pub enum AgentNotification;
+
+    UpdateSessionNotification,
+    CompleteElicitationNotification,
+    AuthStatusUpdateNotification,
+    CancelRequestNotification,
+}
+
+notifications! {
+    /// **Unstable.** A notification between a conductor and a proxy.
+    ///
+    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    pub enum ProxyNotification;
+
+    ProxySuccessorNotification,
+}
+
+impl NotificationParams for CancelSessionNotification {
+    const METHOD: &'static str = "session/cancel";
+}
+
+impl NotificationParams for MessageMcpNotification {
+    const METHOD: &'static str = "mcp/message";
+}
+
+impl NotificationParams for CancelRequestNotification {
+    const METHOD: &'static str = "$/cancel_request";
+}
+
+impl NotificationParams for UpdateSessionNotification {
+    const METHOD: &'static str = "session/update";
+}
+
+impl NotificationParams for CompleteElicitationNotification {
+    const METHOD: &'static str = "elicitation/complete";
+}
+
+impl NotificationParams for AuthStatusUpdateNotification {
+    const METHOD: &'static str = "auth/status_update";
+}
+
+impl NotificationParams for ProxySuccessorNotification {
+    const METHOD: &'static str = "proxy/successor";
+}
+
+impl Answer for ProxySuccessorResponse {
+    fn read(result: &RawValue) -> Result<Self, DecodeError> {
+        Ok(Self(result.into()))
+    }
+}

@@ -1,0 +1,478 @@
+//! Questions to the user: forms, and pages to go to.
+//!
+//! Spec: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
+use super::session_setup::SessionId;
+use super::tool_calls::ToolCallId;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Members, Object, Raw};
+use jsonrpc_core::{RequestId, member_union, object, open_enum, open_union, string_id};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+string_id! {
+    /// Names a question that sends the user to a page.
+    ///
+    /// Spec: [`ElicitationId`](https://agentclientprotocol.com/protocol/v2/schema#elicitationid)
+    pub struct ElicitationId;
+}
+
+object! {
+    /// The agent asks the user something.
+    ///
+    /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    pub struct CreateElicitationRequest {
+        /// The question, for people to read.
+        message: String = "message",
+    }
+    rest {
+        /// How to ask it.
+        mode: ElicitationMode,
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// How to ask the user. A client must not show a mode that it does not know.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    pub enum ElicitationMode by "mode" {
+        /// With a form.
+        Form(Box<ElicitationFormMode>) = "form",
+        /// On a page.
+        Url(Box<ElicitationUrlMode>) = "url",
+    }
+}
+
+object! {
+    /// The user is asked with a form.
+    ///
+    /// Spec: [`ElicitationFormMode`](https://agentclientprotocol.com/protocol/v2/schema#elicitationformmode)
+    pub struct ElicitationFormMode {
+        /// What the form asks for.
+        requested_schema: ElicitationSchema = "requestedSchema",
+    }
+    rest {
+        /// What the question belongs to.
+        scope: ElicitationScope,
+    }
+}
+
+object! {
+    /// The user is sent to a page.
+    ///
+    /// Spec: [`ElicitationUrlMode`](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlmode)
+    pub struct ElicitationUrlMode {
+        /// Names the question, for `elicitation/complete`.
+        elicitation_id: ElicitationId = "elicitationId",
+        /// The page.
+        url: String = "url",
+    }
+    rest {
+        /// What the question belongs to.
+        scope: ElicitationScope,
+    }
+}
+
+member_union! {
+    /// What a question belongs to.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    pub enum ElicitationScope {
+        /// A session.
+        Session(ElicitationSessionScope) has "sessionId",
+        /// A request of the client that is not of a session.
+        Request(ElicitationRequestScope) has "requestId",
+    }
+}
+
+object! {
+    /// A question belongs to a session.
+    ///
+    /// Spec: [`ElicitationSessionScope`](https://agentclientprotocol.com/protocol/v2/schema#elicitationsessionscope)
+    pub struct ElicitationSessionScope {
+        /// Which one.
+        session_id: SessionId = "sessionId",
+    }
+    optional {
+        /// Which of its tool calls asks.
+        tool_call_id: ToolCallId = "toolCallId",
+    }
+}
+
+object! {
+    /// A question belongs to a request of the client.
+    ///
+    /// Spec: [`ElicitationRequestScope`](https://agentclientprotocol.com/protocol/v2/schema#elicitationrequestscope)
+    pub struct ElicitationRequestScope {
+        /// Which one.
+        request_id: RequestId = "requestId",
+    }
+}
+
+object! {
+    /// What a form asks for: a flat object in a part of JSON Schema.
+    ///
+    /// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
+    pub struct ElicitationSchema {
+        /// What the form gives.
+        r#type: ElicitationSchemaType = "type",
+        /// Its fields, in the order to show them.
+        properties: ElicitationProperties = "properties",
+    }
+    optional {
+        /// The form's title.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// Names of the fields that must be filled in.
+        required: Vec<String> = "required",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// What a form gives.
+    ///
+    /// Spec: [`ElicitationSchemaType`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschematype)
+    pub enum ElicitationSchemaType {
+        /// An object with a member for each field.
+        Object = "object",
+    }
+}
+
+/// The fields of a form by name, in the order in which the agent wrote them.
+///
+/// Spec: [`ElicitationSchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationschema)
+///
+/// JSON gives the order of members no meaning, and people do: it is the order to show the fields in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ElicitationProperties(
+    /// Names and fields.
+    pub Vec<(String, ElicitationPropertySchema)>,
+);
+
+impl ElicitationProperties {
+    /// The field of this name.
+    pub fn get(&self, name: &str) -> Option<&ElicitationPropertySchema> {
+        self.0.iter().find(|(property, _)| property == name).map(|(_, schema)| schema)
+    }
+}
+
+impl Object for ElicitationProperties {
+    const NAME: &'static str = "ElicitationProperties";
+
+    fn read_members<'de, M: Members<'de>>(mut members: M) -> Result<Self, M::Error> {
+        let mut properties = Vec::new();
+        while let Some(name) = members.next_name()? {
+            properties.push((String::from(name.as_str()), members.next_value()?));
+        }
+        Ok(Self(properties))
+    }
+
+    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
+        self.0.iter().try_for_each(|(name, schema)| out.serialize_entry(name, schema))
+    }
+}
+
+object! { @serde ElicitationProperties }
+
+open_union! {
+    /// A field of a form.
+    ///
+    /// Spec: [`ElicitationPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#elicitationpropertyschema)
+    pub enum ElicitationPropertySchema by "type" {
+        /// Text, or one out of several.
+        String(Box<StringPropertySchema>) = "string",
+        /// A number.
+        Number(Box<NumberPropertySchema>) = "number",
+        /// A whole number.
+        Integer(Box<IntegerPropertySchema>) = "integer",
+        /// Yes or no.
+        Boolean(Box<BooleanPropertySchema>) = "boolean",
+        /// Several out of several.
+        Array(Box<MultiSelectPropertySchema>) = "array",
+    }
+}
+
+open_enum! {
+    /// What a text must look like. An unknown one is no rule, only a remark.
+    ///
+    /// Spec: [`StringFormat`](https://agentclientprotocol.com/protocol/v2/schema#stringformat)
+    pub enum StringFormat {
+        /// An e-mail address.
+        Email = "email",
+        /// A URI.
+        Uri = "uri",
+        /// A date.
+        Date = "date",
+        /// A date and a time.
+        DateTime = "date-time",
+    }
+}
+
+object! {
+    /// A field for text, or one out of several.
+    ///
+    /// Spec: [`StringPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#stringpropertyschema)
+    pub struct StringPropertySchema {}
+    optional {
+        /// The field's label.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// How many characters at least.
+        min_length: u32 = "minLength",
+        /// How many characters at most.
+        max_length: u32 = "maxLength",
+        /// A regular expression that the text must match.
+        pattern: String = "pattern",
+        /// What the text must look like.
+        format: StringFormat = "format",
+        /// What to begin with.
+        default: String = "default",
+        /// The values to choose from.
+        r#enum: Vec<String> = "enum",
+        /// The values to choose from, with what to call them.
+        one_of: Vec<EnumOption> = "oneOf",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A value to choose, with what to call it.
+    ///
+    /// Spec: [`EnumOption`](https://agentclientprotocol.com/protocol/v2/schema#enumoption)
+    pub struct EnumOption {
+        /// The value.
+        r#const: String = "const",
+        /// What to call it before the user.
+        title: String = "title",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A field for a number.
+    ///
+    /// Spec: [`NumberPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#numberpropertyschema)
+    pub struct NumberPropertySchema {}
+    optional {
+        /// The field's label.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// The least.
+        minimum: f64 = "minimum",
+        /// The most.
+        maximum: f64 = "maximum",
+        /// What to begin with.
+        default: f64 = "default",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A field for a whole number.
+    ///
+    /// Spec: [`IntegerPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#integerpropertyschema)
+    pub struct IntegerPropertySchema {}
+    optional {
+        /// The field's label.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// The least.
+        minimum: i64 = "minimum",
+        /// The most.
+        maximum: i64 = "maximum",
+        /// What to begin with.
+        default: i64 = "default",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A field for yes or no.
+    ///
+    /// Spec: [`BooleanPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#booleanpropertyschema)
+    pub struct BooleanPropertySchema {}
+    optional {
+        /// The field's label.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// What to begin with.
+        default: bool = "default",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A field for several out of several.
+    ///
+    /// Spec: [`MultiSelectPropertySchema`](https://agentclientprotocol.com/protocol/v2/schema#multiselectpropertyschema)
+    pub struct MultiSelectPropertySchema {
+        /// The values to choose from.
+        items: MultiSelectItems = "items",
+    }
+    optional {
+        /// The field's label.
+        title: String = "title",
+        /// More about it, for the user.
+        description: String = "description",
+        /// How many at least.
+        min_items: u64 = "minItems",
+        /// How many at most.
+        max_items: u64 = "maxItems",
+        /// What to begin with.
+        default: Vec<String> = "default",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// The values of a field for several.
+    ///
+    /// Spec: [`MultiSelectItems`](https://agentclientprotocol.com/protocol/v2/schema#multiselectitems)
+    pub enum MultiSelectItems by "type" {
+        /// As they are.
+        String(StringMultiSelectItems) = "string",
+    }
+    untagged {
+        /// With what to call them; meant when there is no tag.
+        Titled(TitledMultiSelectItems),
+    }
+}
+
+object! {
+    /// Values as they are.
+    ///
+    /// Spec: [`StringMultiSelectItems`](https://agentclientprotocol.com/protocol/v2/schema#stringmultiselectitems)
+    pub struct StringMultiSelectItems {
+        /// The values.
+        r#enum: Vec<String> = "enum",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Values with what to call them.
+    ///
+    /// Spec: [`TitledMultiSelectItems`](https://agentclientprotocol.com/protocol/v2/schema#titledmultiselectitems)
+    pub struct TitledMultiSelectItems {
+        /// The values.
+        any_of: Vec<EnumOption> = "anyOf",
+    }
+    and "_meta"
+}
+
+object! {
+    /// What came of a question.
+    ///
+    /// Method `elicitation/create`. Spec: [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
+    pub struct CreateElicitationResponse {}
+    rest {
+        /// What the user did.
+        action: ElicitationAction,
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What the user did about a question. An agent reads one that it does not know as `cancel`.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#createelicitationresponse)
+    pub enum ElicitationAction by "action" {
+        /// Answered it.
+        Accept(ElicitationAcceptAction) = "accept",
+        /// Said no.
+        Decline(Extra) = "decline",
+        /// Turned away without an answer.
+        Cancel(Extra) = "cancel",
+    }
+}
+
+object! {
+    /// The user answered.
+    ///
+    /// Spec: [`ElicitationAcceptAction`](https://agentclientprotocol.com/protocol/v2/schema#elicitationacceptaction)
+    pub struct ElicitationAcceptAction {}
+    optional {
+        /// What the form was filled in with; absent where a page asked.
+        content: BTreeMap<String, ElicitationContentValue> = "content",
+    }
+}
+
+/// What a field was filled in with.
+///
+/// Spec: [`ElicitationContentValue`](https://agentclientprotocol.com/protocol/v2/schema#elicitationcontentvalue)
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitationContentValue {
+    /// Text, or one out of several.
+    String(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction or an exponent.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// Several out of several.
+    StringArray(Vec<String>),
+    /// Any other JSON value, kept as it came.
+    Unknown(Raw),
+}
+
+impl From<Raw> for ElicitationContentValue {
+    fn from(value: Raw) -> Self {
+        let text = value.as_str();
+        let known = match text.as_bytes().first() {
+            Some(b'"') => value.decode().map(Self::String),
+            Some(b't' | b'f') => value.decode().map(Self::Boolean),
+            Some(b'[') => value.decode().map(Self::StringArray),
+            Some(b'-' | b'0'..=b'9') if text.contains(['.', 'e', 'E']) => {
+                value.decode().map(Self::Number)
+            }
+            Some(b'-' | b'0'..=b'9') => value.decode().map(Self::Integer),
+            _ => return Self::Unknown(value),
+        };
+        known.unwrap_or(Self::Unknown(value))
+    }
+}
+
+impl Serialize for ElicitationContentValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::String(value) => value.serialize(serializer),
+            Self::Integer(value) => value.serialize(serializer),
+            Self::Number(value) => value.serialize(serializer),
+            Self::Boolean(value) => value.serialize(serializer),
+            Self::StringArray(value) => value.serialize(serializer),
+            Self::Unknown(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitationContentValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Raw::deserialize(deserializer).map(Self::from)
+    }
+}
+
+object! {
+    /// A question on a page is done with.
+    ///
+    /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
+    pub struct CompleteElicitationNotification {
+        /// Which one.
+        elicitation_id: ElicitationId = "elicitationId",
+    }
+    and "_meta"
+}

@@ -1,0 +1,153 @@
+//! The user's permission.
+//!
+//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
+use super::session_setup::{AbsolutePath, SessionId};
+use super::terminals::TerminalId;
+use super::tool_calls::{ToolCallId, ToolCallUpdate};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names an answer that the user may choose.
+    ///
+    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionid)
+    pub struct PermissionOptionId;
+}
+
+object! {
+    /// The agent asks whether it may go on.
+    ///
+    /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
+    pub struct RequestPermissionRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// The question, for people to read.
+        title: String = "title",
+        /// The answers to choose from; at least one.
+        options: Vec<PermissionOption> = "options",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+        /// What it is about.
+        subject: Box<RequestPermissionSubject> = "subject",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What a question for permission is about.
+    ///
+    /// Spec: [`RequestPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionsubject)
+    pub enum RequestPermissionSubject by "type" {
+        /// A tool call.
+        ToolCall(ToolCallPermissionSubject) = "tool_call",
+        /// A command.
+        Command(CommandPermissionSubject) = "command",
+    }
+}
+
+object! {
+    /// A question for permission is about a tool call.
+    ///
+    /// Spec: [`ToolCallPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#toolcallpermissionsubject)
+    pub struct ToolCallPermissionSubject {
+        /// Which one, and what is new about it: it counts as a `tool_call_update`.
+        tool_call: Box<ToolCallUpdate> = "toolCall",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A question for permission is about a command.
+    ///
+    /// Spec: [`CommandPermissionSubject`](https://agentclientprotocol.com/protocol/v2/schema#commandpermissionsubject)
+    pub struct CommandPermissionSubject {
+        /// The command.
+        command: String = "command",
+        /// The folder to run it in.
+        cwd: AbsolutePath = "cwd",
+    }
+    optional {
+        /// The tool call that it belongs to.
+        tool_call_id: ToolCallId = "toolCallId",
+        /// The terminal that it would run in.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// An answer that the user may choose.
+    ///
+    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v2/schema#permissionoption)
+    pub struct PermissionOption {
+        /// Names it.
+        option_id: PermissionOptionId = "optionId",
+        /// What to call it before the user.
+        name: String = "name",
+        /// What it means; for icons and the like.
+        kind: PermissionOptionKind = "kind",
+    }
+    and "_meta"
+}
+
+open_enum! {
+    /// What an answer means. One that is unknown is no permission.
+    ///
+    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionkind)
+    pub enum PermissionOptionKind {
+        /// Yes, this time.
+        AllowOnce = "allow_once",
+        /// Yes, from now on.
+        AllowAlways = "allow_always",
+        /// No, this time.
+        RejectOnce = "reject_once",
+        /// No, from now on.
+        RejectAlways = "reject_always",
+    }
+}
+
+object! {
+    /// The user's answer.
+    ///
+    /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
+    pub struct RequestPermissionResponse {
+        /// What came of the question.
+        outcome: RequestPermissionOutcome = "outcome",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What came of a question for permission. One that is unknown is no permission.
+    ///
+    /// Spec: [`RequestPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionoutcome)
+    pub enum RequestPermissionOutcome by "outcome" {
+        /// The agent took the question back before the user answered.
+        Cancelled(CancelledPermissionOutcome) = "cancelled",
+        /// The user chose an answer.
+        Selected(SelectedPermissionOutcome) = "selected",
+    }
+}
+
+object! {
+    /// The agent took the question back before the user answered.
+    ///
+    /// Spec: [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
+    pub struct CancelledPermissionOutcome {}
+    and "_meta"
+}
+
+object! {
+    /// The user chose an answer.
+    ///
+    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#selectedpermissionoutcome)
+    pub struct SelectedPermissionOutcome {
+        /// Which one.
+        option_id: PermissionOptionId = "optionId",
+    }
+    and "_meta"
+}

@@ -1,0 +1,286 @@
+//! What a user chooses for a session: its model, its mode, and whatever the agent offers.
+//!
+//! Spec: [Session Config Options](https://agentclientprotocol.com/protocol/v2/session-config-options)
+use super::session_setup::SessionId;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use jsonrpc_core::wire::{Extra, Object};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+string_id! {
+    /// Names an option.
+    ///
+    /// Spec: [`SessionConfigId`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigid)
+    pub struct SessionConfigId;
+}
+
+string_id! {
+    /// Names a value of an option.
+    ///
+    /// Spec: [`SessionConfigValueId`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigvalueid)
+    pub struct SessionConfigValueId;
+}
+
+string_id! {
+    /// Names a group of values.
+    ///
+    /// Spec: [`SessionConfigGroupId`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfiggroupid)
+    pub struct SessionConfigGroupId;
+}
+
+object! {
+    /// An option of a session, and what it stands at.
+    ///
+    /// Spec: [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoption)
+    pub struct SessionConfigOption {
+        /// Names it.
+        config_id: SessionConfigId = "configId",
+        /// What to call it before the user.
+        name: String = "name",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+        /// What it is for; only a hint for how to show it.
+        category: SessionConfigOptionCategory = "category",
+    }
+    rest {
+        /// What kind of choice it is.
+        kind: SessionConfigKind,
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What kind of choice an option is.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoption)
+    pub enum SessionConfigKind by "type" {
+        /// One value out of several.
+        Select(SessionConfigSelect) = "select",
+        /// On or off.
+        Boolean(SessionConfigBoolean) = "boolean",
+    }
+}
+
+open_enum! {
+    /// What an option is for; only a hint for how to show it. Names that begin with `_` are free to use.
+    ///
+    /// Spec: [`SessionConfigOptionCategory`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigoptioncategory)
+    pub enum SessionConfigOptionCategory {
+        /// The session's mode.
+        Mode = "mode",
+        /// Which model answers.
+        Model = "model",
+        /// A parameter of the model.
+        ModelConfig = "model_config",
+        /// How much the model reasons.
+        ThoughtLevel = "thought_level",
+    }
+}
+
+object! {
+    /// One value out of several.
+    ///
+    /// Spec: [`SessionConfigSelect`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselect)
+    pub struct SessionConfigSelect {
+        /// The value it stands at.
+        current_value: SessionConfigValueId = "currentValue",
+        /// The values there are.
+        options: SessionConfigSelectOptions = "options",
+    }
+}
+
+object! {
+    /// On or off.
+    ///
+    /// Spec: [`SessionConfigBoolean`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigboolean)
+    pub struct SessionConfigBoolean {
+        /// Whether it is on.
+        current_value: bool = "currentValue",
+    }
+}
+
+/// The values of an option, in groups or not.
+///
+/// Spec: [`SessionConfigSelectOptions`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectoptions)
+///
+/// Which it is, the first entry says: an option has `value`, a group has `groupId`. A list that mixes both is an error.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SessionConfigSelectOptions {
+    /// Values one after the other; an empty list is one of these.
+    Ungrouped(Vec<SessionConfigSelectOption>),
+    /// Values in groups.
+    Grouped(Vec<SessionConfigSelectGroup>),
+}
+
+impl Serialize for SessionConfigSelectOptions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ungrouped(options) => options.serialize(serializer),
+            Self::Grouped(groups) => groups.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OptionsVisitor;
+
+        impl<'de> Visitor<'de> for OptionsVisitor {
+            type Value = SessionConfigSelectOptions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array of options or of groups")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+                match entries.next_element()? {
+                    None => Ok(SessionConfigSelectOptions::Ungrouped(Vec::new())),
+                    Some(Entry::Option(first)) => {
+                        rest(first, entries).map(SessionConfigSelectOptions::Ungrouped)
+                    }
+                    Some(Entry::Group(first)) => {
+                        rest(first, entries).map(SessionConfigSelectOptions::Grouped)
+                    }
+                }
+            }
+        }
+
+        deserializer.deserialize_seq(OptionsVisitor)
+    }
+}
+
+enum Entry {
+    Option(SessionConfigSelectOption),
+    Group(SessionConfigSelectGroup),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Extra::deserialize(deserializer)?;
+        if members.get("value").is_none() && members.get("groupId").is_some() {
+            Object::from_extra(members).map(Self::Group)
+        } else {
+            Object::from_extra(members).map(Self::Option)
+        }
+    }
+}
+
+fn rest<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(
+    first: T,
+    mut entries: A,
+) -> Result<Vec<T>, A::Error> {
+    let mut all = Vec::from([first]);
+    while let Some(entry) = entries.next_element()? {
+        all.push(entry);
+    }
+    Ok(all)
+}
+
+object! {
+    /// A value of an option.
+    ///
+    /// Spec: [`SessionConfigSelectOption`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectoption)
+    pub struct SessionConfigSelectOption {
+        /// Names it.
+        value: SessionConfigValueId = "value",
+        /// What to call it before the user.
+        name: String = "name",
+    }
+    optional {
+        /// More about it, for the user.
+        description: String = "description",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Values that belong together.
+    ///
+    /// Spec: [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v2/schema#sessionconfigselectgroup)
+    pub struct SessionConfigSelectGroup {
+        /// Names the group.
+        group_id: SessionConfigGroupId = "groupId",
+        /// What to call it before the user.
+        name: String = "name",
+        /// Its values; at least one.
+        options: Vec<SessionConfigSelectOption> = "options",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client chooses a value for an option.
+    ///
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    pub struct SetSessionConfigOptionRequest {
+        /// Which session.
+        session_id: SessionId = "sessionId",
+        /// Which option.
+        config_id: SessionConfigId = "configId",
+    }
+    rest {
+        /// What it shall stand at.
+        value: SessionConfigOptionValue,
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// What an option shall stand at. An agent refuses one that it does not know.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    pub enum SessionConfigOptionValue by "type" {
+        /// One value out of several.
+        Id(SessionConfigOptionValueId) = "id",
+        /// On or off.
+        Boolean(SessionConfigOptionBoolean) = "boolean",
+    }
+}
+
+object! {
+    /// Whether an option shall be on.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    pub struct SessionConfigOptionBoolean {
+        /// Whether it shall be on.
+        value: bool = "value",
+    }
+}
+
+object! {
+    /// The value that an option shall stand at.
+    ///
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    pub struct SessionConfigOptionValueId {
+        /// One of its values.
+        value: SessionConfigValueId = "value",
+    }
+}
+
+object! {
+    /// The option is set; others may have changed with it.
+    ///
+    /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionresponse)
+    pub struct SetSessionConfigOptionResponse {
+        /// All options as they stand now.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Options of the session have changed.
+    ///
+    /// Spec: [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v2/schema#configoptionupdate)
+    pub struct ConfigOptionUpdate {
+        /// All options as they stand now.
+        config_options: Vec<SessionConfigOption> = "configOptions",
+    }
+    and "_meta"
+}

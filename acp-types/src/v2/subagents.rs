@@ -1,0 +1,94 @@
+//! **Unstable.** Sessions that a session began and owns, and what they say to each other.
+//!
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+use super::content::ContentBlock;
+use super::prompt_lifecycle::MessageId;
+use super::session_setup::{AbsolutePath, SessionId};
+use super::session_states::StateUpdate;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::object;
+use jsonrpc_core::wire::Meta;
+
+object! {
+    /// **Unstable.** A session owns another, or that one has changed. Absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
+    pub struct SubagentUpdate {
+        /// The one that is owned; the first update announces it, before anything else names it.
+        session_id: SessionId = "sessionId",
+    }
+    patch {
+        /// What it is called here, for people to read.
+        title: String = "title",
+        /// What it is for, for people to read.
+        description: String = "description",
+        /// What the client may do to it.
+        capabilities: SubagentSessionCapabilities = "capabilities",
+        /// How it stands, whole; cleared means that nobody knows, not that it is idle.
+        state: StateUpdate = "state",
+        /// Absolute path of the folder that it works in; cleared means that of its owner.
+        cwd: AbsolutePath = "cwd",
+        /// Absolute paths of more folders that belong to it; cleared means those of its owner.
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories",
+        /// `_meta`: a patch by key; a key that is `null` goes away.
+        meta: Meta = "_meta",
+    }
+}
+
+object! {
+    /// **Unstable.** What the client may do to a session that another owns.
+    ///
+    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentsessioncapabilities)
+    pub struct SubagentSessionCapabilities {}
+    optional {
+        /// Present when it may send `session/cancel`.
+        cancel: SessionCancelCapabilities = "cancel",
+    }
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** The client may cancel the work of a session that another owns.
+    ///
+    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessioncancelcapabilities)
+    pub struct SessionCancelCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** A message from one session to another. Absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`SessionMessage`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessage)
+    pub struct SessionMessage {
+        /// Names it within the session that it is reported in.
+        message_id: MessageId = "messageId",
+    }
+    patch {
+        /// The session that sends it.
+        sender_session_id: SessionId = "senderSessionId",
+        /// The session that receives it.
+        recipient_session_id: SessionId = "recipientSessionId",
+        /// What the sender calls it.
+        sender_message_id: MessageId = "senderMessageId",
+        /// What the recipient calls it.
+        recipient_message_id: MessageId = "recipientMessageId",
+        /// What it says, whole.
+        content: Vec<ContentBlock> = "content",
+        /// `_meta`: a patch by key; a key that is `null` goes away.
+        meta: Meta = "_meta",
+    }
+}
+
+object! {
+    /// **Unstable.** A piece of a message from one session to another, to be added at the end.
+    ///
+    /// Spec: [`SessionMessageChunk`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionmessagechunk)
+    pub struct SessionMessageChunk {
+        /// Which message.
+        message_id: MessageId = "messageId",
+        /// The piece.
+        content: ContentBlock = "content",
+    }
+    and "_meta"
+}

@@ -1,0 +1,218 @@
+//! Tools that the model asked for, and what became of them.
+//!
+//! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls)
+use super::content::ContentBlock;
+use super::diffs::Diff;
+use super::session_setup::{AbsolutePath, SessionId};
+use super::terminals::TerminalId;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::{object, open_enum, open_union, string_id};
+
+string_id! {
+    /// Names a tool call within its session.
+    ///
+    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v2/schema#toolcallid)
+    pub struct ToolCallId;
+}
+
+object! {
+    /// A tool call begins or changes. Absent stays, `null` clears, a value replaces.
+    ///
+    /// Spec: [`ToolCallUpdate`](https://agentclientprotocol.com/protocol/v2/schema#toolcallupdate)
+    ///
+    /// ```
+    /// use acp_types::v2::tool_calls::{ToolCallStatus, ToolCallUpdate};
+    /// use jsonrpc_core::wire::Presence;
+    ///
+    /// let mut update = ToolCallUpdate::new("call-1");
+    /// update.status = ToolCallStatus::Completed.into();
+    /// update.content = Presence::Null;
+    /// assert_eq!(
+    /// serde_json::to_string(&update)?,
+    /// r#"{"toolCallId":"call-1","status":"completed","content":null}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub struct ToolCallUpdate {
+        /// Which one; the first update of an id begins it.
+        tool_call_id: ToolCallId = "toolCallId",
+    }
+    patch {
+        /// The tool's name, for programs.
+        name: String = "name",
+        /// What it is doing, for people to read.
+        title: String = "title",
+        /// What kind of tool it is; it begins as `other`.
+        kind: ToolKind = "kind",
+        /// How it stands; it begins as `pending`.
+        status: ToolCallStatus = "status",
+        /// All that it has produced, instead of what was.
+        content: Vec<ToolCallContent> = "content",
+        /// All files that it works on, instead of what was.
+        locations: Vec<ToolCallLocation> = "locations",
+        /// What the model gave the tool.
+        raw_input: Raw = "rawInput",
+        /// What the tool gave back.
+        raw_output: Raw = "rawOutput",
+        /// What the client may do to it now.
+        capabilities: ToolCallCapabilities = "capabilities",
+        /// `_meta`: a patch by key; a key that is `null` goes away.
+        meta: Meta = "_meta",
+    }
+}
+
+object! {
+    /// A piece of what a tool call produces, to be added at the end.
+    ///
+    /// Spec: [`ToolCallContentChunk`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontentchunk)
+    pub struct ToolCallContentChunk {
+        /// Which one; the first update of an id begins it.
+        tool_call_id: ToolCallId = "toolCallId",
+        /// The piece.
+        content: ToolCallContent = "content",
+    }
+    and "_meta"
+}
+
+object! {
+    /// What the client may do to a tool call.
+    ///
+    /// Spec: [`ToolCallCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcapabilities)
+    pub struct ToolCallCapabilities {}
+    optional {
+        /// Present when it may send `tool_call/cancel`.
+        cancel: ToolCallCancelCapabilities = "cancel",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The client may cancel a tool call.
+    ///
+    /// Spec: [`ToolCallCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcancelcapabilities)
+    pub struct ToolCallCancelCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// The client cancels a tool call, and nothing else.
+    ///
+    /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
+    pub struct CancelToolCallRequest {
+        /// In which session.
+        session_id: SessionId = "sessionId",
+        /// Which one.
+        tool_call_id: ToolCallId = "toolCallId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// The agent is told; what becomes of the tool call, its updates tell.
+    ///
+    /// Method `tool_call/cancel`. Spec: [`CancelToolCallResponse`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallresponse)
+    pub struct CancelToolCallResponse {}
+    and "_meta"
+}
+
+open_enum! {
+    /// What kind of tool it is; for icons and the like.
+    ///
+    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v2/schema#toolkind)
+    pub enum ToolKind {
+        /// Reads files or data.
+        Read = "read",
+        /// Changes files or content.
+        Edit = "edit",
+        /// Deletes files or data.
+        Delete = "delete",
+        /// Moves or renames files.
+        Move = "move",
+        /// Searches.
+        Search = "search",
+        /// Runs commands or code.
+        Execute = "execute",
+        /// Reasons or plans.
+        Think = "think",
+        /// Gets data from elsewhere.
+        Fetch = "fetch",
+        /// Switches the session's mode.
+        SwitchMode = "switch_mode",
+        /// Anything else.
+        Other = "other",
+    }
+}
+
+open_enum! {
+    /// How a tool call stands. One that is unknown means that it is not over.
+    ///
+    /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v2/schema#toolcallstatus)
+    pub enum ToolCallStatus {
+        /// It has not begun: its input is still coming, or the user has not agreed.
+        Pending = "pending",
+        /// It runs.
+        InProgress = "in_progress",
+        /// It waits for something.
+        Paused = "paused",
+        /// It ended well.
+        Completed = "completed",
+        /// It ended with an error.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+open_union! {
+    /// What a tool call has produced.
+    ///
+    /// Spec: [`ToolCallContent`](https://agentclientprotocol.com/protocol/v2/schema#toolcallcontent)
+    pub enum ToolCallContent by "type" {
+        /// A block of content.
+        Content(Box<Content>) = "content",
+        /// A change to files.
+        Diff(Box<Diff>) = "diff",
+        /// A terminal, to be shown as it runs.
+        Terminal(Terminal) = "terminal",
+    }
+}
+
+object! {
+    /// A block of content.
+    ///
+    /// Spec: [`Content`](https://agentclientprotocol.com/protocol/v2/schema#content)
+    pub struct Content {
+        /// The block.
+        content: ContentBlock = "content",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A terminal that the agent runs.
+    ///
+    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v2/schema#terminal)
+    pub struct Terminal {
+        /// Which one, from `terminal_update`.
+        terminal_id: TerminalId = "terminalId",
+    }
+    and "_meta"
+}
+
+object! {
+    /// A place in a file that a tool call works on.
+    ///
+    /// Spec: [`ToolCallLocation`](https://agentclientprotocol.com/protocol/v2/schema#toolcalllocation)
+    pub struct ToolCallLocation {
+        /// The file.
+        path: AbsolutePath = "path",
+    }
+    optional {
+        /// The line, counted from 1.
+        line: u32 = "line",
+    }
+    and "_meta"
+}
