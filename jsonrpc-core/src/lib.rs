@@ -124,3 +124,7 @@ pub use peer::{
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../tests/compile_fail.md")]
+struct CompileFail;

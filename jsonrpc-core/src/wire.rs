@@ -97,7 +97,9 @@ pub use raw::Raw;
 #[doc(hidden)]
 pub mod private {
     pub use super::mark::{Mark, read_marked};
-    pub use super::object::{Name, deserialize, optional, read_once, required, serialize};
+    pub use super::object::{
+        Name, assert_distinct, deserialize, optional, read_once, required, serialize,
+    };
     pub use super::open_union::read_tag;
     pub use alloc::sync::Arc;
     pub use core::result::Result;

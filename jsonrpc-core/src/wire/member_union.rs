@@ -58,6 +58,8 @@ macro_rules! member_union {
             Unknown($crate::wire::Extra),
         }
 
+        const _: () = $crate::wire::private::assert_distinct(&[$($member),+]);
+
         impl $Name {
             /// Whether this version knows the shape.
             pub fn is_known(&self) -> bool {

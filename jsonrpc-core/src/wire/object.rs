@@ -201,6 +201,10 @@ macro_rules! object {
             }
         }
 
+        const _: () = $crate::wire::private::assert_distinct(
+            &[$($rwire,)* $($owire,)* $($pwire,)* $($meta,)?],
+        );
+
         impl $crate::wire::Object for $Name {
             const NAME: &'static str = ::core::stringify!($Name);
 
@@ -335,6 +339,29 @@ pub fn required<T, E: de::Error>(slot: Option<T>, name: &'static str) -> Result<
 /// The value of a member that may have come, and may have been `null`.
 pub fn optional<T>(slot: Option<Option<T>>) -> Option<T> {
     slot.flatten()
+}
+
+/// Stops the compiler at a type that has a name twice.
+pub const fn assert_distinct(names: &[&str]) {
+    let mut rest = names;
+    while let [name, others @ ..] = rest {
+        let mut others_left = others;
+        while let [other, left @ ..] = others_left {
+            assert!(!is_same(name.as_bytes(), other.as_bytes()), "a name on the wire comes twice");
+            others_left = left;
+        }
+        rest = others;
+    }
+}
+
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, one_left @ ..], [b, other_left @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (one_left, other_left);
+    }
+    one.is_empty() && other.is_empty()
 }
 
 /// A string on its way into a type: borrowed from the text unless an escape had to be undone.

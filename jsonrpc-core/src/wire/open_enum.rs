@@ -39,18 +39,6 @@ impl UnknownName {
 /// assert_eq!(StopReason::NAMES, ["end_turn", "cancelled"]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-///
-/// ```compile_fail
-/// jsonrpc_core::open_enum! {
-///     /// Why a turn ended.
-///     pub enum StopReason {
-///         /// The model finished.
-///         EndTurn = "end_turn",
-///     }
-/// }
-/// // The payload is sealed: only the wire can be unknown.
-/// let made_up = StopReason::Unknown(jsonrpc_core::wire::UnknownName("x".into()));
-/// ```
 #[macro_export]
 macro_rules! open_enum {
     (
@@ -67,6 +55,8 @@ macro_rules! open_enum {
             /// A name that this version does not know, kept as it came.
             Unknown($crate::wire::UnknownName),
         }
+
+        const _: () = $crate::wire::private::assert_distinct($Name::NAMES);
 
         impl $Name {
             /// The names that this version knows, in the specification's order.

@@ -107,6 +107,8 @@ macro_rules! open_union {
             Unknown($crate::wire::UnknownVariant),
         }
 
+        const _: () = $crate::wire::private::assert_distinct($Name::NAMES);
+
         impl $Name {
             /// The member that selects the variant.
             pub const TAG: &'static str = $tag;
