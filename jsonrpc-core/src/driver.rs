@@ -88,8 +88,8 @@
 //!   the peer is held back. While a request of ours is open it goes on instead, since the response may be next, and
 //!   requests are refused until there is room.
 //! - When [`Options::notifications`] wait for their turn, reading stops. If the one being handled waits for a response,
-//!   that request ends with [`RequestError::Congested`]. What it waits for on another task is not seen; there it may
-//!   hang.
+//!   or for room to send, that ends with [`RequestError::Congested`]. What it waits for on another task is not seen, and
+//!   may then never come.
 //! - When more answers than [`Limits::theirs`] wait to be written, reading stops, so that a peer that asks and does not
 //!   read is held back.
 //! - When [`Options::outgoing`] messages of clients wait to be written, clients wait.
@@ -101,8 +101,8 @@
 //!
 //! | what happens | what comes of it |
 //! |---|---|
-//! | [`Client::shut_down`] | no more requests of theirs are taken; the driver ends when none is open on either side and all is written |
-//! | the stream ends | requests of ours end with [`RequestError::Closed`]; those of theirs are answered, then the driver ends |
+//! | [`Client::shut_down`] | no more requests of theirs are taken; when none is open on either side and all is written, the sink is closed, and the driver ends when the stream has |
+//! | the stream ends | requests of ours end with [`RequestError::Closed`]; when those of theirs are answered, the sink is closed and the driver ends |
 //! | the stream or the sink fails | the driver ends with the error |
 //! | the driver is dropped | handlers are dropped, requests of ours end with [`RequestError::Closed`] |
 //!
@@ -189,8 +189,16 @@ pub struct Driver<St, Si, H: Serve> {
     notification: Option<H::Notification>,
     notifications: VecDeque<MessageBuf>,
     is_flushed: bool,
-    /// All is done but to close the sink.
-    is_closing: bool,
+    closing: Closing,
+}
+
+/// How far the writing side is on its way to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    No,
+    /// All is written.
+    Begun,
+    Done,
 }
 
 /// A handler at work, and on what.
@@ -233,7 +241,7 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             notification: None,
             notifications: VecDeque::new(),
             is_flushed: true,
-            is_closing: false,
+            closing: Closing::No,
         };
         (driver, client)
     }
@@ -293,10 +301,6 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
         is_handled
     }
 
-    fn is_congested(&self) -> bool {
-        self.notifications.len() >= self.options.notifications.max(1)
-    }
-
     fn handle(&mut self, item: Result<Frame, FrameError>) {
         let text = item.as_ref().map_err(Clone::clone).and_then(Frame::text);
         let mut state = self.shared.lock();
@@ -308,6 +312,10 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
                 drop(state);
                 let request = Message::from(request).into();
                 self.parked.push_back(Parked { id, request, cancel });
+            }
+            Incoming::Notification(late) if late.method == self.options.cancel_method.method => {
+                drop(state);
+                self.handler.hear(Stray::Late(&late));
             }
             Incoming::Notification(notification) => {
                 state.count_received();
@@ -370,15 +378,18 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
         }
     }
 
-    /// Whether nothing is left to do: what is open has ended, and no more is to come.
-    fn is_done(&self) -> bool {
+    /// Whether nothing is left to write, and nothing is to come.
+    fn is_written(&self) -> bool {
         let state = self.shared.lock();
         let is_last = match self.stream {
             Some(_) => state.is_shutting_down() && state.peer.open_ours() == 0,
             None => true,
         };
-        let is_idle = self.notification.is_none() && self.notifications.is_empty();
-        is_last && is_idle && state.peer.open_theirs() == 0 && !state.has_out()
+        is_last && self.is_idle() && state.peer.open_theirs() == 0 && !state.has_out()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.notification.is_none() && self.notifications.is_empty()
     }
 }
 
@@ -405,7 +416,7 @@ where
     }
 
     fn poll_flush(&mut self, task: &mut Task<'_>) -> Result<(), E> {
-        if !self.is_flushed {
+        if !self.is_flushed && self.closing == Closing::No {
             self.is_flushed = self.sink.poll_flush_unpin(task)?.is_ready();
         }
         Ok(())
@@ -416,8 +427,12 @@ where
         if self.stream.is_none() {
             return Ok(false);
         }
-        if self.is_congested() {
-            return Ok(self.shared.end_nested());
+        let is_congested = self.notifications.len() >= self.options.notifications.max(1);
+        if self.shared.set_congested(is_congested) {
+            return Ok(true);
+        }
+        if is_congested {
+            return Ok(false);
         }
         if !self.shared.lock().has_room_for_requests() {
             return Ok(false);
@@ -437,19 +452,28 @@ where
     fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
         self.shared.lock().set_driver(task.waker());
         for _ in 0..BUDGET {
-            if self.is_closing {
-                return self.sink.poll_close_unpin(task);
-            }
             let is_progress =
                 self.poll_handlers(task) | self.poll_write(task)? | self.poll_read(task)?;
-            if !is_progress {
-                self.is_closing = self.is_done();
-                if self.is_closing {
+            if is_progress {
+                continue;
+            }
+            match self.closing {
+                Closing::No if self.is_written() => {
                     self.shared.end(true);
-                    continue;
+                    self.closing = Closing::Begun;
                 }
-                self.poll_flush(task)?;
-                return Poll::Pending;
+                Closing::No => {
+                    self.poll_flush(task)?;
+                    return Poll::Pending;
+                }
+                Closing::Begun => match self.sink.poll_close_unpin(task)? {
+                    Poll::Ready(()) => self.closing = Closing::Done,
+                    Poll::Pending => return Poll::Pending,
+                },
+                Closing::Done if self.stream.is_none() && self.is_idle() => {
+                    return Poll::Ready(Ok(()));
+                }
+                Closing::Done => return Poll::Pending,
             }
         }
         self.poll_flush(task)?;

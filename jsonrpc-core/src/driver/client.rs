@@ -22,7 +22,7 @@ impl Client {
     /// Sends a notification; waits while [`Options::outgoing`](super::Options::outgoing) messages wait to be written.
     ///
     /// # Errors
-    /// [`RequestError::Closed`].
+    /// [`RequestError::Closed`], or [`RequestError::Congested`] where a notification is handled.
     pub async fn notify<'a>(
         &self,
         method: &'a str,
@@ -48,7 +48,7 @@ impl Client {
     /// Sends a request, as soon as there is room as for [`notify`](Self::notify); what comes of it is to be awaited.
     ///
     /// # Errors
-    /// [`RequestError::Full`] or [`RequestError::Closed`].
+    /// [`RequestError::Full`], [`RequestError::Closed`], or [`RequestError::Congested`] where a notification is handled.
     pub async fn send_request<'a>(
         &self,
         method: &str,
@@ -69,8 +69,9 @@ impl Client {
     }
 
     /// Ends the connection as soon as nothing is open on it: requests that come from now on are refused, those that are
-    /// open are answered, on both sides, and what waits to be written is written. Then the
-    /// [driver](super::Driver) ends. More may be sent until then. To end at once, drop the driver.
+    /// open are answered, on both sides, and what waits to be written is written. More may be sent until then. Then the
+    /// sink is closed, and the [driver](super::Driver) ends when the peer has closed its side too. To end at once, drop
+    /// the driver.
     pub fn shut_down(&self) {
         self.shared.shut_down();
     }
@@ -135,9 +136,9 @@ pub enum RequestError {
     /// The connection is closed, or nothing comes from it any more.
     #[error("connection closed")]
     Closed,
-    /// The handling of a notification waited for the answer, and as many notifications as
-    /// [`Options::notifications`](super::Options::notifications) allows came before it.
-    #[error("too many notifications before the answer")]
+    /// The handling of a notification waited for an answer or for room to send, while as many notifications waited for
+    /// it as [`Options::notifications`](super::Options::notifications) allows.
+    #[error("too many notifications wait")]
     Congested,
 }
 

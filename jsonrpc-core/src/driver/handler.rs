@@ -53,6 +53,8 @@ pub enum Stray<'a> {
     Malformed(&'a LineError),
     /// A response to no open request of ours, or to one that nobody waited for.
     Unmatched(&'a Response<'a>),
+    /// It takes back a request that is not open: it was answered before that came, mostly.
+    Late(&'a Notification<'a>),
     /// A request that was refused: too many are open, one of the same id is, or the connection is closing.
     Refused(&'a Request<'a>),
 }

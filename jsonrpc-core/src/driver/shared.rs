@@ -36,6 +36,8 @@ pub(super) struct State {
     notifying: Option<ThreadId>,
     /// Requests of ours that the handling of a notification made.
     nested: BTreeSet<RequestId>,
+    /// Whether the notifications that may wait do.
+    is_congested: bool,
     received: u64,
     handled: u64,
     driver: Option<Waker>,
@@ -67,6 +69,7 @@ impl Shared {
             outgoing: options.outgoing,
             notifying: None,
             nested: BTreeSet::new(),
+            is_congested: false,
             received: 0,
             handled: 0,
             driver: None,
@@ -154,6 +157,7 @@ impl Shared {
             state.is_closed = true;
             state.peer.handle_close();
             state.out.clear();
+            state.replies = 0;
             wakers.append(&mut state.room);
             wakers.append(&mut state.behind);
         } else {
@@ -172,20 +176,28 @@ impl Shared {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the requests that the handling of a notification waits for; whether there were any.
-    pub(super) fn end_nested(&self) -> bool {
+    /// Takes note of whether as many notifications wait as may. If they do, what the handling of one waits for ends;
+    /// whether there was anything.
+    pub(super) fn set_congested(&self, is_congested: bool) -> bool {
         let mut state = self.lock();
+        let is_new = is_congested && !state.is_congested;
+        state.is_congested = is_congested;
+        if !is_congested {
+            return false;
+        }
         let mut tokens = Vec::new();
         for id in core::mem::take(&mut state.nested) {
             state.cancel(&id);
             tokens.extend(state.peer.forget(&id));
         }
+        let wakers = if is_new { core::mem::take(&mut state.room) } else { Vec::new() };
         drop(state);
         let is_any = !tokens.is_empty();
         for token in tokens {
             // Nobody may be waiting any more.
             let _ = token.send(Err(RequestError::Congested));
         }
+        wakers.into_iter().for_each(Waker::wake);
         is_any
     }
 
@@ -300,13 +312,21 @@ impl State {
             return Err(RequestError::Closed);
         }
         let has_room = self.out.len() - self.replies < self.outgoing.max(1);
-        if !has_room {
-            wait(&mut self.room, task);
+        if has_room {
+            return Ok(true);
         }
-        Ok(has_room)
+        if self.is_congested && self.notifying == Some(thread::current().id()) {
+            return Err(RequestError::Congested);
+        }
+        wait(&mut self.room, task);
+        Ok(false)
     }
 
+    /// Queues a message, as long as something can be sent.
     fn push(&mut self, frame: Frame, source: Source) {
+        if self.is_closed {
+            return;
+        }
         if source == Source::Reply {
             self.replies += 1;
         }
@@ -315,7 +335,7 @@ impl State {
 
     /// Tells the peer that a request of ours is taken back. There is room for that: a request is taken back once.
     fn cancel(&mut self, id: &RequestId) {
-        if let Some(cancellation) = self.peer.cancel(id).filter(|_| !self.is_closed) {
+        if let Some(cancellation) = self.peer.cancel(id) {
             self.push(frame(&cancellation.notification().into()), Source::Client);
         }
     }
