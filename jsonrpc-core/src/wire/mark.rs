@@ -13,8 +13,8 @@ pub(super) const PREFIX: &str = "$wire::marked";
 
 /// The marks of a member, as [`object!`](crate::object) writes them down.
 pub trait Mark {
-    /// [`PREFIX`], each mark with a space before it, ` = `, and the JSON text of the default; nothing where that is to be
-    /// absent.
+    /// `$wire::marked`, each mark with a space before it, ` = `, and the JSON text of the default; nothing where that is
+    /// to be absent.
     const NAME: &'static str;
 }
 

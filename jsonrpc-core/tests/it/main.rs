@@ -23,6 +23,7 @@ mod odd_input;
 mod peek;
 mod peek_members;
 mod peer;
+mod probes;
 mod specification;
 mod text_policy;
 mod transcript;

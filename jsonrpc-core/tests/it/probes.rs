@@ -1,0 +1,201 @@
+//! What other implementations stumble over, and what becomes of it here; the crate's documentation has the same table.
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::wire::{self, Meta, Raw};
+use jsonrpc_core::{
+    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer, RequestId,
+};
+use jsonrpc_core::{object, open_enum, open_union};
+use std::error::Error;
+
+open_enum! {
+    /// A closed list, elsewhere.
+    pub enum StopReason {
+        /// The model finished.
+        EndTurn = "end_turn",
+    }
+}
+
+object! {
+    /// Text.
+    pub struct Text {
+        /// The text.
+        text: String = "text",
+    }
+    and "_meta"
+}
+
+object! {
+    /// Counted.
+    pub struct Usage {
+        /// How much.
+        used: u64 = "used",
+    }
+    optional {
+        /// Why it ended.
+        stop_reason: StopReason = "stopReason",
+    }
+}
+
+open_union! {
+    /// Something new.
+    pub enum Update by "sessionUpdate" {
+        /// Text.
+        Text(Text) = "agent_message_chunk",
+        /// Counted.
+        Usage(Usage) = "usage_update",
+    }
+}
+
+/// What comes back when an update is read and written again, or why it cannot be read.
+fn again(text: &str) -> String {
+    match wire::decode::<Update>(text) {
+        Ok(update) => serde_json::to_string(&update).expect("JSON"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_a_newer_peer_sends_is_kept() {
+    for text in [
+        // An unknown variant.
+        r#"{"sessionUpdate":"usage_report","cost":1.10,"b":1,"a":123456789012345678901234567890}"#,
+        // An unknown name.
+        r#"{"sessionUpdate":"usage_update","used":1,"stopReason":"out_of_credits"}"#,
+        // Unknown members.
+        r#"{"sessionUpdate":"agent_message_chunk","text":"a","z":1.10,"b":{"d":1,"c":2}}"#,
+        // Numbers that no 64 bits hold, and a member twice, in what nobody reads.
+        r#"{"sessionUpdate":"agent_message_chunk","text":"a","_meta":{"n":123456789012345678901234567890,"f":1.10,"f":2}}"#,
+    ] {
+        assert_eq!(again(text), text);
+    }
+    let meta: Meta = wire::decode(r#"{"f":1.10,"f":2}"#).expect("JSON");
+    assert_eq!(meta.get("f").as_ref().map(Raw::as_str), Some("1.10"));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let table = [
+        (r#"{"sessionUpdate":"usage_update","used":"a"}"#, "at /used: expected u64, got string"),
+        (r#"{"used":"a","sessionUpdate":"usage_update"}"#, "at /used: expected u64, got string"),
+        (
+            r#"{"sessionUpdate":"usage_update","used":1,"used":2}"#,
+            "expected one member `used`, got two",
+        ),
+        (
+            r#"{"sessionUpdate":"usage_update","sessionUpdate":"agent_message_chunk","used":2}"#,
+            "expected one member `sessionUpdate`, got two",
+        ),
+        (r#"{"sessionUpdate":"usage_update","used":100.0}"#, "at /used: expected u64, got number"),
+        (
+            r#"{"sessionUpdate":"usage_update","used":18446744073709551616}"#,
+            "at /used: expected u64, got number",
+        ),
+        (r#"["usage_update",1]"#, "expected an object (Update), got array"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(again(text), expected, "{text}");
+    }
+}
+
+/// What a peer that asked for nothing makes of what comes, in short: what it is, and the answer that is sent if anything
+/// in it is refused.
+fn outcomes(bytes: &[u8]) -> Vec<String> {
+    let (mut peer, mut lines) =
+        (Peer::<()>::new(CancelMethod::ACP, Limits::default()), Lines::default());
+    lines.push(bytes);
+    let mut outcomes = Vec::new();
+    while let Some(line) = lines.next() {
+        outcomes.push(match peer.handle_line(line) {
+            Incoming::Request(request) => {
+                let id = request.id.clone();
+                let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method");
+                let response = peer.respond(&id, Err(error)).expect("an open request");
+                let mut out = Vec::new();
+                Message::from(response).to_line(&mut out);
+                let answer = String::from_utf8(out).expect("UTF-8");
+                let id =
+                    answer.split(r#""id":"#).nth(1).and_then(|rest| rest.split(",\"error").next());
+                format!("{} is answered to {}", request.method, id.expect("an id"))
+            }
+            Incoming::Notification(notification) => format!("{} is told", notification.method),
+            Incoming::Unmatched(response) => format!("unmatched {:?}", response.id),
+            Incoming::Malformed { reply: Some(reply), .. } => {
+                let code = reply.outcome.expect_err("an error").code;
+                format!("{code} is answered to {:?}", reply.id)
+            }
+            other => format!("{other:?}"),
+        });
+    }
+    outcomes
+}
+
+#[test]
+fn the_request_that_is_meant_is_answered() {
+    let deep = |depth: usize| {
+        format!(r#"{{"id":1,"method":"deep","params":{}{}}}"#, "[".repeat(depth), "]".repeat(depth))
+    };
+    let deep = deep(129);
+    let table: [(&[u8], &[&str]); 15] = [
+        (br#"{"id":1.0,"method":"m"}"#, &["m is answered to 1.0"]),
+        (br#"{"id":1e3,"method":"m"}"#, &["m is answered to 1e3"]),
+        (br#"{"id":9223372036854775808,"method":"m"}"#, &["m is answered to 9223372036854775808"]),
+        (br#"{"id":9007199254740993,"method":"m"}"#, &["m is answered to 9007199254740993"]),
+        (br#"{"id":1,"method":"m","params":{"text":"\ud83d"}}"#, &["m is answered to 1"]),
+        (deep.as_bytes(), &["deep is answered to 1"]),
+        (
+            b"{\"id\":1,\"method\":\"m\",\"params\":{\"text\":\"\xff\"}}",
+            &["-32700 is answered to 1"],
+        ),
+        (b"\n\r\n \t\n", &[]),
+        (b"Starting agent...", &["-32700 is answered to null"]),
+        (br#"[{"id":1,"method":"m"}]"#, &["-32600 is answered to null"]),
+        (b"7", &["-32600 is answered to null"]),
+        (br#"{"id":1,"method":"m","params":[]}"#, &["m is answered to 1"]),
+        (br#"{"id":null,"error":{"code":-32601,"message":"no"}}"#, &["unmatched null"]),
+        (br#"{"id":1,"result":{}}"#, &["unmatched 1"]),
+        // What has the members of another method is still what its method says.
+        (
+            br#"{"id":1,"method":"session/prompt","params":{}}"#,
+            &["session/prompt is answered to 1"],
+        ),
+    ];
+    for (line, expected) in table {
+        let shown = String::from_utf8_lossy(line);
+        let mut bytes = line.to_vec();
+        bytes.extend_from_slice(b"\n{\"method\":\"next\"}\n");
+        let mut expected: Vec<_> = expected.iter().map(|outcome| (*outcome).to_owned()).collect();
+        expected.push("next is told".into());
+        assert_eq!(outcomes(&bytes), expected, "{shown:.80}");
+    }
+}
+
+#[test]
+fn ids_of_both_sides_may_be_the_same() -> Result<(), Box<dyn Error>> {
+    let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    let ours = peer.register("ours", None)?;
+    assert_eq!(ours, RequestId::from(1));
+    let theirs = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"method":"theirs"}"#));
+    assert!(matches!(theirs, Incoming::Request(_)), "{theirs:?}");
+    let answer = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+    assert!(matches!(answer, Incoming::Response { token: "ours", .. }), "{answer:?}");
+    let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "unknown method");
+    assert!(peer.respond(&RequestId::from(1), Err(error)).is_ok());
+    Ok(())
+}
+
+/// A peer that put a secret into what it sent does not get it back, nor does whoever reads the log.
+#[test]
+fn errors_do_not_repeat_what_came() {
+    for text in [
+        r#"{"sessionUpdate":"usage_update","used":"hunter2"}"#,
+        r#"{"sessionUpdate":["hunter2"]}"#,
+        r#"{"sessionUpdate":"usage_update","used":1,"used":"hunter2"}"#,
+        r#"{"used":{"hunter2":1},"sessionUpdate":"usage_update"}"#,
+        r#""hunter2""#,
+        "hunter2",
+        r#"{"sessionUpdate":"hunter2"#,
+    ] {
+        let error = wire::decode::<Update>(text).expect_err(text);
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
+}
