@@ -18,6 +18,15 @@
 //! Decoding is one pass over the text: no `flatten`, no `untagged`, no intermediate tree. [`decode`] reads a whole
 //! document and says where it went wrong; plain [`serde_json::from_str`] works as well, with serde's own errors.
 //!
+//! Some specifications say what to take instead of a member or an item that cannot be read. Such members have marks, see
+//! [`object!`](crate::object); [`decode_with`] reads in one of these [modes](Mode):
+//!
+//! | | `Strict` | `SpecLenient` | `Preserve` |
+//! |---|---|---|---|
+//! | members, names and variants that the type does not know | kept | kept | kept |
+//! | a member or item with marks that cannot be read | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
+//! | anything else that cannot be read | an error | an error | an error |
+//!
 //! ```
 //! use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
 //!
