@@ -11,6 +11,10 @@ use jsonrpc_core::{object, open_union};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+mod document;
+
+pub use document::{Document, PatchError, PatchProblem};
+
 /// Operations, to be done in order; none is a patch too.
 ///
 /// Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch)

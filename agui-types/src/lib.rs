@@ -12,6 +12,7 @@
 //! | remove what 1.0 does not describe, and know it | [`enforce`] |
 //! | put start, content and end in the place of chunks | [`expand::Expander`] |
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
+//! | apply a stream to a conversation and a state | [`reduce::Reducer`], [`json_patch::Document`] |
 //! | know what an older page can take | [`profile::Profile`] |
 //!
 //! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
@@ -67,6 +68,7 @@ pub mod interrupt;
 pub mod json_patch;
 pub mod message;
 pub mod profile;
+pub mod reduce;
 pub mod sse;
 pub mod tool;
 pub mod usage;

@@ -87,7 +87,8 @@ fn item() -> BoxedStrategy<Event> {
     .boxed()
 }
 
-fn patch() -> BoxedStrategy<Value> {
+/// A patch over few places.
+pub(crate) fn patch() -> BoxedStrategy<Value> {
     let path = || prop::sample::select(vec!["", "/x", "/x/y", "/l/0", "/l/-", "/l"]);
     let value = prop::sample::select(vec![
         json!(1),

@@ -9,11 +9,15 @@ mod fixtures;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
+mod json_patch;
+#[cfg(test)]
 mod law;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
 mod profile;
+#[cfg(test)]
+mod reduce;
 #[cfg(test)]
 mod sse;
 #[cfg(test)]

@@ -1,0 +1,239 @@
+//! What a stream of events makes: the conversation and the state.
+//!
+//! Spec: [State, 1.0](https://ag-ui.com/spec/1.0/events/state),
+//! [Streaming Messages, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming)
+use crate::event::{Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
+use crate::id::ToolCallId;
+use crate::input::RunAgentInput;
+use crate::json_patch::Document;
+use crate::message::Message;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::DecodeError;
+use serde_json::{Map, Value};
+
+mod conversation;
+mod warning;
+
+pub use warning::Warning;
+
+use conversation::Conversation;
+
+/// Takes events one after the other and holds what they make, as the first-party client does.
+///
+/// It wants events that were [enforced](crate::enforce), [expanded](crate::expand) and [verified](crate::verify), but
+/// fails on none: what it cannot do it leaves, and says so.
+///
+/// | event | makes |
+/// |---|---|
+/// | `TEXT_MESSAGE_*`, `REASONING_MESSAGE_*` | a message, which grows; one that is there goes on |
+/// | `TOOL_CALL_*` | a call in its parent message, or in a new assistant message named as the parent or else as the call |
+/// | `TOOL_CALL_RESULT` | a tool message behind the message that has the call, and behind the tool messages there |
+/// | `STATE_SNAPSHOT`, `STATE_DELTA` | another state, or a state that changed: whole, or not at all |
+/// | `MESSAGES_SNAPSHOT` | what it has replaces or comes last; what it has not goes, except activities and reasoning, unless it has some |
+/// | `ACTIVITY_SNAPSHOT`, `ACTIVITY_DELTA` | an activity message, its content replaced or changed |
+/// | `REASONING_ENCRYPTED_VALUE` | the value, kept with its message or call |
+/// | `RUN_STARTED` | the messages of its input that are not there |
+/// | `RUN_FINISHED`, `RUN_ERROR` | the run's [end](Self::end) |
+/// | any other | nothing |
+///
+/// Metadata is merged key by key into what the event makes, the call for a call. What belongs to a subagent says so in
+/// its `subagentRunId`.
+///
+/// A delta costs as much as it is long, however many messages there are; a result costs as much as there are messages
+/// behind its call, a change of an activity as much as its content.
+///
+/// ```
+/// use agui_types::reduce::Reducer;
+/// use jsonrpc_core::wire;
+/// use serde_json::json;
+///
+/// let mut reducer = Reducer::new();
+/// for text in [
+///     r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#,
+///     r#"{"type":"TEXT_MESSAGE_START","messageId":"m"}"#,
+///     r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"Hel"}"#,
+///     r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"lo"}"#,
+///     r#"{"type":"STATE_DELTA","delta":[{"op":"add","path":"/done","value":true}]}"#,
+/// ] {
+///     assert_eq!(reducer.handle(&wire::decode(text)?), None);
+/// }
+/// assert_eq!(
+///     serde_json::to_value(reducer.messages())?,
+///     json!([{"id": "m", "role": "assistant", "content": "Hello"}])
+/// );
+/// assert_eq!(reducer.state(), &json!({"done": true}));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Spec: [Event Streams, 1.0](https://ag-ui.com/spec/1.0/events)
+#[derive(Clone, Debug)]
+pub struct Reducer {
+    conversation: Conversation,
+    state: Document,
+    /// Calls that the run made, in order.
+    made: Vec<ToolCallId>,
+    known: BTreeSet<ToolCallId>,
+    answered: BTreeSet<ToolCallId>,
+    end: Option<RunEnd>,
+}
+
+/// How a run ended.
+///
+/// Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunEnd {
+    /// It succeeded, asks for something or was cancelled.
+    Finished(RunFinishedEvent),
+    /// It failed.
+    Failed(RunErrorEvent),
+}
+
+impl Default for Reducer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reducer {
+    /// How many bytes of messages are held at most, about as they are written, unless another limit is set. The state
+    /// has a limit of its own ([`Document::DEFAULT_LIMIT`]).
+    pub const DEFAULT_LIMIT: usize = 64 * 1024 * 1024;
+
+    /// How many keys the metadata of a message or call gets at most by merging.
+    pub const MAX_METADATA_KEYS: usize = 1_024;
+
+    /// Without messages, and with `{}` as the state.
+    pub fn new() -> Self {
+        Self {
+            conversation: Conversation::new(Self::DEFAULT_LIMIT),
+            state: Document::new(Value::Object(Map::new())),
+            made: Vec::new(),
+            known: BTreeSet::new(),
+            answered: BTreeSet::new(),
+            end: None,
+        }
+    }
+
+    /// With the messages and the state of the input that starts the run.
+    ///
+    /// # Errors
+    /// The state is nested too deep, or has a number that no double can be near.
+    pub fn for_input(input: &RunAgentInput) -> Result<Self, DecodeError> {
+        let mut reducer = Self::new();
+        if let Some(state) = &input.state {
+            reducer.state = Document::new(state.decode()?);
+        }
+        reducer.conversation.hold(input.messages.clone());
+        Ok(reducer)
+    }
+
+    /// Sets how many bytes of messages are held at most, about as they are written.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.conversation.set_limit(limit);
+        self
+    }
+
+    /// The messages, in order.
+    pub fn messages(&self) -> &[Message] {
+        self.conversation.messages()
+    }
+
+    /// The state.
+    pub fn state(&self) -> &Value {
+        self.state.value()
+    }
+
+    /// How the last run ended; nothing while it goes on.
+    pub fn end(&self) -> Option<&RunEnd> {
+        self.end.as_ref()
+    }
+
+    /// The calls of the run that wait for the application: those that its end lists, or else all without a result.
+    ///
+    /// Spec: [Frontend tools, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#frontend-tools)
+    pub fn pending_tool_call_ids(&self) -> Vec<&ToolCallId> {
+        if let Some(RunEnd::Finished(finished)) = &self.end
+            && let Some(RunFinishedOutcome::Success(success)) = &finished.outcome
+            && let Some(listed) = &success.pending_tool_call_ids
+            && !listed.is_empty()
+        {
+            return listed.iter().collect();
+        }
+        self.made.iter().filter(|call| !self.answered.contains(*call)).collect()
+    }
+
+    /// The messages and the state, for good.
+    pub fn into_parts(self) -> (Vec<Message>, Value) {
+        (self.conversation.into_messages(), self.state.into_value())
+    }
+
+    /// Takes the next event. Gives what it could not do, or did in another way than the event has it.
+    #[must_use = "what was not done is lost"]
+    pub fn handle(&mut self, event: &Event) -> Option<Warning> {
+        let done = match event {
+            Event::TextMessageStart(e) => self.conversation.start_text(e),
+            Event::TextMessageContent(e) => {
+                self.conversation.append(&e.message_id, Some(&e.delta), e.metadata.as_ref())
+            }
+            Event::TextMessageEnd(e) => {
+                self.conversation.append(&e.message_id, None, e.metadata.as_ref())
+            }
+            Event::ReasoningMessageStart(e) => self.conversation.start_reasoning(e),
+            Event::ReasoningMessageContent(e) => {
+                self.conversation.append(&e.message_id, Some(&e.delta), e.metadata.as_ref())
+            }
+            Event::ReasoningMessageEnd(e) => {
+                self.conversation.append(&e.message_id, None, e.metadata.as_ref())
+            }
+            Event::ToolCallStart(e) => {
+                if self.known.insert(e.tool_call_id.clone()) {
+                    self.made.push(e.tool_call_id.clone());
+                }
+                self.conversation.start_call(e)
+            }
+            Event::ToolCallArgs(e) => {
+                self.conversation.append_arguments(&e.tool_call_id, &e.delta, e.metadata.as_ref())
+            }
+            Event::ToolCallEnd(e) => {
+                self.conversation.append_arguments(&e.tool_call_id, "", e.metadata.as_ref())
+            }
+            Event::ToolCallResult(e) => {
+                self.answered.insert(e.tool_call_id.clone());
+                self.conversation.answer(e)
+            }
+            Event::StateSnapshot(e) => match e.snapshot.decode() {
+                Ok(state) => self.state.replace(state).map_err(|_| Warning::TooMuch),
+                Err(_) => Err(Warning::Unreadable),
+            },
+            Event::StateDelta(e) => self.state.apply(&e.delta).map_err(Warning::Patch),
+            Event::MessagesSnapshot(e) => self.conversation.restate(&e.messages),
+            Event::ActivitySnapshot(e) => self.conversation.show(e),
+            Event::ActivityDelta(e) => self.conversation.change(e),
+            Event::ReasoningEncryptedValue(e) => self.conversation.keep_encrypted(e),
+            Event::RunStarted(e) => {
+                (self.made, self.known, self.answered) = Default::default();
+                self.end = None;
+                match &e.input {
+                    Some(input) => self.conversation.meet(&input.messages),
+                    None => Ok(()),
+                }
+            }
+            Event::RunFinished(e) => {
+                self.end = Some(RunEnd::Finished(e.clone()));
+                Ok(())
+            }
+            Event::RunError(e) => {
+                self.end = Some(RunEnd::Failed(e.clone()));
+                Ok(())
+            }
+            Event::TextMessageChunk(_)
+            | Event::ToolCallChunk(_)
+            | Event::ReasoningMessageChunk(_) => Err(Warning::NotExpanded),
+            Event::Unknown(_) => Err(Warning::UnknownEvent),
+            _ => Ok(()),
+        };
+        done.err()
+    }
+}
