@@ -54,6 +54,7 @@ extern crate alloc;
 
 mod dispatch;
 pub mod methods;
+mod refusal;
 pub mod v1;
 pub mod v2;
 

@@ -91,6 +91,18 @@ open_union! {
     }
 }
 
+impl PlanUpdateContent {
+    /// The plan whose place it takes. One that is unknown takes that of the plan it names, too.
+    pub fn plan_id(&self) -> Option<PlanId> {
+        match self {
+            Self::Items(plan) => Some(plan.plan_id.clone()),
+            Self::File(plan) => Some(plan.plan_id.clone()),
+            Self::Markdown(plan) => Some(plan.plan_id.clone()),
+            Self::Unknown(plan) => plan.members().get("planId")?.decode().ok(),
+        }
+    }
+}
+
 object! {
     /// **Unstable.** A plan that is a list.
     ///

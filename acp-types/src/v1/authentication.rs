@@ -154,6 +154,13 @@ open_enum! {
     }
 }
 
+impl AuthState {
+    /// The state to act on: one that is not known is `unknown`.
+    pub fn or_unknown(&self) -> &Self {
+        if self.is_known() { self } else { &Self::UnknownState }
+    }
+}
+
 object! {
     /// **Unstable.** An account that an agent has.
     ///

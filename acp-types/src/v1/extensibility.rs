@@ -5,6 +5,19 @@
 //! Requests and notifications of methods that this version does not know, extensions among them, are the `Other` of
 //! [`ClientRequest`](super::dispatch::ClientRequest) and its siblings. Members that a type does not know are in its
 //! `extra`, keys of `_meta` in its `meta`.
+//!
+//! Most of what is unknown is passed over, or shown as something plain. The requests that an agent must refuse instead
+//! have a `rejection`.
+use super::content::ContentBlock;
+use super::prompt_turn::PromptRequest;
+use super::session_config_options::SetSessionConfigOptionRequest;
+use super::session_list::ListSessionsRequest;
+use super::session_setup::{
+    ForkSessionRequest, LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest,
+};
+use super::system_prompt::SystemPrompt;
+use crate::refusal::{first_unknown, unknown};
+use jsonrpc_core::ErrorObject;
 
 /// What the names of methods begin with that are no part of the protocol.
 pub const EXTENSION_PREFIX: &str = "_";
@@ -19,3 +32,92 @@ pub const TRACESTATE: &str = "tracestate";
 
 /// The key of `_meta` for the [baggage](https://www.w3.org/TR/baggage/) of W3C.
 pub const BAGGAGE: &str = "baggage";
+
+impl PromptRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::PromptRequest;
+    /// use jsonrpc_core::{ErrorCode, wire};
+    ///
+    /// let params = r#"{"sessionId":"s","prompt":[{"type":"text","text":"Look:"},{"type":"hologram"}]}"#;
+    /// let refusal = wire::decode::<PromptRequest>(params)?.rejection().ok_or("nothing to refuse")?;
+    /// assert_eq!(refusal.code, ErrorCode::INVALID_PARAMS);
+    /// assert_eq!(refusal.message, "at /prompt/1: unknown content `hologram`");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        unknown_content("/prompt", &self.prompt)
+    }
+}
+
+impl NewSessionRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        unknown_server(&self.mcp_servers)
+            .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
+    }
+}
+
+impl ResumeSessionRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
+            .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
+    }
+}
+
+impl ForkSessionRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        unknown_server(self.mcp_servers.as_deref().unwrap_or_default())
+            .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
+    }
+}
+
+impl LoadSessionRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        unknown_server(&self.mcp_servers)
+            .or_else(|| unknown_system_prompt(self.system_prompt.as_deref()))
+    }
+}
+
+impl ListSessionsRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        let filter = self.archived.as_ref().filter(|filter| !filter.is_known())?;
+        Some(unknown("/archived", "filter", filter.as_str()))
+    }
+}
+
+impl SetSessionConfigOptionRequest {
+    /// The answer that the specification demands where the request holds something that is not known, and that an agent
+    /// must not pass over: invalid parameters. Nothing where all is known.
+    pub fn rejection(&self) -> Option<ErrorObject> {
+        (!self.value.is_known()).then(|| unknown("/type", "type of a value", self.value.tag()))
+    }
+}
+
+fn unknown_content(at: &str, content: &[ContentBlock]) -> Option<ErrorObject> {
+    first_unknown(at, "content", content.iter().map(|block| (block.is_known(), block.tag())))
+}
+
+fn unknown_server(servers: &[McpServer]) -> Option<ErrorObject> {
+    let servers = servers.iter().map(|server| (server.is_known(), server.tag()));
+    first_unknown("/mcpServers", "transport", servers)
+}
+
+fn unknown_system_prompt(prompt: Option<&SystemPrompt>) -> Option<ErrorObject> {
+    let prompt = prompt?;
+    if !prompt.mode.is_known() {
+        return Some(unknown("/systemPrompt/mode", "mode", prompt.mode.as_str()));
+    }
+    unknown_content("/systemPrompt/content", &prompt.content)
+}

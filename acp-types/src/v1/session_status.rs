@@ -37,3 +37,10 @@ open_enum! {
         Saved = "saved",
     }
 }
+
+impl SessionStatus {
+    /// The status to act on: one that is not known is `saved`.
+    pub fn or_saved(&self) -> &Self {
+        if self.is_known() { self } else { &Self::Saved }
+    }
+}

@@ -53,6 +53,21 @@ object! {
     and "_meta"
 }
 
+impl ToolCall {
+    /// The kind to show: one that is absent or unknown is `other`.
+    pub fn kind_or_other(&self) -> &ToolKind {
+        self.kind.as_ref().map_or(&ToolKind::Other, ToolKind::or_other)
+    }
+
+    /// The status to show: one that is absent or unknown is `pending`.
+    pub fn status_or_pending(&self) -> &ToolCallStatus {
+        match &self.status {
+            Some(status) if status.is_known() => status,
+            _ => &ToolCallStatus::Pending,
+        }
+    }
+}
+
 object! {
     /// A tool call has changed. Absent and `null` both mean unchanged; which of them came is kept.
     ///
@@ -116,6 +131,13 @@ open_enum! {
         SwitchMode = "switch_mode",
         /// Anything else.
         Other = "other",
+    }
+}
+
+impl ToolKind {
+    /// The kind to show: one that is unknown is `other`.
+    pub fn or_other(&self) -> &Self {
+        if self.is_known() { self } else { &Self::Other }
     }
 }
 
@@ -218,6 +240,31 @@ object! {
     and "_meta"
 }
 
+impl RequestPermissionRequest {
+    /// Whether `outcome` is permission: one of these options was chosen, and it is a yes. Nothing else is.
+    ///
+    /// ```
+    /// use acp_types::v1::tool_calls::{
+    ///     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    ///     SelectedPermissionOutcome,
+    /// };
+    /// use acp_types::v1::tool_calls::ToolCallUpdate;
+    ///
+    /// let yes = PermissionOption::new("y", "Yes", PermissionOptionKind::AllowOnce);
+    /// let later = PermissionOption::new("l", "Later", "allow_later");
+    /// let request = RequestPermissionRequest::new("sess-1", ToolCallUpdate::new("c"), [yes, later]);
+    /// let chosen = |id| RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id));
+    /// assert!(request.is_granted_by(&chosen("y")));
+    /// assert!(!request.is_granted_by(&chosen("l")));
+    /// ```
+    pub fn is_granted_by(&self, outcome: &RequestPermissionOutcome) -> bool {
+        outcome.option_id().is_some_and(|id| {
+            let chosen = self.options.iter().find(|option| option.option_id == *id);
+            chosen.is_some_and(|option| option.kind.is_permission())
+        })
+    }
+}
+
 object! {
     /// An answer that the user may choose.
     ///
@@ -246,6 +293,13 @@ open_enum! {
         RejectOnce = "reject_once",
         /// No, from now on.
         RejectAlways = "reject_always",
+    }
+}
+
+impl PermissionOptionKind {
+    /// Whether the answer is yes. One that is unknown is not.
+    pub fn is_permission(&self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowAlways)
     }
 }
 
@@ -282,6 +336,16 @@ open_union! {
         Cancelled(Extra) = "cancelled",
         /// The user chose an answer.
         Selected(SelectedPermissionOutcome) = "selected",
+    }
+}
+
+impl RequestPermissionOutcome {
+    /// The answer that was chosen. An outcome that is unknown chose none.
+    pub fn option_id(&self) -> Option<&PermissionOptionId> {
+        match self {
+            Self::Selected(selected) => Some(&selected.option_id),
+            Self::Cancelled(_) | Self::Unknown(_) => None,
+        }
     }
 }
 

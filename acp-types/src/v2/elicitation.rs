@@ -399,6 +399,13 @@ open_union! {
     }
 }
 
+impl ElicitationAction {
+    /// Whether the user turned away without an answer. An action that is unknown counts as that.
+    pub fn is_cancel(&self) -> bool {
+        matches!(self, Self::Cancel(_) | Self::Unknown(_))
+    }
+}
+
 object! {
     /// The user answered.
     ///

@@ -37,6 +37,30 @@ object! {
     and "_meta"
 }
 
+impl RequestPermissionRequest {
+    /// Whether `outcome` is permission: one of these options was chosen, and it is a yes. Nothing else is.
+    ///
+    /// ```
+    /// use acp_types::v2::permissions::{
+    ///     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    ///     SelectedPermissionOutcome,
+    /// };
+    ///
+    /// let yes = PermissionOption::new("y", "Yes", PermissionOptionKind::AllowOnce);
+    /// let later = PermissionOption::new("l", "Later", "allow_later");
+    /// let request = RequestPermissionRequest::new("sess-1", "May I?", [yes, later]);
+    /// let chosen = |id| RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id));
+    /// assert!(request.is_granted_by(&chosen("y")));
+    /// assert!(!request.is_granted_by(&chosen("l")));
+    /// ```
+    pub fn is_granted_by(&self, outcome: &RequestPermissionOutcome) -> bool {
+        outcome.option_id().is_some_and(|id| {
+            let chosen = self.options.iter().find(|option| option.option_id == *id);
+            chosen.is_some_and(|option| option.kind.is_permission())
+        })
+    }
+}
+
 open_union! {
     /// What a question for permission is about.
     ///
@@ -110,6 +134,13 @@ open_enum! {
     }
 }
 
+impl PermissionOptionKind {
+    /// Whether the answer is yes. One that is unknown is not.
+    pub fn is_permission(&self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowAlways)
+    }
+}
+
 object! {
     /// The user's answer.
     ///
@@ -130,6 +161,16 @@ open_union! {
         Cancelled(CancelledPermissionOutcome) = "cancelled",
         /// The user chose an answer.
         Selected(SelectedPermissionOutcome) = "selected",
+    }
+}
+
+impl RequestPermissionOutcome {
+    /// The answer that was chosen. An outcome that is unknown chose none.
+    pub fn option_id(&self) -> Option<&PermissionOptionId> {
+        match self {
+            Self::Selected(selected) => Some(&selected.option_id),
+            Self::Cancelled(_) | Self::Unknown(_) => None,
+        }
     }
 }
 

@@ -34,6 +34,18 @@ open_union! {
     }
 }
 
+impl StateUpdate {
+    /// Whether the session has nothing to do in the foreground, and says so.
+    pub fn is_idle(&self) -> bool {
+        matches!(self, Self::Idle(_))
+    }
+
+    /// Whether the session is at something: it works, it waits for the user, or it is in a state that is not known.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Running(_) | Self::RequiresAction(_) | Self::Unknown(_))
+    }
+}
+
 object! {
     /// A session works.
     ///

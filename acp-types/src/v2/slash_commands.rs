@@ -1,6 +1,7 @@
 //! Commands that a user may begin a prompt with.
 //!
 //! Spec: [Slash Commands](https://agentclientprotocol.com/protocol/v2/slash-commands)
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union};
@@ -23,6 +24,26 @@ open_union! {
     pub enum AvailableCommand by "type" {
         /// One that a prompt begins with.
         Command(Command) = "command",
+    }
+}
+
+impl AvailableCommand {
+    /// Its name. A command of an unknown kind has one too.
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Command(command) => Some(Cow::Borrowed(&command.name)),
+            Self::Unknown(command) => command.members().get("name")?.decode().ok().map(Cow::Owned),
+        }
+    }
+
+    /// What it does, for people to read. A command of an unknown kind says so too.
+    pub fn description(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Command(command) => Some(Cow::Borrowed(&command.description)),
+            Self::Unknown(command) => {
+                command.members().get("description")?.decode().ok().map(Cow::Owned)
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::terminals::TerminalId;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::wire::{Meta, Presence, Raw};
 use jsonrpc_core::{object, open_enum, open_union, string_id};
 
 string_id! {
@@ -61,6 +61,27 @@ object! {
         capabilities: ToolCallCapabilities = "capabilities",
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
+    }
+}
+
+impl ToolCallUpdate {
+    /// The kind to show from now on: `null` and one that is unknown are `other`; nothing where it stays as it was.
+    pub fn kind_or_other(&self) -> Option<&ToolKind> {
+        match &self.kind {
+            Presence::Absent => None,
+            Presence::Null => Some(&ToolKind::Other),
+            Presence::Value(kind) => Some(kind.or_other()),
+        }
+    }
+
+    /// The status to show from now on: `null` is `pending`, one that is unknown is `in_progress`; nothing where it
+    /// stays as it was.
+    pub fn status_or_in_progress(&self) -> Option<&ToolCallStatus> {
+        match &self.status {
+            Presence::Absent => None,
+            Presence::Null => Some(&ToolCallStatus::Pending),
+            Presence::Value(status) => Some(status.or_in_progress()),
+        }
     }
 }
 
@@ -146,6 +167,13 @@ open_enum! {
     }
 }
 
+impl ToolKind {
+    /// The kind to show: one that is unknown is `other`.
+    pub fn or_other(&self) -> &Self {
+        if self.is_known() { self } else { &Self::Other }
+    }
+}
+
 open_enum! {
     /// How a tool call stands. One that is unknown means that it is not over.
     ///
@@ -163,6 +191,13 @@ open_enum! {
         Failed = "failed",
         /// It was cancelled.
         Cancelled = "cancelled",
+    }
+}
+
+impl ToolCallStatus {
+    /// The status to show: one that is unknown is `in_progress`, for it is not the end.
+    pub fn or_in_progress(&self) -> &Self {
+        if self.is_known() { self } else { &Self::InProgress }
     }
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod dispatch;
 #[cfg(test)]
+mod fallback;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod law;
