@@ -1,5 +1,5 @@
 use crate::peek::{Peek, PeekError};
-use crate::peek_members::{Found, Places, text};
+use crate::peek_members::{Found, Places, Seen, text};
 use crate::scan::{string, token};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -72,9 +72,9 @@ impl<const N: usize> PeekCache<N> {
                 return Ok(shape.peek(text));
             }
         }
-        let places = Places::find(text, self.paths)?;
-        let found = (places.peek(text, Range::clone), places.found(text, Range::clone));
-        self.learn(line, places);
+        let seen = Seen::new(text, self.paths)?;
+        let found = (seen.peek, seen.found(text));
+        self.learn(line, seen.into_places());
         Ok(found)
     }
 
@@ -124,7 +124,7 @@ impl<const N: usize> Shape<N> {
         let (learnt, now) = (self.end, text.len() - self.tail.len());
         let shift = |at: usize| if at < learnt { at } else { at - learnt + now };
         let shift = |range: &Range<usize>| shift(range.start)..shift(range.end);
-        (self.places.peek(text, shift), self.places.found(text, shift))
+        self.places.read(text, shift)
     }
 }
 

@@ -33,13 +33,57 @@ pub fn peek_members<'a, const N: usize>(
     paths: [&[&str]; N],
 ) -> Result<(Peek<'a>, [Found<'a>; N]), PeekError> {
     let text = text(line)?;
-    let places = Places::find(text, paths)?;
-    let found = places.found(text, Range::clone);
-    Ok((places.peek(text, Range::clone), found))
+    let seen = Seen::new(text, paths)?;
+    Ok((seen.peek, seen.found(text)))
 }
 
 pub(crate) fn text(line: &[u8]) -> Result<&str, PeekError> {
     core::str::from_utf8(line).map_err(|error| PeekError::Utf8 { at: error.valid_up_to() })
+}
+
+/// A message that was peeked at, and where its parts are.
+pub(crate) struct Seen<'a, const N: usize> {
+    pub(crate) peek: Peek<'a>,
+    scan: Scan,
+    found: [Place; N],
+}
+
+impl<'a, const N: usize> Seen<'a, N> {
+    #[inline]
+    pub(crate) fn new(text: &'a str, paths: [&[&str]; N]) -> Result<Self, PeekError> {
+        let mut scanner = Scanner::new(text.as_bytes());
+        let (mut scan, mut search) = (Scan::default(), Search::new(paths));
+        scan.read(&mut scanner, &mut search).ok_or_else(|| scanner.fault())?;
+        let texts = scan.members.each_ref().map(|range| text.get(range.clone()?));
+        let mut members = Members::new(texts);
+        let kind = match (scan.problem, members.kind()) {
+            (None, Ok(kind)) => kind,
+            (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),
+        };
+        if kind == Kind::Response {
+            members.params = None;
+            search.found = [const { Place::Nowhere }; N];
+        }
+        Ok(Self { peek: Peek { kind, members }, scan, found: search.found })
+    }
+
+    #[inline]
+    pub(crate) fn found(&self, text: &'a str) -> [Found<'a>; N] {
+        self.found.each_ref().map(|place| place.find(text, Range::clone))
+    }
+
+    pub(crate) fn into_places(self) -> Places<N> {
+        let [_, id, method, params, result, error] = self.scan.members;
+        let there = self.peek.members;
+        let members = [
+            id.filter(|_| there.id.is_some()),
+            method.filter(|_| there.method.is_some()),
+            params.filter(|_| there.params.is_some()),
+            result.filter(|_| there.result.is_some()),
+            error.filter(|_| there.error.is_some()),
+        ];
+        Places { kind: self.peek.kind, members, found: self.found }
+    }
 }
 
 /// Where the parts of a message are in its line.
@@ -51,6 +95,7 @@ pub(crate) struct Places<const N: usize> {
     found: [Place; N],
 }
 
+/// Where a member is.
 #[derive(Clone, Debug, Default)]
 enum Place {
     #[default]
@@ -59,32 +104,19 @@ enum Place {
     Twice,
 }
 
-impl<const N: usize> Places<N> {
+impl Place {
     #[inline]
-    pub(crate) fn find(text: &str, paths: [&[&str]; N]) -> Result<Self, PeekError> {
-        let mut scanner = Scanner::new(text.as_bytes());
-        let (mut scan, mut search) = (Scan::default(), Search::new(paths));
-        scan.read(&mut scanner, &mut search).ok_or_else(|| scanner.fault())?;
-        let texts = scan.members.each_ref().map(|range| text.get(range.clone()?));
-        let there = Members::new(texts);
-        let kind = match (scan.problem, there.kind()) {
-            (None, Ok(kind)) => kind,
-            (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),
-        };
-        let [_, id, method, params, result, error] = scan.members;
-        let is_call = kind != Kind::Response;
-        let members = [
-            id.filter(|_| there.id.is_some()),
-            method.filter(|_| there.method.is_some()),
-            params.filter(|_| there.params.is_some() && is_call),
-            result.filter(|_| there.result.is_some()),
-            error.filter(|_| there.error.is_some()),
-        ];
-        let found = if is_call { search.found } else { [const { Place::Nowhere }; N] };
-        Ok(Self { kind, members, found })
+    fn find<'a>(&self, text: &'a str, shift: impl Fn(&Range<usize>) -> Range<usize>) -> Found<'a> {
+        match self {
+            Self::Nowhere => Ok(None),
+            Self::At(range) => Ok(text.get(shift(range))),
+            Self::Twice => Err(PeekError::Duplicate),
+        }
     }
+}
 
-    /// The id's place; it may not be longer than some limit.
+impl<const N: usize> Places<N> {
+    /// Where the id is.
     pub(crate) fn id(&self) -> Option<&Range<usize>> {
         let [id, ..] = &self.members;
         id.as_ref()
@@ -92,28 +124,16 @@ impl<const N: usize> Places<N> {
 
     /// What `text` has at these places, each moved by `shift`.
     #[inline]
-    pub(crate) fn peek<'a>(
+    pub(crate) fn read<'a>(
         &self,
         text: &'a str,
         shift: impl Fn(&Range<usize>) -> Range<usize>,
-    ) -> Peek<'a> {
+    ) -> (Peek<'a>, [Found<'a>; N]) {
         let [id, method, params, result, error] =
             self.members.each_ref().map(|range| text.get(shift(range.as_ref()?)));
-        Peek { kind: self.kind, members: Members { id, method, params, result, error } }
-    }
-
-    /// What `text` has of the members that were looked for, each moved by `shift`.
-    #[inline]
-    pub(crate) fn found<'a>(
-        &self,
-        text: &'a str,
-        shift: impl Fn(&Range<usize>) -> Range<usize>,
-    ) -> [Found<'a>; N] {
-        self.found.each_ref().map(|place| match place {
-            Place::Nowhere => Ok(None),
-            Place::At(range) => Ok(text.get(shift(range))),
-            Place::Twice => Err(PeekError::Duplicate),
-        })
+        let members = Members { id, method, params, result, error };
+        let found = self.found.each_ref().map(|place| place.find(text, &shift));
+        (Peek { kind: self.kind, members }, found)
     }
 }
 
