@@ -85,6 +85,7 @@ impl<C: Cutter> Buffer<C> {
         self.next_with(self.text)
     }
 
+    #[inline]
     fn next_with(&mut self, policy: TextPolicy) -> Option<Result<&[u8], FrameError>> {
         let range = loop {
             let rest = self.bytes.get(self.start..).unwrap_or_default();

@@ -111,6 +111,7 @@ impl LineCutter {
 }
 
 impl Cutter for LineCutter {
+    #[inline]
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
         if self.place == Place::Start {
             if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished {
