@@ -11,7 +11,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, Kind, Peek, RequestId, peek, peek_member, wire};
+use jsonrpc_core::{JsonStr, Kind, Peek, PeekCache, RequestId, peek_member, wire};
 use serde::de::DeserializeOwned;
 use session::Sessions;
 use spans::Spans;
@@ -155,6 +155,8 @@ impl CloseReason {
 /// ```
 #[derive(Debug)]
 pub struct Tracker {
+    /// Most lines are tokens of a model.
+    peeks: PeekCache<3>,
     policy: Policy,
     limits: Limits,
     counters: Counters,
@@ -218,6 +220,7 @@ impl Tracker {
     /// A tracker of one connection.
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
+            peeks: PeekCache::new(updates::MEMBERS),
             policy,
             limits,
             counters: Counters::default(),
@@ -238,13 +241,16 @@ impl Tracker {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let Ok(message) = peek(line) else {
+        let Ok((message, members)) = self.peeks.peek(line) else {
             self.counters.invalid_lines += 1;
             return;
         };
         match message.kind() {
             Kind::Request => self.on_request(direction, &message),
-            Kind::Notification => self.on_notification(direction, &message),
+            Kind::Notification => {
+                let members = members.map(|member| member.ok().flatten());
+                self.on_notification(direction, &message, members);
+            }
             Kind::Response => self.on_response(direction.opposite(), &message),
         }
     }
@@ -281,10 +287,15 @@ impl Tracker {
         Counters { dropped_spans, dropped_events, ..self.counters }
     }
 
-    fn on_notification(&mut self, sender: Direction, message: &Peek<'_>) {
+    fn on_notification(
+        &mut self,
+        sender: Direction,
+        message: &Peek<'_>,
+        members: [Option<&str>; 3],
+    ) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
-            Direction::AgentToClient if method == "session/update" => self.on_update(params),
+            Direction::AgentToClient if method == "session/update" => self.on_update(members),
             Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(params),
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
             _ => {}

@@ -7,17 +7,19 @@ use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, SpanKind};
 use acp_types::v1::agent_plan::{Plan, PlanEntryStatus};
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
-use jsonrpc_core::peek_member;
+use jsonrpc_core::JsonStr;
+
+/// What is looked at of each update: its session, itself and its kind.
+pub(super) const MEMBERS: [&[&str]; 3] =
+    [&["sessionId"], &["update"], &["update", SessionUpdate::TAG]];
 
 impl Tracker {
-    /// Takes in a `session/update`. Text is only looked past, unless content is recorded.
-    pub(super) fn on_update(&mut self, params: &str) {
-        let update = peek_member(params, "update").ok().flatten();
-        let (Some(id), Some(update)) = (member(params, "sessionId"), update) else {
-            self.counters.undecodable += 1;
-            return;
-        };
-        let Some(kind) = member(update, SessionUpdate::TAG) else {
+    /// Takes in a `session/update`, of which [`MEMBERS`] are there. Text is only looked past, unless content is recorded.
+    pub(super) fn on_update(&mut self, [id, update, kind]: [Option<&str>; 3]) {
+        let string = |text| JsonStr::new(text)?.decode();
+        let (Some(id), Some(update), Some(kind)) =
+            (id.and_then(string), update, kind.and_then(string))
+        else {
             self.counters.undecodable += 1;
             return;
         };
