@@ -84,18 +84,24 @@
 //! - As many requests are handled at a time as there are [places](Options::handlers), and one more for each request of
 //!   ours that is open: a handler that waits for the peer needs no place, so that handlers may ask each other in turn to
 //!   any depth.
-//! - As many requests may be open, handled or waiting, as [`Limits::theirs`] says. When they are, reading stops, so that
+//! - As many requests may be open, handled or waiting, as [`Limits::theirs`](crate::Limits::theirs) says. When they are, reading stops, so that
 //!   the peer is held back. While a request of ours is open it goes on instead, since the response may be next, and
 //!   requests are refused until there is room.
 //! - When [`Options::notifications`] wait for their turn, reading stops. If the one being handled waits for a response,
 //!   or for room to send, that ends with [`RequestError::Congested`]. What it waits for on another task is not seen, and
 //!   may then never come.
-//! - When more answers than [`Limits::theirs`] wait to be written, reading stops, so that a peer that asks and does not
-//!   read is held back.
+//! - When more answers than that wait to be written, reading stops, so that a peer that asks and does not read is held
+//!   back.
 //! - When [`Options::outgoing`] messages of clients wait to be written, clients wait.
 //!
-//! Messages are as long as the framing lets them be. A request that is taken back is told so while its handler runs,
-//! however many others do; one that has not begun is answered with [`ErrorCode::REQUEST_CANCELLED`].
+//! Messages are as long as the framing lets them be, and come one by one: a batch is answered with an error.
+//!
+//! # Taking requests back
+//!
+//! The handler of a request that the peer takes back [is told](Context::cancelled) while it runs, however many others run
+//! or wait, as long as reading goes on; a request that has not begun is answered with [`ErrorCode::REQUEST_CANCELLED`].
+//! A request of ours is taken back when nobody waits for it any more. So a deadline is that of your runtime around
+//! [`Client::request`], and the request ends with it.
 //!
 //! # The end
 //!
@@ -109,15 +115,17 @@
 //! [`Frame`]: crate::framing::Frame
 mod client;
 mod handler;
+mod options;
 mod shared;
 
 pub use client::{Client, Context, Reply, RequestError};
 pub use handler::{Handler, LocalHandler, Serve, Stray};
+pub use options::Options;
 
 use crate::framing::{Frame, FrameError};
 use crate::message::Message;
 use crate::wire::Raw;
-use crate::{CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, LineError};
+use crate::{ErrorCode, ErrorObject, Incoming, LineError};
 use crate::{MessageBuf, RequestId};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -128,43 +136,6 @@ use futures::future::{Future, FutureExt};
 use futures::stream::{FuturesUnordered, Stream, StreamExt};
 use futures::{Sink, SinkExt};
 use shared::{Cancel, Shared};
-
-/// What a connection needs to be told.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// How either side takes a request back.
-    pub cancel_method: CancelMethod,
-    /// How many requests may be open.
-    pub limits: Limits,
-    /// How many requests of theirs are handled at the same time, not counting those that wait for the peer; at least
-    /// one.
-    pub handlers: usize,
-    /// How many notifications may wait to be handled; at least one.
-    pub notifications: usize,
-    /// How many messages of clients may wait to be written; at least one.
-    pub outgoing: usize,
-}
-
-impl Options {
-    /// The requests that are handled at the same time unless told otherwise.
-    pub const DEFAULT_HANDLERS: usize = 64;
-    /// The notifications that may wait unless told otherwise.
-    pub const DEFAULT_NOTIFICATIONS: usize = 1024;
-    /// The messages of clients that may wait unless told otherwise.
-    pub const DEFAULT_OUTGOING: usize = 64;
-
-    /// The defaults, for a protocol that takes requests back so.
-    pub fn new(cancel_method: CancelMethod) -> Self {
-        Self {
-            cancel_method,
-            limits: Limits::default(),
-            handlers: Self::DEFAULT_HANDLERS,
-            notifications: Self::DEFAULT_NOTIFICATIONS,
-            outgoing: Self::DEFAULT_OUTGOING,
-        }
-    }
-}
 
 /// How many messages are taken before others get their turn on the same thread.
 const BUDGET: usize = 128;

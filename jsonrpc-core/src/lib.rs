@@ -8,14 +8,22 @@
 //! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
 //! | [`MessageBuf`] | a message that is kept |
 //! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory |
-//! | [`framing`] | lines out of a stream of bytes, cut anywhere |
+//! | [`framing`] | messages out of a stream of bytes, cut anywhere: lines, headers with a length, bodies |
 //! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
 //! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
 //! | [`transcript`] | what went over a connection, written down, read back and played again |
 //!
-//! Nothing here sends, receives, waits or looks at a clock. Nothing panics at what a peer sends, and nothing grows past
-//! a limit: [`framing::Lines::DEFAULT_LIMIT`], [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`],
-//! [`Batch::MAX_LEN`], [`Limits`], and those of [`wire::Decoded`].
+//! | with the feature | there is | is for | brings |
+//! |---|---|---|---|
+//! | `codec` | `codec` | the framings as decoders and encoders, over a child process for example | bytes, tokio-util; std |
+//! | `async` | `driver`, `memory` | connections that run by themselves, with async handlers, on any runtime; its page has two of them at work | async-trait, bytes, futures; std |
+//!
+//! Neither is on unless asked for. All else is `no_std` with `alloc`.
+//!
+//! Apart from those nothing here sends, receives or waits, and nothing at all looks at a clock. Nothing panics at what a
+//! peer sends, and nothing grows past a limit: [`framing::Lines::DEFAULT_LIMIT`],
+//! [`framing::ContentLength::MAX_HEADER`], [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`],
+//! [`Limits`], `driver::Options`, and those of [`wire::Decoded`].
 //!
 //! ```
 //! use jsonrpc_core::{ErrorCode, ErrorObject, Message, Response, framing::Lines};

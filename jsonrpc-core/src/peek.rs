@@ -8,8 +8,9 @@ use crate::scan::{Fault, MAX_DEPTH, Scanner};
 
 /// What a line is, without reading what it carries.
 ///
-/// One pass over the bytes, no memory: for programs that route, count or pass lines on. Where [`Message::decode`] gives
-/// a message this gives its kind, id and method; the whole line is checked, so a duplicate member at its end is seen.
+/// One pass over the bytes, no memory: for programs that route, count or pass lines on. Where
+/// [`Message::decode`](crate::Message::decode) gives a message this gives its kind, id and method; the whole line is
+/// checked, so a duplicate member at its end is seen.
 ///
 /// ```
 /// use jsonrpc_core::{JsonStr, Kind, peek, peek_member};
@@ -104,8 +105,9 @@ impl From<Fault> for PeekError {
 /// Says what a line is; see [`Peek`].
 ///
 /// # Errors
-/// The line is not a message, as [`Message::decode`] sees it, or is nested too deep. Two things only `decode` sees: the
-/// `error` of a response that is no error object, and half a surrogate pair in the method, the id or a member's name.
+/// The line is not a message, as [`Message::decode`](crate::Message::decode) sees it, or is nested too deep. Two things
+/// only `decode` sees: the `error` of a response that is no error object, and half a surrogate pair in the method, the id
+/// or a member's name.
 pub fn peek(line: &[u8]) -> Result<Peek<'_>, PeekError> {
     peek_members(line, []).map(|(peek, [])| peek)
 }

@@ -77,7 +77,7 @@ pub(super) mod sealed {
         fn hear(&self, stray: Stray<'_>);
     }
 
-    /// What a message is that came as another kind than it is kept as, which does not happen.
+    /// Of a message that was kept as one kind and reads as another, which none does.
     fn not_a_request() -> ErrorObject {
         ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not a request")
     }
