@@ -13,6 +13,7 @@
 //! | put start, content and end in the place of chunks | [`expand::Expander`] |
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
 //! | apply a stream to a conversation and a state | [`reduce::Reducer`], [`json_patch::Document`] |
+//! | make a stream shorter | [`compact::compact`], [`compact::Coalescer`] |
 //! | know what an older page can take | [`profile::Profile`] |
 //!
 //! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
@@ -57,6 +58,7 @@
 extern crate alloc;
 
 pub mod capabilities;
+pub mod compact;
 pub mod content;
 pub mod enforce;
 pub mod event;

@@ -1,6 +1,8 @@
 //! Integration tests.
 
 #[cfg(test)]
+mod compact;
+#[cfg(test)]
 mod enforce;
 #[cfg(test)]
 mod expand;

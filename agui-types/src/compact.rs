@@ -1,0 +1,237 @@
+//! The same conversation and state in fewer events.
+//!
+//! Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close),
+//! [Snapshots, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#snapshots)
+use crate::event::{Event, StateDeltaEvent, StateSnapshotEvent};
+use crate::expand::Expander;
+use crate::id::{MessageId, SubagentRunId, ToolCallId};
+use crate::integer::SafeInteger;
+use crate::json_patch::Document;
+use crate::verify::Violation;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::mem;
+use jsonrpc_core::wire::Raw;
+use serde_json::Value;
+
+mod coalescer;
+
+pub use coalescer::Coalescer;
+
+use coalescer::join;
+
+/// Makes a stream shorter that is kept to be given again.
+///
+/// What it gives breaks no rule of the [verifier](crate::verify) that the stream does not break, and
+/// [reduces](crate::reduce) to the same messages and the same state.
+///
+/// | of the stream | becomes |
+/// |---|---|
+/// | a chunk | what it [stands for](crate::expand) |
+/// | the deltas of a message or a call's arguments | one, where the first was |
+/// | within a run: a `STATE_SNAPSHOT`, and every `STATE_DELTA` behind it | one `STATE_SNAPSHOT`, where the last was |
+/// | state events of the run before that snapshot | nothing |
+/// | anything else | itself, in its place |
+///
+/// Deltas stay apart where something between them restates or replaces what they go to. Nothing is joined that has a
+/// `rawEvent`, members that this version does not know or, of state events, metadata: those stay as they are. So do
+/// state events of another owner. The metadata of joined deltas is merged; of their timestamps the first stays, of
+/// those of state events the last. A delta that cannot be applied to a snapshot of the same run does nothing, and goes.
+///
+/// ```
+/// use agui_types::compact::compact;
+/// use agui_types::event::Event;
+/// use jsonrpc_core::wire;
+///
+/// let events: Vec<Event> = wire::decode(
+///     r#"[{"type":"RUN_STARTED","threadId":"t","runId":"r"},
+///         {"type":"STATE_SNAPSHOT","snapshot":{}},
+///         {"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hel"},
+///         {"type":"TEXT_MESSAGE_CHUNK","delta":"lo"},
+///         {"type":"STATE_DELTA","delta":[{"op":"add","path":"/done","value":true}]},
+///         {"type":"RUN_FINISHED","threadId":"t","runId":"r"}]"#,
+/// )?;
+/// let shorter = compact(events)?;
+/// assert_eq!(
+///     serde_json::to_string(&shorter[2..5])?,
+///     r#"[{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"Hello"},{"type":"TEXT_MESSAGE_END","messageId":"m"},{"type":"STATE_SNAPSHOT","snapshot":{"done":true}}]"#
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A chunk does not stand for anything ([`Expander::handle`]).
+pub fn compact(events: impl IntoIterator<Item = Event>) -> Result<Vec<Event>, Violation> {
+    let (mut expander, mut expanded) = (Expander::new(), Vec::new());
+    let mut compaction = Compaction::default();
+    for event in events {
+        expander.handle(event, &mut expanded)?;
+        expanded.drain(..).for_each(|event| compaction.take(event));
+    }
+    compaction.settle();
+    Ok(compaction.events.into_iter().flatten().collect())
+}
+
+#[derive(Default)]
+struct Compaction {
+    /// Those that are nothing have gone into others.
+    events: Vec<Option<Event>>,
+    /// The last event that concerns a message, where that is a delta.
+    texts: BTreeMap<MessageId, usize>,
+    /// The last event that concerns a call's arguments, where that is a delta.
+    arguments: BTreeMap<ToolCallId, usize>,
+    /// Messages that are activities.
+    activities: BTreeSet<MessageId>,
+    /// State events that a snapshot would make useless.
+    spent: Vec<usize>,
+    snapshot: Option<Snapshot>,
+}
+
+/// A snapshot of the state, with what followed.
+struct Snapshot {
+    state: Document,
+    /// Where the last of its events is.
+    place: usize,
+    /// Whether a delta has gone into it.
+    followed: bool,
+    owner: Option<SubagentRunId>,
+    timestamp: Option<SafeInteger>,
+}
+
+impl Compaction {
+    fn take(&mut self, mut event: Event) {
+        let before = match &event {
+            Event::TextMessageContent(e) => self.texts.get(&e.message_id),
+            Event::ReasoningMessageContent(e) => self.texts.get(&e.message_id),
+            Event::ToolCallArgs(e) => self.arguments.get(&e.tool_call_id),
+            _ => None,
+        };
+        let before = before.and_then(|place| self.events.get_mut(*place)?.as_mut());
+        if before.is_some_and(|before| join(before, &mut event, usize::MAX)) {
+            return;
+        }
+        let place = self.events.len();
+        match &event {
+            Event::TextMessageContent(e) => {
+                self.texts.insert(e.message_id.clone(), place);
+            }
+            Event::ReasoningMessageContent(e) => {
+                self.texts.insert(e.message_id.clone(), place);
+            }
+            Event::ToolCallArgs(e) => {
+                self.arguments.insert(e.tool_call_id.clone(), place);
+            }
+            Event::StateSnapshot(e) => self.restate(e),
+            Event::StateDelta(e) => self.change(e),
+            other => self.concern(other),
+        }
+        self.events.push(Some(event));
+    }
+
+    /// Notes what an event does to the messages and calls that deltas go to.
+    fn concern(&mut self, event: &Event) {
+        match event {
+            Event::TextMessageStart(e) => self.part(&e.message_id),
+            Event::TextMessageEnd(e) => self.part(&e.message_id),
+            Event::ReasoningMessageStart(e) => self.part(&e.message_id),
+            Event::ReasoningMessageEnd(e) => self.part(&e.message_id),
+            Event::ToolCallResult(e) => self.part(&e.message_id),
+            Event::ActivityDelta(e) => self.part(&e.message_id),
+            Event::ActivitySnapshot(e) => {
+                self.part(&e.message_id);
+                if self.activities.insert(e.message_id.clone()) {
+                    // It may replace a message that has calls.
+                    self.arguments.clear();
+                }
+            }
+            Event::ToolCallStart(e) => {
+                self.arguments.remove(&e.tool_call_id);
+            }
+            Event::ToolCallEnd(e) => {
+                self.arguments.remove(&e.tool_call_id);
+            }
+            Event::MessagesSnapshot(_) => self.forget(),
+            Event::RunStarted(_) | Event::RunFinished(_) | Event::RunError(_) => {
+                self.forget();
+                self.settle();
+                self.spent.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn part(&mut self, message: &MessageId) {
+        self.texts.remove(message);
+    }
+
+    fn forget(&mut self) {
+        self.texts.clear();
+        self.arguments.clear();
+        self.activities.clear();
+    }
+
+    /// Takes a snapshot, which comes next, in the place of all state events of the run.
+    fn restate(&mut self, event: &StateSnapshotEvent) {
+        let mut state = Document::new(Value::Null);
+        let read = event.snapshot.decode().map(|value| state.replace(value));
+        if !is_plain_snapshot(event) || !matches!(read, Ok(Ok(()))) {
+            // What no consumer takes ends nothing, but what is before it cannot move behind it.
+            return self.settle();
+        }
+        self.settle();
+        for useless in mem::take(&mut self.spent) {
+            if let Some(slot) = self.events.get_mut(useless) {
+                *slot = None;
+            }
+        }
+        let (owner, timestamp) = (event.subagent_run_id.clone(), event.timestamp);
+        let place = self.events.len();
+        self.snapshot = Some(Snapshot { state, place, followed: false, owner, timestamp });
+    }
+
+    /// Applies a delta, which comes next, to the run's snapshot, if there is one that it may go into.
+    fn change(&mut self, event: &StateDeltaEvent) {
+        let place = self.events.len();
+        let is_plain = is_plain_delta(event);
+        match &mut self.snapshot {
+            Some(snapshot) if is_plain && event.subagent_run_id == snapshot.owner => {
+                // One that cannot be done changes nothing at the consumer's either.
+                let _ = snapshot.state.apply(&event.delta);
+                snapshot.followed = true;
+                snapshot.timestamp = event.timestamp.or(snapshot.timestamp);
+                let before = mem::replace(&mut snapshot.place, place);
+                if let Some(slot) = self.events.get_mut(before) {
+                    *slot = None;
+                }
+            }
+            _ => {
+                self.settle();
+                if is_plain {
+                    self.spent.push(place);
+                }
+            }
+        }
+    }
+
+    /// Writes the snapshot with what followed; nothing more goes into it.
+    fn settle(&mut self) {
+        let Some(snapshot) = self.snapshot.take() else { return };
+        self.spent.push(snapshot.place);
+        let (true, Ok(state)) = (snapshot.followed, Raw::from_value(snapshot.state.value())) else {
+            return;
+        };
+        let mut event = StateSnapshotEvent::new(state);
+        (event.subagent_run_id, event.timestamp) = (snapshot.owner, snapshot.timestamp);
+        if let Some(slot) = self.events.get_mut(snapshot.place) {
+            *slot = Some(event.into());
+        }
+    }
+}
+
+fn is_plain_snapshot(event: &StateSnapshotEvent) -> bool {
+    event.raw_event.is_none() && event.metadata.is_none() && event.extra.is_empty()
+}
+
+fn is_plain_delta(event: &StateDeltaEvent) -> bool {
+    event.raw_event.is_none() && event.metadata.is_none() && event.extra.is_empty()
+}
