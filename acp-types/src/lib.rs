@@ -47,14 +47,17 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! Read by method, when the envelope says what it is: see [`v1::dispatch`].
+//! Read by method, when the envelope says what it is: see [`v1::dispatch`] and [`v2::dispatch`]. Which of the two, the
+//! `initialize` pair decides: see [`negotiation`]; what may be sent then, [`capabilities`] say.
 #![no_std]
 
 extern crate alloc;
 
+pub mod capabilities;
 mod dispatch;
 pub mod methods;
-mod refusal;
+pub mod negotiation;
+mod rejection;
 pub mod v1;
 pub mod v2;
 

@@ -100,7 +100,9 @@ pub enum MethodKind {
     Notification,
 }
 
-/// The method of this name that the receiver in `direction` may get; the request, where it is one and a notification too.
+/// The method of this name that the receiver in `direction` may get.
+///
+/// Where it is a request and a notification, it is the request.
 pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Option<&'static Method> {
     table.iter().find(|method| {
         method.name == name

@@ -16,7 +16,7 @@ use super::session_setup::{
     ForkSessionRequest, LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest,
 };
 use super::system_prompt::SystemPrompt;
-use crate::refusal::{first_unknown, unknown};
+use crate::rejection::{first_unknown, unknown};
 use jsonrpc_core::ErrorObject;
 
 /// What the names of methods begin with that are no part of the protocol.

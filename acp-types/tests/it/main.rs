@@ -1,6 +1,8 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod capabilities;
+#[cfg(test)]
 mod dispatch;
 #[cfg(test)]
 mod fallback;
@@ -10,6 +12,8 @@ mod fixtures;
 mod law;
 #[cfg(test)]
 mod methods;
+#[cfg(test)]
+mod negotiation;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]

@@ -1,0 +1,258 @@
+//! What may be sent in version 1.
+//!
+//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
+use super::{Refusal, allows_method, needs, unknown};
+use crate::methods::{Direction, V1};
+use crate::v1::authentication::AuthMethod;
+use crate::v1::content::ContentBlock;
+use crate::v1::elicitation::ElicitationMode;
+use crate::v1::initialization::{
+    AgentCapabilities, ClientCapabilities, InitializeRequest, InitializeResponse,
+};
+use crate::v1::prompt_turn::SessionUpdate;
+use crate::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
+use crate::v1::session_setup::McpServer;
+
+/// What may be asked about.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Subject<'a> {
+    /// A method, and who receives it.
+    Method(Direction, &'a str),
+    /// Content of a prompt.
+    Content(&'a ContentBlock),
+    /// What an agent reports.
+    Update(&'a SessionUpdate),
+    /// How an agent shall reach an MCP server.
+    McpServer(&'a McpServer),
+    /// How an agent asks the user.
+    Elicitation(&'a ElicitationMode),
+    /// A way to log in that an agent offers.
+    AuthMethod(&'a AuthMethod),
+}
+
+impl<'a> From<(Direction, &'a str)> for Subject<'a> {
+    fn from((direction, name): (Direction, &'a str)) -> Self {
+        Self::Method(direction, name)
+    }
+}
+
+impl<'a> From<&'a ContentBlock> for Subject<'a> {
+    fn from(subject: &'a ContentBlock) -> Self {
+        Self::Content(subject)
+    }
+}
+
+impl<'a> From<&'a SessionUpdate> for Subject<'a> {
+    fn from(subject: &'a SessionUpdate) -> Self {
+        Self::Update(subject)
+    }
+}
+
+impl<'a> From<&'a McpServer> for Subject<'a> {
+    fn from(subject: &'a McpServer) -> Self {
+        Self::McpServer(subject)
+    }
+}
+
+impl<'a> From<&'a ElicitationMode> for Subject<'a> {
+    fn from(subject: &'a ElicitationMode) -> Self {
+        Self::Elicitation(subject)
+    }
+}
+
+impl<'a> From<&'a AuthMethod> for Subject<'a> {
+    fn from(subject: &'a AuthMethod) -> Self {
+        Self::AuthMethod(subject)
+    }
+}
+
+/// What the two sides of a connection in version 1 announced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capabilities {
+    client: ClientCapabilities,
+    agent: AgentCapabilities,
+    can_authenticate: bool,
+}
+
+impl Capabilities {
+    /// What the client asked with, and what the agent answered.
+    pub fn new(request: &InitializeRequest, response: &InitializeResponse) -> Self {
+        let auth_methods = response.auth_methods.as_deref().unwrap_or_default();
+        Self {
+            client: request.client_capabilities.clone().unwrap_or_default(),
+            agent: response.agent_capabilities.clone().unwrap_or_default(),
+            can_authenticate: auth_methods
+                .iter()
+                .any(|method| !matches!(method, AuthMethod::Terminal(_))),
+        }
+    }
+
+    /// Whether `subject` may be sent.
+    ///
+    /// # Errors
+    /// It may not; the refusal says why.
+    pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
+        match subject.into() {
+            Subject::Method(direction, name) => {
+                allows_method(V1, direction, name, |gate| self.holds(gate))
+            }
+            Subject::Content(content) => self.allows_content(content),
+            Subject::Update(update) => self.allows_update(update),
+            Subject::McpServer(server) => self.allows_mcp_server(server),
+            Subject::Elicitation(mode) => self.allows_elicitation(mode),
+            Subject::AuthMethod(method) => self.allows_auth_method(method),
+        }
+    }
+
+    fn allows_content(&self, content: &ContentBlock) -> Result<(), Refusal> {
+        let gate = match content {
+            ContentBlock::Text(_) | ContentBlock::ResourceLink(_) => return Ok(()),
+            ContentBlock::Image(_) => "agentCapabilities.promptCapabilities.image",
+            ContentBlock::Audio(_) => "agentCapabilities.promptCapabilities.audio",
+            ContentBlock::Resource(_) => "agentCapabilities.promptCapabilities.embeddedContext",
+            ContentBlock::Unknown(content) => return unknown(content.tag()),
+        };
+        needs(content.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_update(&self, update: &SessionUpdate) -> Result<(), Refusal> {
+        let gate = match update {
+            SessionUpdate::Notice(_) => "clientCapabilities.session.notices",
+            SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_) => {
+                "clientCapabilities.session.compaction"
+            }
+            SessionUpdate::PlanUpdate(_) | SessionUpdate::PlanRemoved(_) => {
+                "clientCapabilities.plan"
+            }
+            SessionUpdate::SubagentUpdate(_)
+            | SessionUpdate::SessionMessage(_)
+            | SessionUpdate::SessionMessageChunk(_) => "clientCapabilities.subagents",
+            SessionUpdate::ConfigOptionUpdate(update)
+                if update.config_options.iter().any(is_switch) =>
+            {
+                "clientCapabilities.session.configOptions.boolean"
+            }
+            SessionUpdate::UserMessageChunk(_)
+            | SessionUpdate::AgentMessageChunk(_)
+            | SessionUpdate::AgentThoughtChunk(_)
+            | SessionUpdate::ToolCall(_)
+            | SessionUpdate::ToolCallUpdate(_)
+            | SessionUpdate::Plan(_)
+            | SessionUpdate::AvailableCommandsUpdate(_)
+            | SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::UsageUpdate(_) => return Ok(()),
+            SessionUpdate::Unknown(update) => return unknown(update.tag()),
+        };
+        needs(update.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_mcp_server(&self, server: &McpServer) -> Result<(), Refusal> {
+        let gate = match server {
+            McpServer::Stdio(_) => return Ok(()),
+            McpServer::Http(_) => "agentCapabilities.mcpCapabilities.http",
+            McpServer::Sse(_) => "agentCapabilities.mcpCapabilities.sse",
+            McpServer::Acp(_) => "agentCapabilities.mcpCapabilities.acp",
+            McpServer::Unknown(server) => return unknown(server.tag()),
+        };
+        needs(server.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_elicitation(&self, mode: &ElicitationMode) -> Result<(), Refusal> {
+        let gate = match mode {
+            ElicitationMode::Form(_) => "clientCapabilities.elicitation.form",
+            ElicitationMode::Url(_) => "clientCapabilities.elicitation.url",
+            ElicitationMode::Unknown(mode) => return unknown(mode.tag()),
+        };
+        needs(mode.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_auth_method(&self, method: &AuthMethod) -> Result<(), Refusal> {
+        match method {
+            AuthMethod::Agent(_) => Ok(()),
+            AuthMethod::Terminal(_) => {
+                needs(method.tag(), "clientCapabilities.auth.terminal", |gate| self.holds(gate))
+            }
+            AuthMethod::Unknown(method) => unknown(method.tag()),
+        }
+    }
+
+    /// Whether a gate is open: one of the table of methods, or one of the above.
+    fn holds(&self, gate: &str) -> bool {
+        let path = |prefix| gate.strip_prefix(prefix);
+        match (path("clientCapabilities."), path("agentCapabilities.")) {
+            (Some(path), _) => self.client_has(path),
+            (_, Some(path)) => self.agent_has(path),
+            (None, None) => match gate {
+                "authMethods: not a terminal one" => self.can_authenticate,
+                "modes of the session" | "configOptions of the session" => true,
+                _ => false,
+            },
+        }
+    }
+
+    fn client_has(&self, path: &str) -> bool {
+        let client = &self.client;
+        let (fs, session) = (client.fs.as_ref(), client.session.as_ref());
+        let elicitation = client.elicitation.as_ref();
+        let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());
+        let has_url = elicitation.is_some_and(|elicitation| elicitation.url.is_some());
+        match path {
+            "fs.readTextFile" => fs.and_then(|fs| fs.read_text_file) == Some(true),
+            "fs.writeTextFile" => fs.and_then(|fs| fs.write_text_file) == Some(true),
+            "terminal" => client.terminal == Some(true),
+            "auth.terminal" => client.auth.as_ref().and_then(|auth| auth.terminal) == Some(true),
+            "elicitation, by mode" => has_form || has_url,
+            "elicitation.form" => has_form,
+            "elicitation.url" => has_url,
+            "plan" => client.plan.is_some(),
+            "subagents" => client.subagents.is_some(),
+            "session.notices" => session.is_some_and(|session| session.notices.is_some()),
+            "session.compaction" => session.is_some_and(|session| session.compaction.is_some()),
+            "session.configOptions.boolean" => session
+                .and_then(|session| session.config_options.as_ref())
+                .is_some_and(|options| options.boolean.is_some()),
+            _ => false,
+        }
+    }
+
+    fn agent_has(&self, path: &str) -> bool {
+        let agent = &self.agent;
+        let (prompt, mcp) = (agent.prompt_capabilities.as_ref(), agent.mcp_capabilities.as_ref());
+        let (auth, session) = (agent.auth.as_ref(), agent.session_capabilities.as_ref());
+        if let Some(path) = path.strip_prefix("sessionCapabilities.") {
+            return session.is_some_and(|session| match path {
+                "resume" => session.resume.is_some(),
+                "close" => session.close.is_some(),
+                "list" => session.list.is_some(),
+                "delete" => session.delete.is_some(),
+                "fork" => session.fork.is_some(),
+                "archive" => session.archive.is_some(),
+                "status" => session.status.is_some(),
+                "title" => session.title.is_some(),
+                _ => false,
+            });
+        }
+        match path {
+            "loadSession" => agent.load_session == Some(true),
+            "providers" => agent.providers.is_some(),
+            "auth.logout" => auth.is_some_and(|auth| auth.logout.is_some()),
+            "auth.status" => auth.is_some_and(|auth| auth.status.is_some()),
+            "mcpCapabilities.http" => mcp.and_then(|mcp| mcp.http) == Some(true),
+            "mcpCapabilities.sse" => mcp.and_then(|mcp| mcp.sse) == Some(true),
+            "mcpCapabilities.acp" => mcp.and_then(|mcp| mcp.acp) == Some(true),
+            "promptCapabilities.image" => prompt.and_then(|prompt| prompt.image) == Some(true),
+            "promptCapabilities.audio" => prompt.and_then(|prompt| prompt.audio) == Some(true),
+            "promptCapabilities.embeddedContext" => {
+                prompt.and_then(|prompt| prompt.embedded_context) == Some(true)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn is_switch(option: &SessionConfigOption) -> bool {
+    matches!(option.kind, SessionConfigKind::Boolean(_))
+}

@@ -1,0 +1,198 @@
+//! **Unstable.** What may be sent in version 2.
+//!
+//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
+use super::{Refusal, allows_method, needs, unknown};
+use crate::methods::{Direction, V2};
+use crate::v2::authentication::AuthMethod;
+use crate::v2::content::ContentBlock;
+use crate::v2::elicitation::ElicitationMode;
+use crate::v2::initialization::{
+    AgentCapabilities, ClientCapabilities, InitializeRequest, InitializeResponse,
+    SessionCapabilities,
+};
+use crate::v2::prompt_lifecycle::SessionUpdate;
+use crate::v2::session_setup::McpServer;
+
+/// What may be asked about.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Subject<'a> {
+    /// A method, and who receives it.
+    Method(Direction, &'a str),
+    /// Content of a prompt.
+    Content(&'a ContentBlock),
+    /// What an agent reports.
+    Update(&'a SessionUpdate),
+    /// How an agent shall reach an MCP server.
+    McpServer(&'a McpServer),
+    /// How an agent asks the user.
+    Elicitation(&'a ElicitationMode),
+    /// A way to log in that an agent offers.
+    AuthMethod(&'a AuthMethod),
+}
+
+impl<'a> From<(Direction, &'a str)> for Subject<'a> {
+    fn from((direction, name): (Direction, &'a str)) -> Self {
+        Self::Method(direction, name)
+    }
+}
+
+impl<'a> From<&'a ContentBlock> for Subject<'a> {
+    fn from(subject: &'a ContentBlock) -> Self {
+        Self::Content(subject)
+    }
+}
+
+impl<'a> From<&'a SessionUpdate> for Subject<'a> {
+    fn from(subject: &'a SessionUpdate) -> Self {
+        Self::Update(subject)
+    }
+}
+
+impl<'a> From<&'a McpServer> for Subject<'a> {
+    fn from(subject: &'a McpServer) -> Self {
+        Self::McpServer(subject)
+    }
+}
+
+impl<'a> From<&'a ElicitationMode> for Subject<'a> {
+    fn from(subject: &'a ElicitationMode) -> Self {
+        Self::Elicitation(subject)
+    }
+}
+
+impl<'a> From<&'a AuthMethod> for Subject<'a> {
+    fn from(subject: &'a AuthMethod) -> Self {
+        Self::AuthMethod(subject)
+    }
+}
+
+/// What the two sides of a connection in version 2 announced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capabilities {
+    client: ClientCapabilities,
+    agent: AgentCapabilities,
+    has_auth_methods: bool,
+}
+
+impl Capabilities {
+    /// What the client asked with, and what the agent answered.
+    pub fn new(request: &InitializeRequest, response: &InitializeResponse) -> Self {
+        Self {
+            client: request.capabilities.clone().unwrap_or_default(),
+            agent: response.capabilities.clone().unwrap_or_default(),
+            has_auth_methods: response.auth_methods.as_ref().is_some_and(|all| !all.is_empty()),
+        }
+    }
+
+    /// Whether `subject` may be sent.
+    ///
+    /// # Errors
+    /// It may not; the refusal says why.
+    pub fn allows<'a>(&self, subject: impl Into<Subject<'a>>) -> Result<(), Refusal> {
+        match subject.into() {
+            Subject::Method(direction, name) => {
+                allows_method(V2, direction, name, |gate| self.holds(gate))
+            }
+            Subject::Content(content) => self.allows_content(content),
+            Subject::Update(update) => self.allows_update(update),
+            Subject::McpServer(server) => self.allows_mcp_server(server),
+            Subject::Elicitation(mode) => self.allows_elicitation(mode),
+            Subject::AuthMethod(method) => self.allows_auth_method(method),
+        }
+    }
+
+    fn allows_content(&self, content: &ContentBlock) -> Result<(), Refusal> {
+        let gate = match content {
+            ContentBlock::Text(_) | ContentBlock::ResourceLink(_) => "capabilities.session",
+            ContentBlock::Image(_) => "capabilities.session.prompt.image",
+            ContentBlock::Audio(_) => "capabilities.session.prompt.audio",
+            ContentBlock::Resource(_) => "capabilities.session.prompt.embeddedContext",
+            ContentBlock::Unknown(content) => return unknown(content.tag()),
+        };
+        needs(content.tag(), gate, |gate| self.holds(gate))
+    }
+
+    /// Every client takes every update, where the agent has sessions at all.
+    fn allows_update(&self, update: &SessionUpdate) -> Result<(), Refusal> {
+        if let SessionUpdate::Unknown(update) = update {
+            unknown(update.tag())?;
+        }
+        needs(update.tag(), "capabilities.session", |gate| self.holds(gate))
+    }
+
+    fn allows_mcp_server(&self, server: &McpServer) -> Result<(), Refusal> {
+        let gate = match server {
+            McpServer::Stdio(_) => "capabilities.session.mcp.stdio",
+            McpServer::Http(_) => "capabilities.session.mcp.http",
+            McpServer::Acp(_) => "capabilities.session.mcp.acp",
+            McpServer::Unknown(server) => return unknown(server.tag()),
+        };
+        needs(server.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_elicitation(&self, mode: &ElicitationMode) -> Result<(), Refusal> {
+        let gate = match mode {
+            ElicitationMode::Form(_) => "capabilities.elicitation.form",
+            ElicitationMode::Url(_) => "capabilities.elicitation.url",
+            ElicitationMode::Unknown(mode) => return unknown(mode.tag()),
+        };
+        needs(mode.tag(), gate, |gate| self.holds(gate))
+    }
+
+    fn allows_auth_method(&self, method: &AuthMethod) -> Result<(), Refusal> {
+        match method {
+            AuthMethod::Agent(_) => Ok(()),
+            AuthMethod::Terminal(_) => {
+                needs(method.tag(), "capabilities.auth.terminal", |gate| self.holds(gate))
+            }
+            AuthMethod::Unknown(method) => unknown(method.tag()),
+        }
+    }
+
+    /// Whether a gate is open: one of the table of methods, or one of the above.
+    fn holds(&self, gate: &str) -> bool {
+        let elicitation = self.client.elicitation.as_ref();
+        let has_form = elicitation.is_some_and(|elicitation| elicitation.form.is_some());
+        let has_url = elicitation.is_some_and(|elicitation| elicitation.url.is_some());
+        if let Some(path) = gate.strip_prefix("capabilities.session") {
+            return self.agent.session.as_ref().is_some_and(|session| session_has(session, path));
+        }
+        match gate {
+            "authMethods" => self.has_auth_methods,
+            "capabilities.auth.status" => {
+                self.agent.auth.as_ref().is_some_and(|auth| auth.status.is_some())
+            }
+            "capabilities.auth.terminal" => {
+                self.client.auth.as_ref().is_some_and(|auth| auth.terminal.is_some())
+            }
+            "capabilities.providers" => self.agent.providers.is_some(),
+            "capabilities.elicitation, by mode" => has_form || has_url,
+            "capabilities.elicitation.form" => has_form,
+            "capabilities.elicitation.url" => has_url,
+            "configOptions of the session"
+            | "capabilities.cancel of the tool call"
+            | "capabilities.cancel of the terminal" => true,
+            _ => false,
+        }
+    }
+}
+
+fn session_has(session: &SessionCapabilities, path: &str) -> bool {
+    let (prompt, mcp) = (session.prompt.as_ref(), session.mcp.as_ref());
+    match path {
+        "" => true,
+        ".delete" => session.delete.is_some(),
+        ".fork" => session.fork.is_some(),
+        ".archive" => session.archive.is_some(),
+        ".status" => session.status.is_some(),
+        ".title" => session.title.is_some(),
+        ".prompt.image" => prompt.is_some_and(|prompt| prompt.image.is_some()),
+        ".prompt.audio" => prompt.is_some_and(|prompt| prompt.audio.is_some()),
+        ".prompt.embeddedContext" => prompt.is_some_and(|prompt| prompt.embedded_context.is_some()),
+        ".mcp.stdio" => mcp.is_some_and(|mcp| mcp.stdio.is_some()),
+        ".mcp.http" => mcp.is_some_and(|mcp| mcp.http.is_some()),
+        ".mcp.acp" => mcp.is_some_and(|mcp| mcp.acp.is_some()),
+        _ => false,
+    }
+}

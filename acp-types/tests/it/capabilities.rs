@@ -1,0 +1,269 @@
+//! What the two sides may send each other.
+use crate::wire_types::VERSIONS;
+use acp_types::capabilities::{self, Reason, Refusal};
+use acp_types::methods::Direction;
+use acp_types::{v1, v2};
+use jsonrpc_core::wire::decode;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+fn read<T: DeserializeOwned>(value: &Value) -> T {
+    decode(&value.to_string()).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
+fn of_v1(client: Value, agent: Value, auth: Value) -> capabilities::v1::Capabilities {
+    capabilities::v1::Capabilities::new(
+        &read(&json!({ "protocolVersion": 1, "clientCapabilities": client })),
+        &read(&json!({ "protocolVersion": 1, "agentCapabilities": agent, "authMethods": auth })),
+    )
+}
+
+fn of_v2(client: Value, agent: Value, auth: Value) -> capabilities::v2::Capabilities {
+    let info = json!({ "name": "n", "version": "1" });
+    let side = |own: Value| json!({ "protocolVersion": 2, "info": info, "capabilities": own });
+    let mut response = side(agent);
+    response.as_object_mut().expect("an object").insert("authMethods".to_owned(), auth);
+    capabilities::v2::Capabilities::new(&read(&side(client)), &read(&response))
+}
+
+fn all_v1() -> capabilities::v1::Capabilities {
+    of_v1(
+        json!({
+            "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true,
+            "auth": { "terminal": true }, "elicitation": { "form": {}, "url": {} },
+            "session": { "compaction": {}, "notices": {}, "configOptions": { "boolean": {} } },
+            "subagents": {}, "plan": {},
+        }),
+        json!({
+            "loadSession": true, "providers": {}, "auth": { "logout": {}, "status": {} },
+            "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
+            "mcpCapabilities": { "http": true, "sse": true, "acp": true },
+            "sessionCapabilities": {
+                "list": {}, "delete": {}, "resume": {}, "close": {}, "fork": {}, "archive": {},
+                "status": {}, "title": {},
+            },
+        }),
+        json!([{ "id": "key", "name": "Key" }]),
+    )
+}
+
+fn all_v2() -> capabilities::v2::Capabilities {
+    of_v2(
+        json!({ "auth": { "terminal": {} }, "elicitation": { "form": {}, "url": {} } }),
+        json!({
+            "providers": {}, "auth": { "status": {} },
+            "session": {
+                "prompt": { "image": {}, "audio": {}, "embeddedContext": {} },
+                "mcp": { "stdio": {}, "http": {}, "acp": {} },
+                "delete": {}, "fork": {}, "archive": {}, "status": {}, "title": {},
+            },
+        }),
+        json!([{ "type": "agent", "methodId": "key", "name": "Key" }]),
+    )
+}
+
+fn none_v1() -> capabilities::v1::Capabilities {
+    let terminal = json!([{ "type": "terminal", "id": "tty", "name": "Terminal" }]);
+    of_v1(json!({}), json!({}), terminal)
+}
+
+fn none_v2() -> capabilities::v2::Capabilities {
+    of_v2(json!({}), json!({}), json!([]))
+}
+
+/// Gates that the state of a session decides, not the `initialize` pair.
+const LATER: [&str; 4] = [
+    "modes of the session",
+    "configOptions of the session",
+    "capabilities.cancel of the tool call",
+    "capabilities.cancel of the terminal",
+];
+
+/// Each gate of the table opens, and the refusal names it as long as it is shut.
+#[test]
+fn every_gate_opens_and_shuts() {
+    let (full, empty) = ((all_v1(), all_v2()), (none_v1(), none_v2()));
+    for version in VERSIONS {
+        for method in version.methods {
+            let subject = (method.direction, method.name);
+            let (open, shut) = if version.name == "v1" {
+                (full.0.allows(subject), empty.0.allows(subject))
+            } else {
+                (full.1.allows(subject), empty.1.allows(subject))
+            };
+            assert_eq!(open, Ok(()), "{}", version.name);
+            let needs = method.gate.filter(|gate| !LATER.contains(gate)).map(Reason::NotAnnounced);
+            assert_eq!(shut.err().map(|refusal| refusal.reason), needs, "{}", method.name);
+        }
+    }
+}
+
+/// What peers announce with `false` or `null` is not announced.
+#[test]
+fn false_and_null_are_no() {
+    let client = json!({ "fs": { "readTextFile": false }, "terminal": null });
+    let agent = json!({ "loadSession": false, "sessionCapabilities": { "list": null } });
+    let capabilities = of_v1(client, agent, Value::Null);
+    for subject in [
+        (Direction::ToClient, "fs/read_text_file"),
+        (Direction::ToClient, "terminal/kill"),
+        (Direction::ToAgent, "session/load"),
+        (Direction::ToAgent, "session/list"),
+        (Direction::ToAgent, "authenticate"),
+    ] {
+        assert!(capabilities.allows(subject).is_err(), "{}", subject.1);
+    }
+}
+
+/// A method goes one way, belongs to its version, or is an extension.
+#[test]
+fn methods_have_their_side_and_version() {
+    let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
+    let (v1, v2) = (all_v1(), all_v2());
+    for (subject, first, second) in [
+        (
+            (Direction::ToClient, "session/prompt"),
+            Some(Reason::OtherDirection),
+            Some(Reason::OtherDirection),
+        ),
+        ((Direction::ToAgent, "session/load"), None, Some(Reason::NotInVersion)),
+        ((Direction::ToAgent, "auth/login"), Some(Reason::NotInVersion), None),
+        ((Direction::ToClient, "fs/read_text_file"), None, Some(Reason::NotInVersion)),
+        (
+            (Direction::ToAgent, "session/dream"),
+            Some(Reason::NotInVersion),
+            Some(Reason::NotInVersion),
+        ),
+        ((Direction::ToAgent, "_example.com/ping"), None, None),
+        ((Direction::ToClient, "$/progress"), None, None),
+    ] {
+        assert_eq!(reason(v1.allows(subject)), first, "v1 {}", subject.1);
+        assert_eq!(reason(v2.allows(subject)), second, "v2 {}", subject.1);
+    }
+}
+
+macro_rules! subjects {
+    ($version:ident, $full:expr, $empty:expr, { $($module:ident::$Type:ident { $($json:tt)* } => $needs:expr,)+ }) => {
+        $(
+            let value = json!({ $($json)* });
+            let subject = read::<$version::$module::$Type>(&value);
+            let refused = $empty.allows(&subject).err().map(|refusal| refusal.reason);
+            let needs: Option<Reason> = $needs;
+            assert_eq!(refused, needs, "{value}");
+            let expected = needs.filter(|reason| *reason == Reason::NotInVersion);
+            assert_eq!($full.allows(&subject).err().map(|refusal| refusal.reason), expected, "{value}");
+        )+
+    };
+}
+
+fn needs(path: &'static str) -> Option<Reason> {
+    Some(Reason::NotAnnounced(path))
+}
+
+const UNKNOWN: Option<Reason> = Some(Reason::NotInVersion);
+
+/// What each piece needs in version 1.
+#[test]
+fn subjects_of_version_1() {
+    let (full, empty) = (all_v1(), none_v1());
+    let compaction = needs("clientCapabilities.session.compaction");
+    let subagents = needs("clientCapabilities.subagents");
+    let plan = needs("clientCapabilities.plan");
+    let text = json!({ "type": "text", "text": "" });
+    subjects!(v1, full, empty, {
+        content::ContentBlock { "type": "text", "text": "" } => None,
+        content::ContentBlock { "type": "resource_link", "name": "n", "uri": "u" } => None,
+        content::ContentBlock { "type": "image", "data": "", "mimeType": "m" }
+            => needs("agentCapabilities.promptCapabilities.image"),
+        content::ContentBlock { "type": "audio", "data": "", "mimeType": "m" }
+            => needs("agentCapabilities.promptCapabilities.audio"),
+        content::ContentBlock { "type": "resource", "resource": { "uri": "u", "text": "" } }
+            => needs("agentCapabilities.promptCapabilities.embeddedContext"),
+        content::ContentBlock { "type": "hologram" } => UNKNOWN,
+        content::ContentBlock { "type": "_hologram" } => None,
+        prompt_turn::SessionUpdate { "sessionUpdate": "agent_message_chunk", "content": text }
+            => None,
+        prompt_turn::SessionUpdate { "sessionUpdate": "plan", "entries": [] } => None,
+        prompt_turn::SessionUpdate { "sessionUpdate": "notice", "severity": "info", "title": "t" }
+            => needs("clientCapabilities.session.notices"),
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "compaction_update", "compactionId": "k", "status": "failed"
+        } => compaction,
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": text
+        } => compaction,
+        prompt_turn::SessionUpdate { "sessionUpdate": "plan_removed", "planId": "p" } => plan,
+        prompt_turn::SessionUpdate { "sessionUpdate": "plan_update", "plan": { "type": "gantt" } }
+            => plan,
+        prompt_turn::SessionUpdate { "sessionUpdate": "subagent_update", "sessionId": "s" }
+            => subagents,
+        prompt_turn::SessionUpdate { "sessionUpdate": "session_message", "messageId": "m" }
+            => subagents,
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "session_message_chunk", "messageId": "m", "content": text
+        } => subagents,
+        prompt_turn::SessionUpdate { "sessionUpdate": "config_option_update", "configOptions": [] }
+            => None,
+        prompt_turn::SessionUpdate {
+            "sessionUpdate": "config_option_update", "configOptions": [{ "id": "c", "name": "n", "type": "boolean", "currentValue": true }]
+        } => needs("clientCapabilities.session.configOptions.boolean"),
+        prompt_turn::SessionUpdate { "sessionUpdate": "mood" } => UNKNOWN,
+        session_setup::McpServer { "name": "n", "command": "/c", "args": [], "env": [] } => None,
+        session_setup::McpServer { "type": "http", "name": "n", "url": "u", "headers": [] }
+            => needs("agentCapabilities.mcpCapabilities.http"),
+        session_setup::McpServer { "type": "sse", "name": "n", "url": "u", "headers": [] }
+            => needs("agentCapabilities.mcpCapabilities.sse"),
+        session_setup::McpServer { "type": "acp", "name": "n", "serverId": "s" }
+            => needs("agentCapabilities.mcpCapabilities.acp"),
+        session_setup::McpServer { "type": "pigeon" } => UNKNOWN,
+        elicitation::ElicitationMode { "mode": "form", "sessionId": "s", "requestedSchema": {} }
+            => needs("clientCapabilities.elicitation.form"),
+        elicitation::ElicitationMode {
+            "mode": "url", "sessionId": "s", "elicitationId": "e", "url": "u"
+        } => needs("clientCapabilities.elicitation.url"),
+        elicitation::ElicitationMode { "mode": "voice" } => UNKNOWN,
+        authentication::AuthMethod { "id": "k", "name": "n" } => None,
+        authentication::AuthMethod { "type": "terminal", "id": "k", "name": "n" }
+            => needs("clientCapabilities.auth.terminal"),
+        authentication::AuthMethod { "type": "palm" } => UNKNOWN,
+    });
+}
+
+/// What each piece needs in version 2.
+#[test]
+fn subjects_of_version_2() {
+    let (full, empty) = (all_v2(), none_v2());
+    let session = needs("capabilities.session");
+    subjects!(v2, full, empty, {
+        content::ContentBlock { "type": "text", "text": "" } => session,
+        content::ContentBlock { "type": "image", "data": "", "mimeType": "m" }
+            => needs("capabilities.session.prompt.image"),
+        content::ContentBlock { "type": "audio", "data": "", "mimeType": "m" }
+            => needs("capabilities.session.prompt.audio"),
+        content::ContentBlock { "type": "resource", "resource": { "uri": "u", "text": "" } }
+            => needs("capabilities.session.prompt.embeddedContext"),
+        content::ContentBlock { "type": "hologram" } => UNKNOWN,
+        prompt_lifecycle::SessionUpdate {
+            "sessionUpdate": "notice", "severity": "info", "title": "t"
+        } => session,
+        prompt_lifecycle::SessionUpdate { "sessionUpdate": "plan_removed", "planId": "p" }
+            => session,
+        prompt_lifecycle::SessionUpdate { "sessionUpdate": "mood" } => UNKNOWN,
+        session_setup::McpServer { "type": "stdio", "name": "n", "command": "/c" }
+            => needs("capabilities.session.mcp.stdio"),
+        session_setup::McpServer { "type": "http", "name": "n", "url": "u" }
+            => needs("capabilities.session.mcp.http"),
+        session_setup::McpServer { "type": "acp", "name": "n", "serverId": "s" }
+            => needs("capabilities.session.mcp.acp"),
+        session_setup::McpServer { "type": "sse", "name": "n", "url": "u" } => UNKNOWN,
+        elicitation::ElicitationMode {
+            "mode": "form", "sessionId": "s", "requestedSchema": { "type": "object", "properties": {} }
+        } => needs("capabilities.elicitation.form"),
+        elicitation::ElicitationMode {
+            "mode": "url", "sessionId": "s", "elicitationId": "e", "url": "u"
+        } => needs("capabilities.elicitation.url"),
+        authentication::AuthMethod { "type": "agent", "methodId": "k", "name": "n" } => None,
+        authentication::AuthMethod { "type": "terminal", "methodId": "k", "name": "n" }
+            => needs("capabilities.auth.terminal"),
+    });
+}
