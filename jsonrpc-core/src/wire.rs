@@ -27,6 +27,10 @@
 //! | a member or item with marks that cannot be read | an error | left out, with a [`Diagnostic`] | as before, and [`Decoded::encode`] writes it again |
 //! | anything else that cannot be read | an error | an error | an error |
 //!
+//! With the feature `schemars` all of these have a JSON Schema, which says what decoding takes: what a type does not know
+//! is allowed, a member whose type has no schema may be anything. Only `_meta` is described as the specifications have it,
+//! an object or `null`, though anything is kept.
+//!
 //! ```
 //! use jsonrpc_core::{object, open_enum, open_union, string_id, wire};
 //!
@@ -91,6 +95,17 @@ mod open_enum;
 mod open_union;
 mod presence;
 mod raw;
+#[cfg(feature = "schemars")]
+#[doc(hidden)]
+pub mod schema;
+
+/// Stands where the macros would implement `JsonSchema`.
+#[cfg(not(feature = "schemars"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __json_schema {
+    ($($schema:tt)*) => {};
+}
 
 pub use decode::{DecodeError, decode};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
@@ -110,7 +125,9 @@ pub mod private {
         Name, assert_distinct, deserialize, optional, read_once, required, serialize,
     };
     pub use super::open_union::read_tag;
+    pub use alloc::borrow::Cow;
     pub use alloc::sync::Arc;
+    pub use alloc::vec::Vec;
     pub use core::result::Result;
     pub use serde;
 }

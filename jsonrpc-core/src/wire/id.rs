@@ -31,6 +31,8 @@ macro_rules! string_id {
             }
         }
 
+        $crate::__json_schema! { $Name, generator => $crate::object!(@schema str, generator) }
+
         impl AsRef<str> for $Name {
             fn as_ref(&self) -> &str {
                 &self.0

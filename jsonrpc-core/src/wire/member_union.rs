@@ -99,6 +99,12 @@ macro_rules! member_union {
             }
         }
 
+        $crate::__json_schema! { $Name, generator => {
+            $crate::wire::schema::member_union(
+                $crate::wire::private::Vec::from([$( ($member, $crate::object!(@schema $Payload, generator)) ),+]),
+            )
+        } }
+
         $crate::object! { @serde $Name }
     };
 }

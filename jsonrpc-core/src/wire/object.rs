@@ -253,7 +253,19 @@ macro_rules! object {
             }
         }
 
+        $crate::__json_schema! { $Name, generator => {
+            let mut object = $crate::wire::schema::ObjectSchema::default();
+            $( object.required($rwire, $crate::object!(@schema $Req, generator)); )*
+            $( object.optional($owire, $crate::object!(@schema ::core::option::Option<$Opt>, generator)); )*
+            $( object.optional($pwire, $crate::object!(@schema $crate::wire::Presence<$Pat>, generator)); )*
+            $( object.optional($meta, $crate::object!(@schema ::core::option::Option<$crate::wire::Meta>, generator)); )?
+            object.with_rest($crate::object!(@schema $Rest, generator))
+        } }
+
         $crate::object! { @serde $Name }
+    };
+    (@schema $Type:ty, $generator:ident) => {
+        (&$crate::wire::schema::Probe::<$Type>::NEW).schema($generator)
     };
     (@read $slot:ident $wire:literal $members:ident) => {
         $crate::wire::private::read_once(&mut $slot, $wire, &mut $members)?

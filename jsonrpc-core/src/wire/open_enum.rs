@@ -76,6 +76,10 @@ macro_rules! open_enum {
             }
         }
 
+        $crate::__json_schema! { $Name, _generator => {
+            $crate::wire::schema::open_enum(Self::NAMES)
+        } }
+
         impl From<&str> for $Name {
             fn from(name: &str) -> Self {
                 match name {

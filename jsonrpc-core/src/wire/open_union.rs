@@ -171,8 +171,20 @@ macro_rules! open_union {
             }
         }
 
+        $crate::__json_schema! { $Name, generator => {
+            let mut union = $crate::wire::schema::UnionSchema::new($tag, Self::NAMES);
+            $( union.variant($wire, $crate::object!(@schema $Payload, generator)); )*
+            $( union.untagged(
+                $crate::open_union!(@name $($uwire)?),
+                $crate::object!(@schema $UPayload, generator),
+            ); )?
+            union.finish()
+        } }
+
         $crate::object! { @serde $Name }
     };
+    (@name) => { ::core::option::Option::None };
+    (@name $name:literal) => { ::core::option::Option::Some($name) };
 }
 
 /// Reads up to the tag, keeping what stands before it.

@@ -24,6 +24,8 @@ mod peek;
 mod peek_members;
 mod peer;
 mod probes;
+#[cfg(feature = "schemars")]
+mod schema;
 mod specification;
 mod text_policy;
 mod transcript;

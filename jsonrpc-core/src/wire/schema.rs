@@ -1,0 +1,210 @@
+//! JSON Schemas of what the macros define (feature `schemars`).
+//!
+//! A schema says what decoding takes: members, names and variants that a type does not know are allowed. A member whose
+//! type has no schema may be anything.
+use super::{Extra, Meta, Presence, Raw};
+use crate::{ErrorCode, RequestId};
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+pub use schemars;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+/// Implements `JsonSchema` for what a macro defines.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __json_schema {
+    ($Name:ident, $generator:ident => $schema:expr) => {
+        impl $crate::wire::schema::schemars::JsonSchema for $Name {
+            fn schema_name() -> $crate::wire::private::Cow<'static, str> {
+                $crate::wire::private::Cow::Borrowed(::core::stringify!($Name))
+            }
+
+            fn schema_id() -> $crate::wire::private::Cow<'static, str> {
+                $crate::wire::private::Cow::Borrowed(::core::concat!(
+                    ::core::module_path!(),
+                    "::",
+                    ::core::stringify!($Name)
+                ))
+            }
+
+            fn json_schema(
+                $generator: &mut $crate::wire::schema::schemars::SchemaGenerator,
+            ) -> $crate::wire::schema::schemars::Schema {
+                #[allow(
+                    unused_imports,
+                    reason = "only types without a schema need the second"
+                )]
+                use $crate::wire::schema::{Anything as _, Described as _};
+                $schema
+            }
+        }
+    };
+}
+
+/// A type whose schema is asked for, whether it has one or not.
+#[derive(Debug)]
+pub struct Probe<T: ?Sized>(PhantomData<T>);
+
+impl<T: ?Sized> Probe<T> {
+    /// Of this type.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// The schema of a type that has one; found first.
+pub trait Described {
+    /// The schema, or a reference to it.
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+}
+
+impl<T: JsonSchema + ?Sized> Described for Probe<T> {
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<T>()
+    }
+}
+
+/// The schema of a type that has none.
+pub trait Anything {
+    /// Allows anything.
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}
+
+impl<T: ?Sized> Anything for &Probe<T> {}
+
+/// The schema of an object, member by member.
+#[derive(Debug, Default)]
+pub struct ObjectSchema {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+impl ObjectSchema {
+    /// A member that has to be there.
+    pub fn required(&mut self, name: &str, schema: Schema) {
+        self.required.push(name.into());
+        self.optional(name, schema);
+    }
+
+    /// A member that may be there.
+    pub fn optional(&mut self, name: &str, schema: Schema) {
+        self.properties.insert(name.into(), schema.into());
+    }
+
+    /// The whole, with what else lies in the same object.
+    pub fn with_rest(self, rest: Schema) -> Schema {
+        let mut schema = json_schema!({ "type": "object" });
+        if !self.properties.is_empty() {
+            schema.insert("properties".into(), self.properties.into());
+        }
+        if !self.required.is_empty() {
+            schema.insert("required".into(), self.required.into());
+        }
+        if *rest.as_value() != Value::Object(any_object()) {
+            schema.insert("allOf".into(), json!([rest]));
+        }
+        schema
+    }
+}
+
+fn any_object() -> Map<String, Value> {
+    Map::from_iter([("type".into(), "object".into())])
+}
+
+/// One of some names, or one that is not known yet.
+pub fn open_enum(names: &[&str]) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "string" }] })
+}
+
+/// Objects that a tag selects.
+#[derive(Debug)]
+pub struct UnionSchema {
+    tag: &'static str,
+    names: &'static [&'static str],
+    variants: Vec<Value>,
+    is_tag_required: bool,
+}
+
+impl UnionSchema {
+    /// Of variants with these tags.
+    pub fn new(tag: &'static str, names: &'static [&'static str]) -> Self {
+        Self { tag, names, variants: Vec::new(), is_tag_required: true }
+    }
+
+    /// A variant.
+    pub fn variant(&mut self, name: &str, payload: Schema) {
+        let properties = self.tag_is(json!({ "const": name }));
+        self.variants
+            .push(json!({ "properties": properties, "required": [self.tag], "allOf": [payload] }));
+    }
+
+    /// The variant that is meant where there is no tag; it may have a name all the same.
+    pub fn untagged(&mut self, name: Option<&str>, payload: Schema) {
+        let names: Vec<_> = name.map(Value::from).into_iter().chain([Value::Null]).collect();
+        let properties = self.tag_is(json!({ "enum": names }));
+        self.variants.push(json!({ "properties": properties, "allOf": [payload] }));
+        self.is_tag_required = false;
+    }
+
+    /// The whole, with variants that are not known yet.
+    pub fn finish(mut self) -> Schema {
+        let unknown = self.tag_is(json!({ "type": "string", "not": { "enum": self.names } }));
+        self.variants.push(json!({ "properties": unknown, "required": [self.tag] }));
+        let mut schema = json_schema!({ "type": "object", "anyOf": self.variants });
+        if self.is_tag_required {
+            schema.insert("required".into(), json!([self.tag]));
+        }
+        schema
+    }
+
+    fn tag_is(&self, schema: Value) -> Value {
+        Value::Object(Map::from_iter([(self.tag.into(), schema)]))
+    }
+}
+
+/// Objects that their members select, the first first; any object where none does.
+pub fn member_union(variants: Vec<(&str, Schema)>) -> Schema {
+    let schema = variants.into_iter().rev().fold(
+        json!({ "type": "object" }),
+        |others, (member, payload)| {
+            let is_there = Map::from_iter([(member.into(), json!({ "not": { "type": "null" } }))]);
+            json!({
+                "type": "object",
+                "if": { "properties": is_there, "required": [member] },
+                "then": payload,
+                "else": others,
+            })
+        },
+    );
+    schema.try_into().unwrap_or_default()
+}
+
+macro_rules! inline {
+    ($(($($T:tt)+): $name:literal, $generator:ident => $schema:expr;)+) => { $(
+        impl $($T)+ {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed($name)
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    )+ };
+}
+
+inline! {
+    (JsonSchema for Raw): "Raw", _generator => true.into();
+    (JsonSchema for Extra): "Extra", _generator => any_object().into();
+    (JsonSchema for Meta): "Meta", _generator => any_object().into();
+    (JsonSchema for RequestId): "RequestId", _generator => json_schema!({ "type": ["string", "number", "null"] });
+    (JsonSchema for ErrorCode): "ErrorCode", generator => generator.subschema_for::<i64>();
+    (<T: JsonSchema> JsonSchema for Presence<T>): "Presence", generator => generator.subschema_for::<Option<T>>();
+}

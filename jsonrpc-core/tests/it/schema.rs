@@ -1,0 +1,189 @@
+//! The JSON Schema of a type says what decoding takes.
+use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
+use jsonrpc_core::{ErrorObject, member_union, object, open_enum, open_union, string_id};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+string_id! {
+    /// An identifier.
+    pub struct Id;
+}
+
+open_enum! {
+    /// A list of names.
+    pub enum Colour {
+        /// As blood.
+        Red = "red",
+        /// As the sky.
+        Blue = "blue",
+    }
+}
+
+/// A type of somebody else, who gave it no schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Foreign(Vec<u8>);
+
+object! {
+    /// Every kind of member.
+    pub struct Item {
+        /// Required.
+        id: Id = "id",
+    }
+    optional {
+        /// Optional.
+        colours: Vec<Colour> = "colours" [default_on_error],
+        /// Of a type without a schema.
+        foreign: Foreign = "foreign",
+        /// Any JSON.
+        raw: Raw = "raw",
+    }
+    patch {
+        /// Patched.
+        title: String = "title",
+    }
+    and "_meta"
+}
+
+open_union! {
+    /// A tag selects.
+    pub enum Event by "type" {
+        /// With members.
+        Item(Box<Item>) = "item",
+        /// With none that are known.
+        Nothing(Extra) = "nothing",
+    }
+}
+
+open_union! {
+    /// One variant needs no tag.
+    pub enum Server by "type" {
+        /// Tagged.
+        Event(Extra) = "event",
+    }
+    untagged {
+        /// Not tagged, as a rule.
+        Item(Item) = "item",
+    }
+}
+
+object! {
+    /// A union flat in an object.
+    pub struct Framed {
+        /// Beside the union's members.
+        at: u8 = "at",
+    }
+    rest {
+        /// The union.
+        event: Event,
+    }
+}
+
+member_union! {
+    /// Members select.
+    pub enum Either {
+        /// Has `at`.
+        Framed(Framed) has "at",
+        /// Has `id`.
+        Item(Item) has "id",
+    }
+}
+
+/// The schema of a type, without those that it refers to.
+fn schema<T: JsonSchema>() -> Value {
+    T::json_schema(&mut SchemaGenerator::default()).into()
+}
+
+#[test]
+fn schemas_say_what_is_taken() {
+    assert_eq!(schema::<Id>(), json!({"type": "string"}));
+    let colour =
+        json!({"anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "string"}]});
+    assert_eq!(schema::<Colour>(), colour);
+    assert_eq!(
+        schema::<Item>(),
+        json!({
+            "type": "object",
+            "properties": {
+                "id": {"$ref": "#/$defs/Id"},
+                "colours": {"type": ["array", "null"], "items": {"$ref": "#/$defs/Colour"}},
+                "foreign": true,
+                "raw": true,
+                "title": {"type": ["string", "null"]},
+                "_meta": {"type": ["object", "null"]},
+            },
+            "required": ["id"],
+        })
+    );
+    let tag = |schema: Value| json!({"type": schema});
+    assert_eq!(
+        schema::<Event>(),
+        json!({
+            "type": "object",
+            "required": ["type"],
+            "anyOf": [
+                {"properties": tag(json!({"const": "item"})), "required": ["type"], "allOf": [{"$ref": "#/$defs/Item"}]},
+                {"properties": tag(json!({"const": "nothing"})), "required": ["type"], "allOf": [{"type": "object"}]},
+                {"properties": tag(json!({"type": "string", "not": {"enum": ["item", "nothing"]}})), "required": ["type"]},
+            ],
+        })
+    );
+    assert_eq!(
+        schema::<Framed>(),
+        json!({
+            "type": "object",
+            "properties": {"at": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255}},
+            "required": ["at"],
+            "allOf": [{"$ref": "#/$defs/Event"}],
+        })
+    );
+    assert_eq!(
+        schema::<Server>()["anyOf"][1],
+        json!({"properties": tag(json!({"enum": ["item", null]})), "allOf": [{"$ref": "#/$defs/Item"}]})
+    );
+    assert_eq!(schema::<Server>().get("required"), None);
+    let there = |name: &str| json!({name: {"not": {"type": "null"}}});
+    assert_eq!(
+        schema::<Either>(),
+        json!({
+            "type": "object",
+            "if": {"properties": there("at"), "required": ["at"]},
+            "then": {"$ref": "#/$defs/Framed"},
+            "else": {
+                "type": "object",
+                "if": {"properties": there("id"), "required": ["id"]},
+                "then": {"$ref": "#/$defs/Item"},
+                "else": {"type": "object"},
+            },
+        })
+    );
+    assert_eq!(
+        schema::<ErrorObject>(),
+        json!({
+            "type": "object",
+            "properties": {"code": {"type": "integer", "format": "int64"}, "message": {"type": "string"}, "data": true},
+            "required": ["code", "message"],
+        })
+    );
+}
+
+#[test]
+fn types_of_one_name_are_two_definitions() {
+    mod other {
+        jsonrpc_core::object! {
+            /// Has the name of another.
+            pub struct Item {
+                /// Required.
+                size: u8 = "size",
+            }
+        }
+    }
+    let mut generator = SchemaGenerator::default();
+    let schemas = [generator.subschema_for::<Item>(), generator.subschema_for::<other::Item>()];
+    assert_ne!(schemas[0], schemas[1]);
+    assert_eq!(
+        <Presence<Id>>::json_schema(&mut generator),
+        generator.subschema_for::<Option<Id>>()
+    );
+    assert!(Meta::inline_schema());
+}
