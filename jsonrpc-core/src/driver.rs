@@ -160,6 +160,8 @@ pub struct Driver<St, Si, H: Serve> {
     notification: Option<H::Notification>,
     notifications: VecDeque<MessageBuf>,
     is_flushed: bool,
+    /// Nothing comes before the task is woken again.
+    is_read_pending: bool,
     closing: Closing,
 }
 
@@ -212,6 +214,7 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             notification: None,
             notifications: VecDeque::new(),
             is_flushed: true,
+            is_read_pending: false,
             closing: Closing::No,
         };
         (driver, client)
@@ -395,7 +398,7 @@ where
 
     /// Takes one message, if there is one and room for it; whether there was.
     fn poll_read(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
-        if self.stream.is_none() {
+        if self.stream.is_none() || self.is_read_pending {
             return Ok(false);
         }
         let is_congested = self.notifications.len() >= self.options.notifications.max(1);
@@ -409,7 +412,11 @@ where
             return Ok(false);
         }
         match self.stream.as_mut().map(|stream| stream.poll_next_unpin(task)) {
-            None | Some(Poll::Pending) => return Ok(false),
+            None => return Ok(false),
+            Some(Poll::Pending) => {
+                self.is_read_pending = true;
+                return Ok(false);
+            }
             Some(Poll::Ready(Some(item))) => self.handle(item?),
             Some(Poll::Ready(None)) => {
                 self.stream = None;
@@ -422,6 +429,7 @@ where
     /// Does all that can be done now.
     fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
         self.shared.lock().set_driver(task.waker());
+        self.is_read_pending = false;
         for _ in 0..BUDGET {
             let is_progress =
                 self.poll_handlers(task) | self.poll_write(task)? | self.poll_read(task)?;

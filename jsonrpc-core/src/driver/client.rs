@@ -1,5 +1,4 @@
-use super::shared::{Cancel, Outcome, Shared, frame};
-use crate::message::Notification;
+use super::shared::{Cancel, Outcome, Shared};
 use crate::wire::Raw;
 use crate::{ErrorObject, LineError, RequestId};
 use alloc::sync::Arc;
@@ -25,11 +24,11 @@ impl Client {
     /// [`RequestError::Closed`], or [`RequestError::Congested`] where a notification is handled.
     pub async fn notify<'a>(
         &self,
-        method: &'a str,
+        method: &str,
         params: impl Into<Option<&'a RawValue>>,
     ) -> Result<(), RequestError> {
-        let frame = frame(&Notification::new(method, params).into());
-        poll_fn(|task| self.shared.poll_send(&frame, task)).await
+        let params = params.into();
+        poll_fn(|task| self.shared.poll_notify(method, params, task)).await
     }
 
     /// Sends a request, and waits for what comes of it. It has no deadline: wrap it in the timer of your runtime, and

@@ -4,13 +4,15 @@ use crate::framing::Frame;
 use crate::message::Message;
 use crate::peer::RegisterError;
 use crate::wire::Raw;
-use crate::{ErrorObject, Limits, Peer, Request, RequestId, encode};
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::{ErrorObject, Limits, Notification, Peer, Request, RequestId, encode};
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use bytes::Bytes;
 use core::task::{Context as Task, Poll, Waker};
 use futures::channel::oneshot;
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -19,6 +21,9 @@ pub(super) type Outcome = Result<Raw, RequestError>;
 /// Where the outcome of a request of ours goes.
 pub(super) type Token = oneshot::Sender<Outcome>;
 
+/// How much memory is kept for the next message to write, in bytes.
+const IDLE_SCRATCH: usize = 256 * 1024;
+
 #[derive(Debug)]
 pub(super) struct Shared(Mutex<State>);
 
@@ -26,8 +31,10 @@ pub(super) struct Shared(Mutex<State>);
 pub(super) struct State {
     pub(super) peer: Peer<Token>,
     /// Requests of theirs that are open.
-    cancels: BTreeMap<RequestId, Arc<Cancel>>,
+    cancels: HashMap<RequestId, Arc<Cancel>>,
     out: VecDeque<(Frame, Source)>,
+    /// The message that is put into `out`, in memory that stays.
+    scratch: Vec<u8>,
     /// How many of `out` are answers.
     replies: usize,
     limits: Limits,
@@ -62,8 +69,9 @@ impl Shared {
     pub(super) fn new(options: &Options) -> Self {
         Self(Mutex::new(State {
             peer: Peer::new(options.cancel_method, options.limits),
-            cancels: BTreeMap::new(),
+            cancels: HashMap::new(),
             out: VecDeque::new(),
+            scratch: Vec::new(),
             replies: 0,
             limits: options.limits,
             outgoing: options.outgoing,
@@ -85,17 +93,18 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a message of a client once there is room.
-    pub(super) fn poll_send(
+    /// Queues a notification of a client, once there is room.
+    pub(super) fn poll_notify(
         &self,
-        frame: &Frame,
+        method: &str,
+        params: Option<&RawValue>,
         task: &mut Task<'_>,
     ) -> Poll<Result<(), RequestError>> {
         let mut state = self.lock();
         if !state.poll_room(task)? {
             return Poll::Pending;
         }
-        state.push(frame.clone(), Source::Client);
+        state.push(&Notification::new(method, params).into(), Source::Client);
         let driver = state.driver.take();
         drop(state);
         wake(driver);
@@ -121,8 +130,7 @@ impl Shared {
         if state.notifying == Some(thread::current().id()) {
             state.nested.insert(id.clone());
         }
-        let frame = frame(&Request::new(id.clone(), method, params).into());
-        state.push(frame, Source::Client);
+        state.push(&Request::new(id.clone(), method, params).into(), Source::Client);
         let driver = state.driver.take();
         drop(state);
         wake(driver);
@@ -166,7 +174,7 @@ impl Shared {
         let ended = core::iter::from_fn(|| state.peer.poll_ended(core::time::Duration::MAX));
         let tokens: Vec<_> = ended.map(|ended| ended.token).collect();
         state.nested.clear();
-        let cancels = if is_closed { core::mem::take(&mut state.cancels) } else { BTreeMap::new() };
+        let cancels = if is_closed { core::mem::take(&mut state.cancels) } else { HashMap::new() };
         drop(state);
         for token in tokens {
             // Nobody may be waiting any more.
@@ -207,13 +215,13 @@ impl Shared {
         state.cancels.remove(id);
         let outcome = outcome.as_ref().map(AsRef::as_ref).map_err(Clone::clone);
         if let Ok(response) = state.peer.respond(id, outcome) {
-            state.push(frame(&response.into()), Source::Reply);
+            state.push(&response.into(), Source::Reply);
         }
     }
 
     /// Queues an answer to what never became an open request.
     pub(super) fn reply(&self, reply: crate::Response<'_>) {
-        self.lock().push(frame(&reply.into()), Source::Reply);
+        self.lock().push(&reply.into(), Source::Reply);
     }
 
     /// The next message to write.
@@ -323,20 +331,23 @@ impl State {
     }
 
     /// Queues a message, as long as something can be sent.
-    fn push(&mut self, frame: Frame, source: Source) {
+    fn push(&mut self, message: &Message<'_>, source: Source) {
         if self.is_closed {
             return;
         }
         if source == Source::Reply {
             self.replies += 1;
         }
-        self.out.push_back((frame, source));
+        self.scratch.clear();
+        self.scratch.shrink_to(IDLE_SCRATCH);
+        encode::message(message, &mut self.scratch);
+        self.out.push_back((Bytes::copy_from_slice(&self.scratch).into(), source));
     }
 
     /// Tells the peer that a request of ours is taken back. There is room for that: a request is taken back once.
     fn cancel(&mut self, id: &RequestId) {
         if let Some(cancellation) = self.peer.cancel(id) {
-            self.push(frame(&cancellation.notification().into()), Source::Client);
+            self.push(&cancellation.notification().into(), Source::Client);
         }
     }
 }
@@ -381,11 +392,4 @@ fn wait(wakers: &mut Vec<Waker>, task: &Task<'_>) {
 
 fn wake(waker: Option<Waker>) {
     waker.into_iter().for_each(Waker::wake);
-}
-
-/// A message as the sink takes it.
-pub(super) fn frame(message: &Message<'_>) -> Frame {
-    let mut text = Vec::new();
-    encode::message(message, &mut text);
-    Frame::from(bytes::Bytes::from(text))
 }
