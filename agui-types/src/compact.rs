@@ -146,6 +146,9 @@ impl Compaction {
             }
             Event::ToolCallStart(e) => {
                 self.arguments.remove(&e.tool_call_id);
+                // It may make a message of one of these names.
+                self.part(&MessageId::from(e.tool_call_id.as_str()));
+                e.parent_message_id.iter().for_each(|parent| self.part(parent));
             }
             Event::ToolCallEnd(e) => {
                 self.arguments.remove(&e.tool_call_id);

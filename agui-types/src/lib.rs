@@ -14,7 +14,7 @@
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
 //! | apply a stream to a conversation and a state | [`reduce::Reducer`], [`json_patch::Document`] |
 //! | make a stream shorter | [`compact::compact`], [`compact::Coalescer`] |
-//! | know what an older page can take | [`profile::Profile`] |
+//! | know what an older page can take, or give it that | [`profile::Profile`], [`profile::Downgrade`] |
 //!
 //! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
 //! obeys one law: decode, then encode, gives the same JSON value (an optional member that is `null` counts as absent,

@@ -1,11 +1,15 @@
 //! What older clients can take.
 //!
 //! A client of 1.0 drops what it does not know; one of 0.x fails on it. Clients of 0.x are still the most deployed, so
-//! a producer asks here before it sends.
+//! a producer asks here before it sends, or has a whole stream made fit ([`Downgrade`]).
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::content::Content;
 use crate::event::{Event, RunFinishedOutcome};
+
+mod downgrade;
+
+pub use downgrade::{Downgrade, Loss};
 
 /// What the peer understands.
 ///

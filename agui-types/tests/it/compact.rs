@@ -73,6 +73,10 @@ fn deltas_are_joined_where_the_first_was() {
             )]),
         ),
         (json!([text("a"), snapshot, text("b")]), json!([text("a"), snapshot, text("b")])),
+        (
+            json!([text("a"), {"type":"TOOL_CALL_START","toolCallId":"m","toolCallName":"f"}, text("b")]),
+            json!([text("a"), {"type":"TOOL_CALL_START","toolCallId":"m","toolCallName":"f"}, text("b")]),
+        ),
         (json!([text("a"), end, start, text("b")]), json!([text("a"), end, start, text("b")])),
         (
             json!([text("a"), with(text("b"), "rawEvent", json!(1)), text("c"), text("d")]),

@@ -129,6 +129,7 @@ fn message() -> BoxedStrategy<Value> {
 /// Events that restate or change what there is.
 fn other() -> BoxedStrategy<Event> {
     let id = || id().boxed();
+    let owner = || prop::sample::select(vec![json!("s"), json!("u")]).boxed();
     let messages = || prop::collection::vec(message(), 0..3).prop_map(Value::from).boxed();
     let value = prop::sample::select(vec![json!(1), json!({"x":{"y":1},"l":[0]}), json!([1])]);
     prop_oneof![
@@ -146,6 +147,10 @@ fn other() -> BoxedStrategy<Event> {
             ("activityType", Just(json!("v")).boxed()),
             ("patch", patch()),
         ]),
+        1 => of("SUBAGENT_STARTED", vec![("subagentRunId", owner()), ("name", Just(json!("n")).boxed())]),
+        1 => of("SUBAGENT_FINISHED", vec![("subagentRunId", owner())]),
+        1 => of("STEP_STARTED", vec![("stepName", id())]),
+        1 => of("STEP_FINISHED", vec![("stepName", id())]),
         1 => of("CUSTOM", vec![("name", Just(json!("x.y")).boxed()), ("value", Just(Value::Null).boxed())]),
         1 => of("RAW", vec![("event", Just(json!(1)).boxed())]),
         1 => of("REASONING_ENCRYPTED_VALUE", vec![
@@ -159,13 +164,18 @@ fn other() -> BoxedStrategy<Event> {
 
 fn run() -> BoxedStrategy<Event> {
     let thread = || ("threadId", Just(json!("t")).boxed());
-    let run = || ("runId", "[p-r]".prop_map(Value::from).boxed());
+    let run = || ("runId", "[p-r]|first".prop_map(Value::from).boxed());
+    let outcome = prop::sample::select(vec![
+        json!({"type":"success","pendingToolCallIds":["a"]}),
+        json!({"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"}]}),
+        json!({"type":"cancelled"}),
+    ]);
     let version = || ("protocolVersion", Just(json!("1.0")).boxed());
     let input = prop::collection::vec(message(), 0..3)
         .prop_map(|messages| json!({"threadId":"t","runId":"r","messages":messages}));
     prop_oneof![
         3 => of("RUN_STARTED", vec![thread(), run(), version(), ("input", maybe(input))]),
-        4 => of("RUN_FINISHED", vec![thread(), run()]),
+        4 => of("RUN_FINISHED", vec![thread(), run(), ("outcome", maybe(outcome))]),
         1 => of("RUN_ERROR", vec![("message", Just(json!("m")).boxed())]),
     ]
     .boxed()

@@ -1,7 +1,14 @@
 //! What 0.x clients can take, held against what was measured with `@ag-ui/client` 0.0.59.
-use agui_types::event::Event;
-use agui_types::profile::{Profile, Refusal};
+use crate::generate;
+use crate::streams::recorded;
+use agui_types::enforce;
+use agui_types::event::{Event, RunFinishedOutcome};
+use agui_types::expand::Expander;
+use agui_types::profile::{Downgrade, Loss, Profile, Refusal};
+use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 #[test]
 fn legacy_clients_are_spared_what_they_fail_on() {
@@ -74,4 +81,144 @@ fn legacy_events_are_those_of_1_0_without_subagents() {
         Event::NAMES.iter().copied().filter(|name| !name.starts_with("SUBAGENT_")).collect();
     assert_eq!(Profile::Legacy.event_types(), expected);
     assert_eq!(Profile::V1.event_types(), Event::NAMES);
+}
+
+fn downgraded(
+    events: impl IntoIterator<Item = Event>,
+    profile: Profile,
+) -> (Vec<Event>, Vec<Loss>) {
+    let mut downgrade = Downgrade::to(profile);
+    let (mut given, mut lost) = (Vec::new(), Vec::new());
+    for event in events {
+        let (event, losses) = downgrade.handle(event);
+        given.extend(event);
+        lost.extend(losses);
+    }
+    (given, lost)
+}
+
+#[test]
+fn streams_are_made_fit_for_legacy_clients() {
+    let finished = |outcome: Value| json!({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":outcome});
+    let failed = |name: &str| json!({"type":"RUN_ERROR","message":format!("the run did not succeed: {name}"),"code":name});
+    let part = json!([{"type":"text","text":"a"},{"type":"image","source":{"type":"url","value":"u"}},{"type":"text","text":"b"}]);
+    let result = |content: Value| json!({"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":content});
+    let snapshot = |content: Value| {
+        json!({"type":"MESSAGES_SNAPSHOT","messages":[
+        {"id":"u","role":"user","content":part},{"id":"m","role":"tool","toolCallId":"c","content":content}]})
+    };
+    let started =
+        |input: Value| json!({"type":"RUN_STARTED","threadId":"t","runId":"r","input":input});
+    let again = json!({"type":"RUN_STARTED","threadId":"t","runId":"r2"});
+    let table = [
+        (
+            json!([finished(json!({"type":"success"}))]),
+            json!([finished(json!({"type":"success"}))]),
+            vec![],
+        ),
+        (
+            json!([finished(json!({"type":"success","pendingToolCallIds":["c"]}))]),
+            json!([finished(json!({"type":"success"}))]),
+            vec![Loss::PendingToolCallIds],
+        ),
+        (
+            json!([finished(json!({"type":"cancelled"}))]),
+            json!([failed("cancelled")]),
+            vec![Loss::Outcome],
+        ),
+        (
+            json!([finished(json!({"type":"postponed"}))]),
+            json!([failed("postponed")]),
+            vec![Loss::Outcome],
+        ),
+        (
+            json!([finished(json!({"type":"cancelled"})), again]),
+            json!([failed("cancelled")]),
+            vec![Loss::Outcome, Loss::AfterError],
+        ),
+        (
+            json!([finished(
+                json!({"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"}]})
+            )]),
+            json!([finished(
+                json!({"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"}]})
+            )]),
+            vec![Loss::Interrupts],
+        ),
+        (json!([result(part.clone())]), json!([result(json!("ab"))]), vec![Loss::ResultParts]),
+        (json!([result(json!([]))]), json!([result(json!(""))]), vec![Loss::ResultParts]),
+        (json!([snapshot(part.clone())]), json!([snapshot(json!("ab"))]), vec![Loss::ResultParts]),
+        (
+            json!([started(json!({"threadId":"t","runId":"r","messages":[],"context":[]}))]),
+            json!([started(
+                json!({"threadId":"t","runId":"r","messages":[],"tools":[],"context":[]})
+            )]),
+            vec![],
+        ),
+        (
+            json!([{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"},{"type":"STEP_STARTED","stepName":"x","subagentRunId":"s"}]),
+            json!([{"type":"STEP_STARTED","stepName":"x","subagentRunId":"s"}]),
+            vec![Loss::Event],
+        ),
+        (
+            json!([{"type":"STATE_SNAPSHOT","snapshot":null},{"type":"STATE_SNAPSHOT","snapshot":{}}]),
+            json!([{"type":"STATE_SNAPSHOT","snapshot":null},{"type":"STATE_SNAPSHOT","snapshot":{}}]),
+            vec![Loss::State],
+        ),
+    ];
+    for (given, expected, losses) in table {
+        let events: Vec<Event> = wire::decode(&given.to_string()).expect("events");
+        let (left, lost) = downgraded(events.clone(), Profile::Legacy);
+        assert_eq!(
+            (serde_json::to_value(left).expect("JSON"), lost),
+            (expected, losses),
+            "{given}"
+        );
+        assert_eq!(downgraded(events.clone(), Profile::V1), (events, Vec::new()), "{given}");
+    }
+}
+
+/// Nothing that is left is refused, and what was right stays right.
+fn holds(events: Vec<Event>) {
+    let (mut expander, mut expanded) = (Expander::new(), Vec::new());
+    for event in events {
+        let Some(event) = enforce::enforce_event(event).0 else { continue };
+        expander.handle(event, &mut expanded).expect("no violation");
+    }
+    let successes = |events: &[Event]| {
+        let success = |event: &&Event| match event {
+            Event::RunFinished(finished) => {
+                matches!(finished.outcome, None | Some(RunFinishedOutcome::Success(_)))
+            }
+            _ => false,
+        };
+        events.iter().filter(success).count()
+    };
+    let before = successes(&expanded);
+    let (left, _) = downgraded(expanded, Profile::Legacy);
+    assert!(successes(&left) <= before, "a run that did not succeed is not told as one that did");
+    let mut verifier = Verifier::tolerant();
+    for event in &left {
+        assert_eq!(Profile::Legacy.refuses(event), None);
+        assert_eq!(verifier.handle(event), Ok(()), "{left:?}");
+    }
+    let failed = left.iter().position(|event| matches!(event, Event::RunError(_)));
+    assert!(failed.is_none_or(|place| place + 1 == left.len()));
+}
+
+#[test]
+fn recorded_streams_are_made_fit() {
+    for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
+        holds(wire::decode(&stream["stream"].to_string()).expect("events"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    /// Whatever a producer of 1.0 sends, what is left of it is fit for legacy clients.
+    #[test]
+    fn streams_are_made_fit(events in generate::stream(false)) {
+        holds(events);
+    }
 }
