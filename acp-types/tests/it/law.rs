@@ -41,6 +41,22 @@ fn every_type_has_a_shape() {
     }
 }
 
+/// Each name and each variant of the specification is a variant of its type, not kept as unknown.
+#[test]
+fn every_known_variant_is_known() {
+    let mut runner = TestRunner::deterministic();
+    for version in VERSIONS {
+        for wire_type in version.types {
+            for known in version.shapes.known(wire_type.name) {
+                let text = known.new_tree(&mut runner).expect(wire_type.name).current().text();
+                let shown =
+                    (wire_type.debug)(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                assert!(!shown.starts_with("Unknown("), "{}: {text}", wire_type.name);
+            }
+        }
+    }
+}
+
 /// A member of a wrong kind is an error that points at it; a missing one is named.
 #[test]
 fn errors_point_at_the_member() {

@@ -232,26 +232,48 @@ impl Shapes {
         }
     }
 
+    /// JSON of each name and each variant that a type knows; nothing for a type that has none.
+    pub(crate) fn known(&'static self, name: &str) -> Vec<BoxedStrategy<Node>> {
+        let members = match &self.0[name] {
+            Shape::Names(names) => {
+                return names
+                    .iter()
+                    .map(|name| Just(Node::from(Value::from(*name))).boxed())
+                    .collect();
+            }
+            Shape::ByTag(tag, variants) => self.variants(tag, variants),
+            Shape::ByMember(variants) => {
+                variants.iter().map(|(_, payload)| self.members(payload)).collect()
+            }
+            _ => Vec::new(),
+        };
+        members.into_iter().map(|members| members.prop_map(Node::Object).boxed()).collect()
+    }
+
     fn by_tag(
         &'static self,
         tag: &'static str,
         variants: &[(&'static str, bool, &'static str)],
     ) -> BoxedStrategy<Members> {
-        let with_tag = move |name: String, mut members: Members| {
-            members.retain(|(member, _)| member != tag);
-            members.push((tag.to_owned(), Value::from(name).into()));
-            members
-        };
+        let other = (other_name(), other_members()).prop_map(move |(name, members)| {
+            with_tag(tag, name.as_str().unwrap_or_default(), members)
+        });
+        let known = proptest::strategy::Union::new(self.variants(tag, variants));
+        prop_oneof![4 => known, 1 => other].boxed()
+    }
+
+    fn variants(
+        &'static self,
+        tag: &'static str,
+        variants: &[(&'static str, bool, &'static str)],
+    ) -> Vec<BoxedStrategy<Members>> {
         let known = variants.iter().flat_map(|&(name, untagged, payload)| {
             let tagged = (!name.is_empty()).then(|| {
-                self.members(payload).prop_map(move |m| with_tag(name.to_owned(), m)).boxed()
+                self.members(payload).prop_map(move |members| with_tag(tag, name, members)).boxed()
             });
             tagged.into_iter().chain(untagged.then(|| self.members(payload)))
         });
-        let other = (other_name(), other_members()).prop_map(move |(name, members)| {
-            with_tag(name.as_str().unwrap_or_default().to_owned(), members)
-        });
-        prop_oneof![4 => proptest::strategy::Union::new(known), 1 => other].boxed()
+        known.collect()
     }
 
     fn of_type(&'static self, notation: &'static str) -> BoxedStrategy<Node> {
@@ -295,6 +317,12 @@ impl Shapes {
 }
 
 type Members = Vec<(String, Node)>;
+
+fn with_tag(tag: &str, name: &str, mut members: Members) -> Members {
+    members.retain(|(member, _)| member != tag);
+    members.push((tag.to_owned(), Value::from(name).into()));
+    members
+}
 
 /// A number, with or without a fraction; as a value it has one.
 fn number() -> BoxedStrategy<Node> {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -16,10 +17,16 @@ pub(crate) struct WireType {
     pub(crate) name: &'static str,
     /// Decodes a text as the type, then encodes that.
     pub(crate) again: fn(&str) -> Result<String, DecodeError>,
+    /// Decodes a text as the type, then says what that is, for programmers.
+    pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
 }
 
 fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
     decode::<T>(text).map(|value| serde_json::to_string(&value).expect("it has a JSON form"))
+}
+
+fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError> {
+    decode::<T>(text).map(|value| format!("{value:?}"))
 }
 
 macro_rules! wire_types {
@@ -27,6 +34,7 @@ macro_rules! wire_types {
         &[$($( WireType {
             name: stringify!($Type),
             again: again::<acp_types::$version::$module::$Type>,
+            debug: debug::<acp_types::$version::$module::$Type>,
         }, )+)+]
     };
 }
