@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::{self, Vec};
 use core::fmt::{self, Display};
-use serde::de::value::BorrowedStrDeserializer;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
     Visitor,
@@ -86,6 +86,20 @@ impl<'de> Located<'de> {
         }
     }
 
+    fn check_depth(self) -> Result<(), LocateError> {
+        if self.depth < MAX_DEPTH {
+            return Ok(());
+        }
+        let problem = format!("expected at most {MAX_DEPTH} levels, got more");
+        Err(DecodeError::new(problem).into())
+    }
+
+    fn members(self) -> Result<LocatedMembers<'de>, LocateError> {
+        self.check_depth()?;
+        let Pairs(members) = self.json(|json| Pairs::deserialize(json))?;
+        Ok(LocatedMembers { object: self, members: members.into_iter(), value: None })
+    }
+
     fn child(self, text: &'de RawValue) -> Self {
         Self { text: text.get(), depth: self.depth + 1 }
     }
@@ -104,16 +118,9 @@ impl<'de> Deserializer<'de> for Located<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
         match self.text.as_bytes().first() {
-            Some(b'{' | b'[') if self.depth == MAX_DEPTH => {
-                let problem = format!("expected at most {MAX_DEPTH} levels, got more");
-                Err(DecodeError::new(problem).into())
-            }
-            Some(b'{') => {
-                let Pairs(members) = self.json(|json| Pairs::deserialize(json))?;
-                let members = members.into_iter();
-                visitor.visit_map(LocatedMembers { object: self, members, value: None })
-            }
+            Some(b'{') => visitor.visit_map(self.members()?),
             Some(b'[') => {
+                self.check_depth()?;
                 let items: Vec<&RawValue> = self.json(|json| Vec::deserialize(json))?;
                 visitor.visit_seq(LocatedItems { array: self, items: items.into_iter(), at: 0 })
             }
@@ -147,7 +154,10 @@ impl<'de> Deserializer<'de> for Located<'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, LocateError> {
-        self.json(|json| json.deserialize_enum(name, variants, visitor))
+        if !self.text.starts_with('{') {
+            return self.json(|json| json.deserialize_enum(name, variants, visitor));
+        }
+        visitor.visit_enum(MapAccessDeserializer::new(self.members()?))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
@@ -177,11 +187,7 @@ impl<'de> MapAccess<'de> for LocatedMembers<'de> {
     ) -> Result<Option<K::Value>, LocateError> {
         let Some((name, value)) = self.members.next() else { return Ok(None) };
         self.value = Some((name.as_str().into(), value));
-        match name {
-            Name::Borrowed(name) => seed.deserialize(BorrowedStrDeserializer::new(name)),
-            Name::Owned(name) => seed.deserialize((*name).into_deserializer()),
-        }
-        .map(Some)
+        seed.deserialize(LocatedName(name)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(
@@ -194,6 +200,63 @@ impl<'de> MapAccess<'de> for LocatedMembers<'de> {
         let child = self.object.child(value);
         let read = child.settle(seed.deserialize(child));
         read.map_err(|error| error.below(&name).into())
+    }
+}
+
+/// The name of a member, which may stand for a number or a boolean, as it may for `serde_json`.
+struct LocatedName<'de>(Name<'de>);
+
+macro_rules! read_number {
+    ($($method:ident $visit:ident)+) => { $(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
+            match self.0.as_str().parse() {
+                Ok(number) => visitor.$visit(number),
+                Err(_) => self.deserialize_any(visitor),
+            }
+        }
+    )+ };
+}
+
+impl<'de> Deserializer<'de> for LocatedName<'de> {
+    type Error = LocateError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
+        match self.0 {
+            Name::Borrowed(name) => visitor.visit_borrowed_str(name),
+            Name::Owned(name) => visitor.visit_str(&name),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, LocateError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, LocateError> {
+        visitor.visit_enum(self.0.as_str().into_deserializer())
+    }
+
+    read_number! {
+        deserialize_bool visit_bool
+        deserialize_i8 visit_i8 deserialize_i16 visit_i16 deserialize_i32 visit_i32 deserialize_i64 visit_i64
+        deserialize_u8 visit_u8 deserialize_u16 visit_u16 deserialize_u32 visit_u32 deserialize_u64 visit_u64
+        deserialize_i128 visit_i128 deserialize_u128 visit_u128 deserialize_f32 visit_f32 deserialize_f64 visit_f64
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }
 

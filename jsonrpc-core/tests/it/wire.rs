@@ -3,6 +3,7 @@ use jsonrpc_core::wire::{self, Extra, Presence};
 use jsonrpc_core::{member_union, object, open_enum, open_union, string_id};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 string_id! {
     /// An identifier.
@@ -278,6 +279,79 @@ fn errors_say_where_what_and_what_came() {
     for (text, expected) in table {
         let error = wire::decode::<Event>(text).expect_err(text);
         assert_eq!(error.to_string(), expected, "{text}");
+    }
+}
+
+/// What serde's own types read is located as well as what the macros define.
+#[test]
+fn errors_are_found_in_types_of_every_kind() {
+    #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+    enum Key {
+        One,
+    }
+    #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+    struct Wrapped(u8);
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    enum Choice {
+        Pair(u8, bool),
+        Named { size: u8 },
+    }
+    #[derive(Debug, serde::Deserialize)]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    struct All {
+        #[serde(default)]
+        numbers: BTreeMap<i32, BTreeMap<Wrapped, u8>>,
+        #[serde(default)]
+        keys: BTreeMap<Key, u8>,
+        #[serde(default)]
+        choice: Option<Choice>,
+        #[serde(default)]
+        tuple: Option<(u8, f32, char)>,
+        #[serde(default)]
+        big: Option<u128>,
+        #[serde(default)]
+        raw: Option<wire::Raw>,
+        #[serde(default)]
+        any: Option<Value>,
+        last: u8,
+    }
+    let good = r#""numbers":{"-7":{"3":1}},"keys":{"One":1},"choice":{"pair":[1,true]},"tuple":[1,1.5,"x"],
+        "big":340282366920938463463374607431768211455,"raw":[1.50],"any":{"a":[null]}"#;
+    let table = [
+        (format!(r#"{{{good},"last":300}}"#), "at /last: expected u8, got number"),
+        (r#"{"numbers":{"-7":{"3":-1}}}"#.into(), "at /numbers/-7/3: expected u8, got number"),
+        (r#"{"keys":{"One":"x"}}"#.into(), "at /keys/One: expected u8, got string"),
+        (r#"{"keys":{"Two":1}}"#.into(), "at /keys: expected `One`, got object"),
+        (
+            r#"{"choice":{"named":{"size":"x"}}}"#.into(),
+            "at /choice/named/size: expected u8, got string",
+        ),
+        (r#"{"tuple":[1,1.5,"xy"]}"#.into(), "at /tuple/2: expected a character, got string"),
+        (r#"{"tuple":[1,1.5]}"#.into(), "at /tuple: expected a tuple of size 3, got array"),
+        (r#"{"big":-1}"#.into(), "at /big: number out of range"),
+        ("{}".into(), "expected member `last`, got none"),
+        ("[]".into(), "expected struct All with 8 elements, got array"),
+    ];
+    for (text, expected) in table {
+        let error = wire::decode::<All>(&text).expect_err(&text);
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+}
+
+#[test]
+fn types_that_hold_themselves_do_not_overflow_the_stack() {
+    #[derive(Debug, serde::Deserialize)]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    enum Deep {
+        Deeper(Box<Deep>),
+        List(Vec<Deep>),
+    }
+    for (open, close) in [(r#"{"Deeper":"#, "}"), (r#"{"List":["#, "]}")] {
+        let text = format!("{}7{}", open.repeat(50_000), close.repeat(50_000));
+        let error = wire::decode::<Deep>(&text).expect_err("too deep");
+        assert_eq!(error.problem(), "expected at most 127 levels, got more");
     }
 }
 
