@@ -159,6 +159,8 @@ pub struct Driver<St, Si, H: Serve> {
     parked: VecDeque<Parked>,
     notification: Option<H::Notification>,
     notifications: VecDeque<MessageBuf>,
+    /// Whether as many notifications wait as may.
+    is_congested: bool,
     is_flushed: bool,
     /// Nothing comes before the task is woken again.
     is_read_pending: bool,
@@ -213,6 +215,7 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             parked: VecDeque::new(),
             notification: None,
             notifications: VecDeque::new(),
+            is_congested: false,
             is_flushed: true,
             is_read_pending: false,
             closing: Closing::No,
@@ -246,7 +249,7 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
                 self.shared.respond(&id, outcome);
                 is_progress = true;
             }
-            if !self.has_place() {
+            if self.parked.is_empty() || !self.has_place() {
                 return is_progress;
             }
             let Some(parked) = self.parked.pop_front() else { return is_progress };
@@ -257,14 +260,12 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
 
     /// Whether a notification has been handled.
     fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
-        let client = self.client();
-        let notification = match &mut self.notification {
-            Some(notification) => notification,
-            none => {
-                let Some(next) = self.notifications.pop_front() else { return false };
-                none.insert(self.handler.begin_notification(next, client))
-            }
-        };
+        if self.notification.is_none()
+            && let Some(next) = self.notifications.pop_front()
+        {
+            self.notification = Some(self.handler.begin_notification(next, self.client()));
+        }
+        let Some(notification) = &mut self.notification else { return false };
         self.shared.lock().set_notifying(true);
         let is_handled = notification.poll_unpin(task).is_ready();
         self.shared.lock().set_notifying(false);
@@ -375,16 +376,11 @@ where
 {
     /// Gives the sink what it has room for; whether that was anything.
     fn poll_write(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
-        let mut is_progress = false;
-        while self.shared.lock().has_out() {
-            match self.sink.poll_ready_unpin(task)? {
-                Poll::Pending => break,
-                Poll::Ready(()) => {}
-            }
-            if let Some(frame) = self.shared.next_out() {
-                self.sink.start_send_unpin(frame)?;
-                (self.is_flushed, is_progress) = (false, true);
-            }
+        let (mut is_progress, mut is_more) = (false, self.shared.lock().has_out());
+        while is_more && self.sink.poll_ready_unpin(task)?.is_ready() {
+            let Some((frame, is_more_behind)) = self.shared.next_out() else { break };
+            self.sink.start_send_unpin(frame)?;
+            (self.is_flushed, is_progress, is_more) = (false, true, is_more_behind);
         }
         Ok(is_progress)
     }
@@ -401,11 +397,12 @@ where
         if self.stream.is_none() || self.is_read_pending {
             return Ok(false);
         }
-        let is_congested = self.notifications.len() >= self.options.notifications.max(1);
-        if self.shared.set_congested(is_congested) {
+        let was_congested = self.is_congested;
+        self.is_congested = self.notifications.len() >= self.options.notifications.max(1);
+        if (was_congested || self.is_congested) && self.shared.set_congested(self.is_congested) {
             return Ok(true);
         }
-        if is_congested {
+        if self.is_congested {
             return Ok(false);
         }
         if !self.shared.lock().has_room_for_requests() {

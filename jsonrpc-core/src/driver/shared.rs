@@ -224,18 +224,19 @@ impl Shared {
         self.lock().push(&reply.into(), Source::Reply);
     }
 
-    /// The next message to write.
-    pub(super) fn next_out(&self) -> Option<Frame> {
+    /// The next message to write, and whether there are more.
+    pub(super) fn next_out(&self) -> Option<(Frame, bool)> {
         let mut state = self.lock();
         let (frame, source) = state.out.pop_front()?;
         if source == Source::Reply {
             state.replies -= 1;
         }
+        let is_more = state.has_out();
         let is_roomy = state.out.len() - state.replies <= state.outgoing / 2;
         let wakers = if is_roomy { core::mem::take(&mut state.room) } else { Vec::new() };
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
-        Some(frame)
+        Some((frame, is_more))
     }
 
     /// Tells that one more notification is handled.
