@@ -42,9 +42,9 @@ impl<T> Decoded<T> {
     /// The most diagnostics that one text may have; more are the error that they tell of.
     pub const MAX_DIAGNOSTICS: usize = 256;
 
-    /// How many bytes are read again at most to get around errors, in all: 128 MiB. A long text may have fewer
+    /// How many bytes are read again at most to get around errors, in all: 64 MiB. A long text may have fewer
     /// diagnostics for that.
-    pub const MAX_REREAD: usize = 128 * 1024 * 1024;
+    pub const MAX_REREAD: usize = 64 * 1024 * 1024;
 }
 
 impl<T: Serialize> Decoded<T> {
