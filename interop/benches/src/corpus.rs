@@ -30,50 +30,47 @@ impl Case {
     pub fn bytes(&self) -> usize {
         self.lines.iter().map(|line| line.text.len()).sum()
     }
-
-    /// One message, so often that what a path does once for all lines does not count.
-    fn single(name: &'static str, text: String) -> Self {
-        let copies = (200_000 / text.len()).clamp(1, 100);
-        Self::many(name, vec![text; copies])
-    }
-
-    fn many(name: &'static str, texts: impl IntoIterator<Item = String>) -> Self {
-        let lines: Vec<_> = texts.into_iter().map(Line::new).collect();
-        let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
-        Self { name, lines, stream }
-    }
 }
 
 const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
 
-/// All cases, small ones first.
-pub fn cases() -> Vec<Case> {
-    let chunk = chunk("agent_message_chunk", "The parser now keeps the number");
-    let tag_last = format!(
-        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{{"content":{{"text":"The parser now keeps the number","type":"text"}},"sessionUpdate":"agent_message_chunk"}}}}}}"#
-    );
-    let escaped = self::chunk("agent_message_chunk", "said:\n\t\"naïve — 5 €\"\n```rust\nfn main() {}\n```");
-    let image = json!({"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params": {"sessionId": SESSION, "prompt":
-        [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAA".repeat(4_000_000 / 24)}]}});
-    vec![
-        Case::many("token_stream", Mix::default().token_stream()),
-        Case::many("tool_heavy", Mix::default().tool_heavy()),
-        Case::many("recorded", recorded()),
-        Case::single("chunk", chunk),
-        Case::single("chunk_taglast", tag_last),
-        Case::single("chunk_esc", escaped),
-        Case::single("tool_call", tool_call(1)),
-        Case::single("tool_update", tool_update(1)),
-        Case::single("plan", plan(6)),
-        Case::single("request", permission()),
-        Case::single("response", json!({"jsonrpc": "2.0", "id": 4, "result": {"stopReason": "end_turn"}}).to_string()),
-        Case::single("error", json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32601, "message": "Method not found", "data": {"method": "x"}}}).to_string()),
-        Case::single("diff_10k", diff(10_000)),
-        Case::single("diff_200k", diff(200_000)),
-        Case::single("fs_read_1m", response_of(1_000_000)),
-        Case::single("image_4m", image.to_string()),
-        Case::single("fs_read_16m", response_of(15_800_000)),
-    ]
+/// The names of all cases, and what makes their lines: mixes, then messages, small ones first.
+pub const CASES: &[(&str, fn() -> Vec<String>)] = &[
+    ("token_stream", || Mix::default().token_stream()),
+    ("tool_heavy", || Mix::default().tool_heavy()),
+    ("recorded", recorded),
+    ("chunk", || often(chunk("agent_message_chunk", "The parser now keeps the number"))),
+    ("chunk_taglast", || often(chunk_with_tags_last())),
+    ("chunk_esc", || {
+        often(chunk("agent_message_chunk", "said:\n\t\"naïve — 5 €\"\n```rust\nfn main() {}\n```"))
+    }),
+    ("tool_call", || often(tool_call(1))),
+    ("tool_update", || often(tool_update(1))),
+    ("plan", || often(plan(6))),
+    ("request", || often(permission())),
+    ("response", || {
+        often(json!({"jsonrpc": "2.0", "id": 4, "result": {"stopReason": "end_turn"}}).to_string())
+    }),
+    ("error", || often(error())),
+    ("diff_10k", || often(diff(10_000))),
+    ("diff_200k", || often(diff(200_000))),
+    ("fs_read_1m", || often(response_of(1_000_000))),
+    ("image_4m", || often(image())),
+    ("fs_read_16m", || often(response_of(15_800_000))),
+];
+
+/// The case of this name.
+pub fn case(name: &str) -> Case {
+    let (name, lines) = CASES.iter().find(|(known, _)| *known == name).expect("a case");
+    let lines: Vec<_> = lines().into_iter().map(Line::new).collect();
+    let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
+    Case { name, lines, stream }
+}
+
+/// One message, so often that what a path does once for all lines does not count.
+fn often(text: String) -> Vec<String> {
+    let copies = (200_000 / text.len()).clamp(1, 100);
+    vec![text; copies]
 }
 
 /// Draws the same numbers at each run.
@@ -82,12 +79,16 @@ struct Mix(u64);
 
 impl Mix {
     fn draw(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
     }
 
     fn words(&mut self) -> String {
-        const WORDS: [&str; 12] = ["the", "parser", "keeps", "a", "number", "as", "it", "was", "written,", "so", "nothing", "changes"];
+        const WORDS: [&str; 12] = [
+            "the", "parser", "keeps", "a", "number", "as", "it", "was", "written,", "so",
+            "nothing", "changes",
+        ];
         let count = 3 + self.draw(5);
         (0..count).map(|_| format!(" {}", WORDS[self.draw(12) as usize])).collect()
     }
@@ -126,12 +127,21 @@ impl Mix {
 }
 
 fn update(update: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#
+    )
 }
 
 fn chunk(kind: &str, text: &str) -> String {
     let text = json!(text);
     update(&format!(r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":{text}}}}}"#))
+}
+
+/// As pydantic writes it: the members of a subclass last.
+fn chunk_with_tags_last() -> String {
+    update(
+        r#"{"content":{"text":"The parser now keeps the number","type":"text"},"sessionUpdate":"agent_message_chunk"}"#,
+    )
 }
 
 fn tool_call(number: u64) -> String {
@@ -171,6 +181,16 @@ fn permission() -> String {
             {"optionId": "reject", "name": "Reject", "kind": "reject_once"}]}}).to_string()
 }
 
+fn error() -> String {
+    json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32601, "message": "Method not found", "data": {"method": "x"}}}).to_string()
+}
+
+fn image() -> String {
+    let data = "iVBORw0KGgoAAAANSUhEUgAA".repeat(4_000_000 / 24);
+    json!({"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params":
+        {"sessionId": SESSION, "prompt": [{"type": "image", "mimeType": "image/png", "data": data}]}}).to_string()
+}
+
 fn response_of(bytes: usize) -> String {
     json!({"jsonrpc": "2.0", "id": 9, "result": {"content": code(bytes)}}).to_string()
 }
@@ -184,12 +204,15 @@ fn recorded() -> Vec<String> {
     }
 
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../oracles/tests/fixtures");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("fixtures").flatten().map(|file| file.path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("fixtures").flatten().map(|file| file.path()).collect();
     files.retain(|file| file.extension().is_some_and(|name| name == "jsonl"));
     files.sort();
     let texts = files.iter().map(|file| std::fs::read_to_string(file).expect("a fixture"));
     let messages = texts.flat_map(|text| {
-        let read = |line| serde_json::from_str::<Record<'_>>(line).expect("a record").message.get().to_owned();
+        let read = |line| {
+            serde_json::from_str::<Record<'_>>(line).expect("a record").message.get().to_owned()
+        };
         text.lines().map(read).collect::<Vec<_>>()
     });
     messages.collect()

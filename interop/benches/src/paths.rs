@@ -4,11 +4,13 @@ use agent_client_protocol::TransportFrame;
 use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
 use agent_client_protocol_schema::v1::SessionNotification;
 use bytes::BytesMut;
-use jsonrpc_core::framing::Lines;
-use jsonrpc_core::{JsonStr, Kind, Message, peek, peek_member};
+use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::{Kind, Message, Peek, PeekCache, PeekError, peek, peek_member, peek_members};
+use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::hint::black_box;
+use std::time::Duration;
 use tokio_util::codec::{Decoder as _, LinesCodec};
 
 /// One way to read the lines of a case.
@@ -19,45 +21,101 @@ pub struct Path {
     pub fits: fn(&Case) -> bool,
 }
 
+/// What a program that observes an agent looks at.
+const MEMBERS: [&[&str]; 3] = [&["sessionId"], &["update"], &["update", "sessionUpdate"]];
+
 /// How much of a stream is there at once.
 const READ: usize = 4096;
 
 /// All ways to get at a line's message, ours first.
 pub fn paths() -> Vec<Path> {
     let any = |_: &Case| true;
-    let updates = |case: &Case| case.lines.iter().all(|line| line.text.contains(r#""session/update""#));
+    let updates =
+        |case: &Case| case.lines.iter().all(|line| line.text.contains(r#""session/update""#));
     let path = |name, run, fits| Path { name, run, fits };
     vec![
         path("ours: Message::decode", |case| each(case, |line| Message::decode(&line.text)), any),
         path("ours: peek", |case| each(case, |line| peek(line.text.as_bytes())), any),
-        path("ours: peek and three members", |case| each(case, |line| members(line)), any),
-        path("serde_json::Value", |case| each(case, |line| serde_json::from_str::<Value>(&line.text)), any),
+        path(
+            "ours: peek_members",
+            |case| each(case, |line| peek_members(line.text.as_bytes(), MEMBERS)),
+            any,
+        ),
+        path("ours: PeekCache", peek_cache, any),
+        path("ours: peek, then peek_member", |case| each(case, members), any),
+        path(
+            "serde_json::Value",
+            |case| each(case, |line| serde_json::from_str::<Value>(&line.text)),
+            any,
+        ),
         path("jsonrpsee-types", |case| case.lines.iter().map(jsonrpsee).sum(), any),
-        path("lsp-server", |case| each(case, |line| serde_json::from_str::<lsp_server::Message>(&line.text)), any),
-        path("rmcp", |case| each(case, |line| serde_json::from_str::<rmcp::model::JsonRpcMessage>(&line.text)), any),
+        path(
+            "lsp-server",
+            |case| each(case, |line| serde_json::from_str::<lsp_server::Message>(&line.text)),
+            any,
+        ),
+        path(
+            "rmcp",
+            |case| {
+                each(case, |line| serde_json::from_str::<rmcp::model::JsonRpcMessage>(&line.text))
+            },
+            any,
+        ),
         path("jsonrpc-core 18", |case| case.lines.iter().map(jsonrpc_core_18).sum(), any),
-        path("acp SDK frame", |case| each(case, |line| Ok::<_, ()>(TransportFrame::parse_json(&line.text))), any),
+        path(
+            "acp SDK frame",
+            |case| each(case, |line| Ok::<_, ()>(TransportFrame::parse_json(&line.text))),
+            any,
+        ),
         path(
             "acp schema, typed",
-            |case| each(case, |line| serde_json::from_str::<JsonRpcMessage<Notification<SessionNotification>>>(&line.text)),
+            |case| {
+                each(case, |line| {
+                    serde_json::from_str::<JsonRpcMessage<Notification<SessionNotification>>>(
+                        &line.text,
+                    )
+                })
+            },
             updates,
         ),
-        path("ours: Lines", lines, any),
+        path("ours: Lines", |case| lines(case, |_| ()), any),
+        path("ours: Lines, as bytes", lines_as_bytes, any),
         path("tokio-util: LinesCodec", lines_codec, any),
+        path(
+            "ours: Lines, decode",
+            |case| lines(case, |line| drop(black_box(Message::decode(line).expect("a message")))),
+            any,
+        ),
         path("ours: Lines, peek, forward", forward, any),
+        path("ours: semconv-map's Tracker", tracker, any),
     ]
 }
 
-fn each<'a, T, E: std::fmt::Debug>(case: &'a Case, read: impl Fn(&'a Line) -> Result<T, E>) -> usize {
+/// The path of this name.
+pub fn path(name: &str) -> Path {
+    paths().into_iter().find(|path| path.name == name).expect("a path")
+}
+
+fn each<'a, T, E: std::fmt::Debug>(
+    case: &'a Case,
+    read: impl Fn(&'a Line) -> Result<T, E>,
+) -> usize {
     for line in &case.lines {
         black_box(read(black_box(line)).expect("a message"));
     }
     case.lines.len()
 }
 
-type Members<'a> = (jsonrpc_core::Peek<'a>, [Option<&'a str>; 3]);
+fn peek_cache(case: &Case) -> usize {
+    let mut cache = PeekCache::new(MEMBERS);
+    for line in &case.lines {
+        let _ = black_box(cache.peek(black_box(line).text.as_bytes()).expect("a message"));
+    }
+    case.lines.len()
+}
 
-fn members(line: &Line) -> Result<Members<'_>, jsonrpc_core::PeekError> {
+/// What had to be done for named members before they could be found on the way.
+fn members(line: &Line) -> Result<(Peek<'_>, [Option<&str>; 3]), PeekError> {
     let peeked = peek(line.text.as_bytes())?;
     let params = peeked.params().unwrap_or_default();
     let (session, update) = (peek_member(params, "sessionId")?, peek_member(params, "update")?);
@@ -69,11 +127,18 @@ fn jsonrpsee(line: &Line) -> usize {
     use jsonrpsee_types::{Notification, Request, Response};
     let text = &*line.text;
     match line.kind {
-        Kind::Request => drop(black_box(serde_json::from_str::<Request<'_>>(text).expect("a request"))),
-        Kind::Notification => {
-            drop(black_box(serde_json::from_str::<Notification<'_, Option<&RawValue>>>(text).expect("a notification")));
+        Kind::Request => {
+            drop(black_box(serde_json::from_str::<Request<'_>>(text).expect("a request")))
         }
-        Kind::Response => drop(black_box(serde_json::from_str::<Response<'_, &RawValue>>(text).expect("a response"))),
+        Kind::Notification => {
+            drop(black_box(
+                serde_json::from_str::<Notification<'_, Option<&RawValue>>>(text)
+                    .expect("a notification"),
+            ));
+        }
+        Kind::Response => drop(black_box(
+            serde_json::from_str::<Response<'_, &RawValue>>(text).expect("a response"),
+        )),
     }
     1
 }
@@ -81,18 +146,36 @@ fn jsonrpsee(line: &Line) -> usize {
 fn jsonrpc_core_18(line: &Line) -> usize {
     use jsonrpc_core_18::{Call, Output};
     match line.kind {
-        Kind::Response => drop(black_box(serde_json::from_str::<Output>(&line.text).expect("a response"))),
+        Kind::Response => {
+            drop(black_box(serde_json::from_str::<Output>(&line.text).expect("a response")))
+        }
         _ => drop(black_box(serde_json::from_str::<Call>(&line.text).expect("a call"))),
     }
     1
 }
 
-fn lines(case: &Case) -> usize {
-    let mut lines = Lines::new(2 * case.stream.len());
-    let mut count = 0;
+fn lines(case: &Case, look: impl Fn(&str)) -> usize {
+    let (mut lines, mut count) = (Lines::default(), 0);
     for read in case.stream.chunks(READ) {
         lines.push(read);
         while let Some(line) = lines.next() {
+            look(black_box(line.expect("a line")));
+            count += 1;
+        }
+    }
+    count
+}
+
+/// For a reader that looks at the bytes itself, such as `peek`.
+fn lines_as_bytes(case: &Case) -> usize {
+    let (mut lines, mut count) = (
+        Lines::default()
+            .with_text(TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass }),
+        0,
+    );
+    for read in case.stream.chunks(READ) {
+        lines.push(read);
+        while let Some(line) = lines.next_bytes() {
             count += usize::from(!black_box(line.expect("a line")).is_empty());
         }
     }
@@ -111,9 +194,22 @@ fn lines_codec(case: &Case) -> usize {
     count
 }
 
+/// What a proxy does that tells of a session: nothing is recorded here, since nobody asked for anything.
+fn tracker(case: &Case) -> usize {
+    let mut tracker = Tracker::new(Policy::default());
+    for line in &case.lines {
+        let line = black_box(line).text.as_bytes();
+        tracker.handle_line(Direction::AgentToClient, Duration::ZERO, line);
+        while let Some(record) = tracker.poll() {
+            black_box(record);
+        }
+    }
+    case.lines.len()
+}
+
 /// What a proxy does: looks at each line, and passes on its bytes.
 fn forward(case: &Case) -> usize {
-    let mut lines = Lines::new(2 * case.stream.len());
+    let mut lines = Lines::default();
     let (mut out, mut count) = (Vec::with_capacity(case.stream.len()), 0);
     for read in case.stream.chunks(READ) {
         lines.push(read);

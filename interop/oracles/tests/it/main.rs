@@ -1,5 +1,7 @@
-//! `acp-types` beside the official Rust types, over sessions of real agents and over what could have been said instead.
+//! `acp-types` beside the official Rust types, and `jsonrpc-core` beside other crates, over sessions of real agents and
+//! over what could have been said instead.
 
+mod json_rpc;
 mod mutation;
 mod official;
 mod transcript;

@@ -53,3 +53,29 @@ fn changed(
     change(place.as_object_mut().unwrap());
     copy
 }
+
+/// Damages text, in the same way at each run.
+#[derive(Debug, Default)]
+pub struct Noise(u64);
+
+impl Noise {
+    /// The text with up to three characters taken out somewhere, and others in their place.
+    pub fn damage(&mut self, text: &str) -> String {
+        const INSERTS: [&str; 16] = [
+            "", "", "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", "e9", "null", "\u{1}",
+            r"\ud83d",
+        ];
+        let characters: Vec<char> = text.chars().collect();
+        let at = self.draw(characters.len() + 1);
+        let behind = (at + self.draw(4)).min(characters.len());
+        let (head, tail) = (&characters[..at], &characters[behind..]);
+        let insert = INSERTS[self.draw(INSERTS.len())];
+        head.iter().copied().chain(insert.chars()).chain(tail.iter().copied()).collect()
+    }
+
+    fn draw(&mut self, below: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % below
+    }
+}

@@ -1,9 +1,11 @@
 //! Recorded sessions: lines of `{"from": "client" | "agent", "message": …}`.
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The params of a request or notification, or the result of a response.
 #[derive(Debug)]
@@ -19,11 +21,31 @@ pub struct Payload {
 
 /// All payloads of all fixtures.
 pub fn payloads() -> Vec<Payload> {
+    files().iter().flat_map(|file| session(file)).collect()
+}
+
+/// All messages of all fixtures, as they were written.
+pub fn messages() -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        message: &'a RawValue,
+    }
+
+    let texts = files().into_iter().map(|file| fs::read_to_string(file).unwrap());
+    let messages = texts.flat_map(|text| {
+        let message = |line| serde_json::from_str::<Record<'_>>(line).unwrap().message.to_string();
+        text.lines().map(message).collect::<Vec<_>>()
+    });
+    messages.collect()
+}
+
+fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut files: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    files.iter().flat_map(|file| session(file)).collect()
+    files
 }
 
 fn session(file: &Path) -> Vec<Payload> {

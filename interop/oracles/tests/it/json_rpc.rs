@@ -1,0 +1,344 @@
+//! Messages as we read them, beside serde_json's values, `jsonrpsee-types` and `lsp-server`: over recorded lines, over
+//! what could have been said instead, and over damaged text.
+//!
+//! Where they read a message, ours is the same: kind, id, method, and what it carries. The differences that are meant
+//! are [`Difference`]s; each has to occur, and nothing else may.
+
+use crate::mutation::{Noise, mutants};
+use crate::transcript::messages;
+use jsonrpc_core::{DecodeError, Kind, Message, Peek, PeekError, Shape, peek};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a reader makes of a message. `null` for params and what is not there.
+#[derive(Clone, Debug, PartialEq)]
+struct View {
+    kind: Kind,
+    id: Value,
+    method: Value,
+    /// The params, the result, or the error as `{code, message, data}`.
+    payload: Value,
+}
+
+/// Where we differ from a peer, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Difference {
+    /// They take an id of another type as no id, and a request as a notification. Nobody would answer it.
+    IdOfAnotherType,
+    /// They look for their members and pass over the others; we refuse what could be two kinds of message, be it that its
+    /// method is no string.
+    Ambiguous,
+    /// They take any params; JSON-RPC has objects and arrays.
+    ScalarParams,
+    /// They take a member twice; whom to believe is a matter of luck.
+    Twice,
+}
+
+/// What is to be compared: lines as they were recorded, then changed as JSON, then damaged as text.
+fn texts() -> Vec<String> {
+    let recorded = messages();
+    assert!(recorded.len() > 100, "only {} messages", recorded.len());
+    let mut texts = Vec::new();
+    let mut noise = Noise::default();
+    for line in recorded {
+        let value: Value = serde_json::from_str(&line).unwrap();
+        let envelope = envelope_of(&value);
+        texts.extend(mutants(&envelope).iter().chain(&odd(&envelope)).map(Value::to_string));
+        texts.extend(
+            ["id", "method", "params", "result", "error"].map(|name| twice(&envelope, name)),
+        );
+        texts.extend((0..40).map(|_| noise.damage(&envelope.to_string())));
+        texts.extend((0..10).map(|_| noise.damage(&line)));
+        texts.push(line);
+    }
+    texts
+}
+
+/// The message with small params or a small result, so that changes meet the envelope.
+fn envelope_of(message: &Value) -> Value {
+    let mut envelope = message.clone();
+    for name in ["params", "result"] {
+        if let Some(payload) = envelope.get_mut(name) {
+            *payload = json!({"a": [1, "é\n\"", null]});
+        }
+    }
+    envelope
+}
+
+/// The message with other values for its members, and members that it does not have.
+fn odd(message: &Value) -> Vec<Value> {
+    let values = [
+        json!(null),
+        json!(-1),
+        json!(0),
+        json!(1.5),
+        json!(1e3),
+        json!(u64::MAX),
+        json!("x"),
+        json!(""),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!([1]),
+        json!({"code": -32603, "message": "no"}),
+        json!({"code": "x"}),
+        json!({"code": 1, "message": "m", "data": {"a": 1}}),
+        json!("x".repeat(5000)),
+    ];
+    let names = ["jsonrpc", "id", "method", "params", "result", "error", "other"];
+    let all = names.iter().flat_map(|name| values.iter().map(move |value| (name, value)));
+    all.map(|(name, value)| {
+        let mut message = message.clone();
+        message[name] = value.clone();
+        message
+    })
+    .collect()
+}
+
+/// The message with a member again, at its end.
+fn twice(message: &Value, name: &str) -> String {
+    let text = message.to_string();
+    format!("{},\"{name}\":{}}}", &text[..text.len() - 1], message[name])
+}
+
+fn ours(message: &Message<'_>) -> View {
+    let read = |raw: Option<&RawValue>| raw.map_or(Value::Null, |raw| value(raw.get()));
+    let id = message.id().map_or(Value::Null, |id| serde_json::to_value(id).unwrap());
+    let (method, payload) = match message {
+        Message::Request(request) => (Some(&request.method), read(request.params)),
+        Message::Notification(notification) => {
+            (Some(&notification.method), read(notification.params))
+        }
+        Message::Response(response) => match &response.outcome {
+            Ok(result) => (None, read(Some(result))),
+            Err(error) => {
+                let data = error.data.as_ref().map(|data| value(data.as_str()));
+                (None, json!({"code": error.code.0, "message": error.message, "data": data}))
+            }
+        },
+    };
+    let method = method.map_or(Value::Null, |method| json!(method));
+    View { kind: message.kind(), id, method, payload }
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// What JSON-RPC 2.0 makes of a value, with the liberties that the crate's documentation lists.
+fn by_the_rules(value: &Value) -> Option<View> {
+    let message = value.as_object()?;
+    let there = |name| message.get(name).filter(|value: &&Value| !value.is_null());
+    let error = there("error");
+    let result = message.get("result").filter(|result| !result.is_null() || error.is_none());
+    let (id, method) = (message.get("id"), message.get("method"));
+    let is_id = |id: &Value| {
+        id.is_null() || id.is_number() || id.as_str().is_some_and(|_| id.to_string().len() <= 4096)
+    };
+    if id.is_some_and(|id| !is_id(id)) {
+        return None;
+    }
+    let (kind, payload) = match (method, result, error) {
+        (Some(Value::String(_)), None, None) => {
+            let params = there("params");
+            let is_structured = |params: &Value| params.is_object() || params.is_array();
+            if params.is_some_and(|params| !is_structured(params)) {
+                return None;
+            }
+            let kind = if id.is_some() { Kind::Request } else { Kind::Notification };
+            (kind, params.cloned().unwrap_or_default())
+        }
+        (None, Some(result), None) => id.map(|_| (Kind::Response, result.clone()))?,
+        (None, None, Some(error)) => {
+            let (code, text) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
+            (Kind::Response, json!({"code": code, "message": text, "data": error.get("data")}))
+        }
+        _ => return None,
+    };
+    let method = method.cloned().unwrap_or_default();
+    Some(View { kind, id: id.cloned().unwrap_or_default(), method, payload })
+}
+
+fn lsp_server(text: &str) -> Option<View> {
+    let view = |kind, id: Option<&lsp_server::RequestId>, method, payload| View {
+        kind,
+        id: id.map_or(Value::Null, |id| serde_json::to_value(id).unwrap()),
+        method,
+        payload,
+    };
+    Some(match serde_json::from_str(text).ok()? {
+        lsp_server::Message::Request(request) => {
+            view(Kind::Request, Some(&request.id), json!(request.method), request.params)
+        }
+        lsp_server::Message::Notification(notification) => {
+            view(Kind::Notification, None, json!(notification.method), notification.params)
+        }
+        lsp_server::Message::Response(response) => {
+            let payload = response.response_result.unwrap_or_else(
+                |error| json!({"code": error.code, "message": error.message, "data": error.data}),
+            );
+            view(Kind::Response, Some(&response.id), Value::Null, payload)
+        }
+    })
+}
+
+/// As its server and client do: a request if it can be one, else a response, else a notification.
+fn jsonrpsee(text: &str) -> Option<View> {
+    use jsonrpsee_types::{Notification, Request, Response, ResponsePayload};
+    let read = |raw: Option<&RawValue>| raw.map_or(Value::Null, |raw| value(raw.get()));
+    if let Ok(request) = serde_json::from_str::<Request<'_>>(text) {
+        let id = serde_json::to_value(&request.id).unwrap();
+        let payload = read(request.params.as_deref());
+        return Some(View { kind: Kind::Request, id, method: json!(request.method), payload });
+    }
+    if let Ok(response) = serde_json::from_str::<Response<'_, &RawValue>>(text) {
+        let id = serde_json::to_value(&response.id).unwrap();
+        let payload = match response.payload {
+            ResponsePayload::Success(result) => read(Some(*result)),
+            ResponsePayload::Error(error) => {
+                json!({"code": error.code(), "message": error.message(), "data": error.data().map(|data| value(data.get()))})
+            }
+        };
+        return Some(View { kind: Kind::Response, id, method: Value::Null, payload });
+    }
+    let notification = serde_json::from_str::<Notification<'_, Option<&RawValue>>>(text).ok()?;
+    let (method, payload) = (json!(notification.method), read(notification.params));
+    Some(View { kind: Kind::Notification, id: Value::Null, method, payload })
+}
+
+/// Where the difference from a peer's reading is one that is meant.
+fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> {
+    match ours {
+        Ok(ours) => {
+            let is_lost = ours.kind == Kind::Request && theirs.kind == Kind::Notification;
+            (is_lost && (&ours.method, &ours.payload) == (&theirs.method, &theirs.payload))
+                .then_some(Difference::IdOfAnotherType)
+        }
+        Err(DecodeError::Shape { problem, .. }) => match problem {
+            Shape::Id => Some(Difference::IdOfAnotherType),
+            Shape::Ambiguous | Shape::Method => Some(Difference::Ambiguous),
+            Shape::Params => Some(Difference::ScalarParams),
+            Shape::Duplicate(_) => Some(Difference::Twice),
+            _ => None,
+        },
+        Err(_) => None,
+    }
+}
+
+/// Whether two members of an object have the same name.
+fn has_twins(text: &str) -> bool {
+    struct Names(Vec<String>);
+
+    impl<'de> Deserialize<'de> for Names {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_map(Names(Vec::new()))
+        }
+    }
+
+    impl<'de> Visitor<'de> for Names {
+        type Value = Self;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+            while let Some((name, IgnoredAny)) = map.next_entry()? {
+                self.0.push(name);
+            }
+            Ok(self)
+        }
+    }
+
+    let Ok(Names(mut names)) = serde_json::from_str(text) else { return false };
+    names.sort();
+    names.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Peeking sees the same message, as far as it looks.
+fn peeked(text: &str, view: Option<&View>) {
+    match (peek(text.as_bytes()), view) {
+        (Ok(peek), Some(view)) => {
+            let read = |part: Option<&str>| part.map_or(Value::Null, value);
+            let method =
+                peek.method().and_then(|method| method.decode()).map(|method| json!(method));
+            assert_eq!((peek.kind(), read(peek.id())), (view.kind, view.id.clone()), "{text}");
+            assert_eq!(method.unwrap_or_default(), view.method, "{text}");
+            if peek.error().is_none() {
+                assert_eq!(read(peek.params().or(peek.result())), view.payload, "{text}");
+            }
+        }
+        // Peeking does not look into errors.
+        (Ok(peek), None) => assert!(peek.error().is_some(), "{text}"),
+        (Err(error), view) => assert!(view.is_none(), "{text}: {error}"),
+    }
+}
+
+#[test]
+fn where_serde_json_reads_a_message_ours_is_the_same() {
+    let (mut read, mut refused, mut no_json, mut no_value) = (0, 0, 0, 0);
+    for text in texts() {
+        let decoded = Message::decode(&text);
+        if serde_json::from_str::<&RawValue>(&text).is_err() {
+            assert!(matches!(decoded, Err(DecodeError::Syntax { .. })), "{text}");
+            let peeked = peek(text.as_bytes()).map(|peek: Peek<'_>| peek.kind());
+            assert!(matches!(peeked, Err(PeekError::Syntax { .. })), "{text}");
+            no_json += 1;
+            continue;
+        }
+        // Numbers beyond a double, and half surrogate pairs, are JSON, and no value of serde_json's.
+        let Ok(value) = serde_json::from_str(&text) else {
+            no_value += 1;
+            continue;
+        };
+        let ours = decoded.as_ref().map(ours);
+        if matches!(decoded, Err(DecodeError::Shape { problem: Shape::Duplicate(_), .. })) {
+            assert!(has_twins(&text), "{text}");
+            peeked(&text, None);
+            continue;
+        }
+        let expected = by_the_rules(&value);
+        assert_eq!(ours.as_ref().ok(), expected.as_ref(), "{text}: {ours:?}");
+        peeked(&text, expected.as_ref());
+        *(if expected.is_some() { &mut read } else { &mut refused }) += 1;
+    }
+    let counts = (read, refused, no_json, no_value);
+    assert!(read > 5000 && refused > 3000 && no_json > 3000, "{counts:?}");
+}
+
+#[test]
+fn where_other_crates_read_a_message_ours_is_the_same() {
+    for (peer, read) in
+        [("lsp-server", lsp_server as fn(&str) -> _), ("jsonrpsee-types", jsonrpsee)]
+    {
+        let (mut same, mut differences) = (0, BTreeMap::new());
+        for text in texts() {
+            // What serde_json has no value for is only raw text to them, or nothing.
+            if serde_json::from_str::<Value>(&text).is_err() {
+                continue;
+            }
+            let Some(theirs) = read(&text) else { continue };
+            let ours = Message::decode(&text).map(|message| ours(&message));
+            if ours.as_ref().is_ok_and(|ours| *ours == theirs) {
+                same += 1;
+                continue;
+            }
+            let difference = meant(&ours, &theirs);
+            let difference =
+                difference.unwrap_or_else(|| panic!("{peer}: {theirs:?} and {ours:?} of {text}"));
+            *differences.entry(difference).or_insert(0) += 1;
+        }
+        use Difference::{Ambiguous, IdOfAnotherType, ScalarParams, Twice};
+        let seen: Vec<_> = differences.keys().copied().collect();
+        assert_eq!(
+            seen,
+            [IdOfAnotherType, Ambiguous, ScalarParams, Twice],
+            "{peer}: {differences:?}"
+        );
+        assert!(same > 4000, "{peer}: {same} the same, {differences:?}");
+    }
+}
