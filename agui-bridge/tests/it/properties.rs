@@ -6,6 +6,7 @@ use crate::script::{Step, events, in_stream};
 use agui_bridge::{Options, Translator};
 use agui_types::event::{Event, TextMessageRole};
 use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
 use agui_types::verify::Verifier;
 use jsonrpc_core::RequestId;
 use proptest::prelude::*;
@@ -35,10 +36,11 @@ fn stream(options: &Options, steps: &[Step]) -> Vec<Event> {
 }
 
 fn verify(profile: Profile, events: &[Event]) -> Result<(), TestCaseError> {
-    let mut verifier = Verifier::strict();
+    let (mut verifier, mut reducer) = (Verifier::strict(), Reducer::new());
     for event in events {
         verifier.handle(event).map_err(|violation| TestCaseError::fail(violation.to_string()))?;
         prop_assert_eq!(profile.refuses(event), None, "{:?}", event);
+        prop_assert_eq!(reducer.handle(event), None, "{:?}", event);
         prop_assert!(event.is_known());
         let text = serde_json::to_string(event)?;
         prop_assert_eq!(&serde_json::from_str::<Event>(&text)?, event);

@@ -8,6 +8,7 @@ use agui_bridge::{
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
 use agui_types::verify::Verifier;
 use jsonrpc_core::{ErrorObject, RequestId, wire};
 use serde_json::{Map, Value, json};
@@ -148,15 +149,17 @@ pub(crate) fn turn_for(profile: Profile, updates: &[Value]) -> Vec<Value> {
     out
 }
 
-/// Holds a stream against the strictest rules, and against what a client of this profile can take.
+/// Holds a stream against the strictest rules, against what a client of this profile can take, and sees that a client
+/// can do all that it says.
 pub(crate) fn verify(profile: Profile, stream: &[Value]) {
-    let mut verifier = Verifier::strict();
+    let (mut verifier, mut reducer) = (Verifier::strict(), Reducer::new());
     for value in stream.iter().filter(|value| value.get("toAgent").is_none()) {
         let event: Event = serde_json::from_value(value.clone())
             .or_else(|_| serde_json::from_str(&value.to_string()))
             .unwrap_or_else(|error| panic!("{error}: {value}"));
         verifier.handle(&event).unwrap_or_else(|violation| panic!("{violation}: {value}"));
         assert_eq!(profile.refuses(&event), None, "{value}");
+        assert_eq!(reducer.handle(&event), None, "{value}");
     }
     verifier.finish().unwrap_or_else(|violation| panic!("{violation}"));
 }
