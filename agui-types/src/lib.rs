@@ -1,4 +1,4 @@
-//! AG-UI 1.0 as open, lossless Rust types, with SSE encoding and a verifier of event order.
+//! AG-UI 1.0 as open, lossless Rust types, with what servers and clients do to a stream of its events.
 //!
 //! AG-UI carries a conversation between an agent and a page: the page posts one
 //! [`RunAgentInput`](input::RunAgentInput), the agent answers with a stream of [`Event`](event::Event)s. This crate
