@@ -8,9 +8,9 @@ use crate::scan::{Fault, MAX_DEPTH, Scanner};
 
 /// What a line is, without reading what it carries.
 ///
-/// One pass over the bytes, no memory (but a word for each 64 arrays and objects inside each other, from the 65th): for programs that route, count or pass lines on. Where
-/// [`Message::decode`](crate::Message::decode) gives a message this gives its kind, id and method; the whole line is
-/// checked, so a duplicate member at its end is seen.
+/// One pass over the bytes, and no memory (but a word for each 64 arrays and objects inside each other, from the 65th):
+/// for programs that route, count or pass lines on. Where [`Message::decode`](crate::Message::decode) gives a message this
+/// gives its kind, id and method; the whole line is checked, so a duplicate member at its end is seen.
 ///
 /// ```
 /// use jsonrpc_core::{JsonStr, Kind, peek, peek_member};
