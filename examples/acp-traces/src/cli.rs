@@ -1,6 +1,9 @@
 use clap::Parser;
 use core::time::Duration;
+use semconv_map::Policy;
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
@@ -22,6 +25,10 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) record_content: bool,
 
+    /// Write all messages to FILE, which is overwritten: with time, direction and everything in them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
     /// How long the agent may take to end by itself once the editor has gone, before it is told to (SIGTERM)
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) grace: Duration,
@@ -29,6 +36,16 @@ pub(crate) struct Options {
     /// The agent and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+impl Options {
+    /// What is traced and how.
+    pub(crate) fn policy(&self) -> Policy {
+        let mut policy = Policy::default();
+        policy.record_content = self.record_content;
+        policy.network_transport = Some(Cow::Borrowed("pipe"));
+        policy
+    }
 }
 
 const EXIT_STATUS: &str = "\

@@ -6,19 +6,22 @@
 //!            └──── tap ──────┘   a copy, while there is room
 //!                   │
 //!               observer         lines → tracker → spans
-//!                   │
-//!               exporter         OTLP, in batches
+//!                │     │
+//!         recording   exporter   a transcript; OTLP, in batches
 //! ```
 
 mod cli;
 mod ending;
 mod export;
 mod launch;
+mod line_file;
 mod observe;
+mod record;
 mod relay;
 mod session;
 mod spans;
 mod tap;
+mod tracing;
 
 use clap::Parser;
 use std::process::ExitCode;

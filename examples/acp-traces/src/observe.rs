@@ -1,12 +1,13 @@
 //! Looking at what passed, on a thread of its own.
 
 use crate::export::{Exporter, Tally};
-use crate::spans::Spans;
+use crate::line_file::LineFile;
+use crate::record::Recording;
 use crate::tap::{Chunk, Taken, Tap};
+use crate::tracing::Tracing;
 use core::time::Duration;
-use jsonrpc_core::framing::Lines;
-use semconv_map::{CloseReason, Counters, Direction, Policy, Tracker};
-use std::borrow::Cow;
+use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use semconv_map::{CloseReason, Counters, Direction, Policy};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -21,22 +22,33 @@ const FLUSH: Duration = Duration::from_millis(700);
 pub(crate) struct Observer {
     tap: Arc<Tap>,
     tally: Arc<Tally>,
+    transcript: Option<LineFile>,
     /// Comes when it is done.
-    done: Receiver<Counters>,
+    done: Receiver<Overlooked>,
 }
 
-/// Starts to look at what comes to `tap`, until that is closed.
+/// What the observer could not look at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Overlooked {
+    counters: Counters,
+    /// Lines that were too long.
+    long_lines: u64,
+}
+
+/// Starts to look at what comes to `tap`, until that is closed, and writes it down in `transcript`.
 ///
 /// # Errors
 /// There is no thread to be had.
 pub(crate) fn start(
     tap: Arc<Tap>,
     exporter: Exporter,
-    record_content: bool,
+    policy: Policy,
+    transcript: Option<LineFile>,
 ) -> io::Result<Observer> {
     let (finished, done) = channel();
-    let observer = Observer { tap: Arc::clone(&tap), tally: exporter.tally(), done };
-    let mut watch = Watch::new(exporter, record_content);
+    let (tally, recording) = (exporter.tally(), transcript.clone().map(Recording::new));
+    let observer = Observer { tap: Arc::clone(&tap), tally, transcript, done };
+    let mut watch = Watch::new(exporter, policy, recording);
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
         let reason = loop {
             match tap.take() {
@@ -54,8 +66,9 @@ impl Observer {
     /// Lets the observer look at what is left and send its spans, for as long as [`FLUSH`]; then says on standard error
     /// what was lost, if anything.
     pub(crate) fn finish(&self, reason: CloseReason) {
+        let deadline = Instant::now() + FLUSH;
         self.tap.close(reason);
-        let counters = self.done.recv_timeout(FLUSH).unwrap_or_default();
+        let Overlooked { counters, long_lines } = self.done.recv_timeout(FLUSH).unwrap_or_default();
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
             eprintln!(
@@ -63,10 +76,16 @@ impl Observer {
                 dropped.bytes, dropped.chunks
             );
         }
+        if long_lines > 0 {
+            let limit = Lines::DEFAULT_LIMIT;
+            eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not looked at");
+        }
         if counters.dropped_spans > 0 {
             eprintln!("acp-traces: {} spans were too many at a time", counters.dropped_spans);
         }
-        if let Some(complaint) = self.tally.complaint() {
+        let unsent = self.tally.complaint();
+        let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
+        for complaint in unsent.into_iter().chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
@@ -75,60 +94,76 @@ impl Observer {
 /// Chunks in, spans out.
 #[derive(Debug)]
 struct Watch {
-    tracker: Tracker,
     to_agent: Reassembly,
     to_editor: Reassembly,
-    spans: Spans,
+    long_lines: u64,
+    recording: Option<Recording>,
+    tracing: Tracing,
     exporter: Exporter,
     /// A moment, on the clock that chunks are timed by and on the one that spans are timed by.
     start: (Instant, Duration),
 }
 
 impl Watch {
-    fn new(exporter: Exporter, record_content: bool) -> Self {
-        let mut policy = Policy::default();
-        policy.record_content = record_content;
-        policy.network_transport = Some(Cow::Borrowed("pipe"));
+    fn new(exporter: Exporter, policy: Policy, recording: Option<Recording>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
-            spans: Spans::new(UNIX_EPOCH, policy.profile.schema_url()),
-            tracker: Tracker::new(policy),
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
+            long_lines: 0,
+            recording,
+            tracing: Tracing::new(policy),
             exporter,
             start: (Instant::now(), now),
         }
     }
 
     fn look_at(&mut self, chunk: &Chunk) {
-        let now = self.time(chunk.at);
-        let lines = match chunk.direction {
-            Direction::ClientToAgent => &mut self.to_agent,
-            Direction::AgentToClient => &mut self.to_editor,
-        };
-        lines.push(chunk);
-        while let Some(line) = lines.lines.next() {
-            // A line that cannot be read was passed on like any other; there is nothing in it to trace.
-            if let Ok(line) = line {
-                self.tracker.handle_line(chunk.direction, now, line.as_bytes());
-            }
-        }
+        self.lines(chunk.direction).push(chunk);
+        self.take_lines(chunk.direction, self.time(chunk.at));
         self.export();
     }
 
-    fn close(&mut self, reason: CloseReason) -> Counters {
+    fn close(&mut self, reason: CloseReason) -> Overlooked {
         let now = self.time(Instant::now());
-        self.tracker.close(now, reason);
+        for direction in [Direction::ClientToAgent, Direction::AgentToClient] {
+            self.lines(direction).lines.finish();
+            self.take_lines(direction, now);
+        }
+        self.tracing.close(now, reason);
         self.export();
         self.exporter.shutdown(FLUSH);
-        self.tracker.counters()
+        Overlooked { counters: self.tracing.counters(), long_lines: self.long_lines }
+    }
+
+    fn lines(&mut self, direction: Direction) -> &mut Reassembly {
+        match direction {
+            Direction::ClientToAgent => &mut self.to_agent,
+            Direction::AgentToClient => &mut self.to_editor,
+        }
+    }
+
+    fn take_lines(&mut self, direction: Direction, time: Duration) {
+        let lines = match direction {
+            Direction::ClientToAgent => &mut self.to_agent.lines,
+            Direction::AgentToClient => &mut self.to_editor.lines,
+        };
+        while let Some(line) = lines.next_bytes() {
+            // A line that is too long was passed on like any other.
+            let Ok(line) = line else {
+                self.long_lines += 1;
+                continue;
+            };
+            self.tracing.handle_line(direction, time, line);
+            if let Some(recording) = &mut self.recording {
+                recording.record(direction, time, line);
+            }
+        }
     }
 
     fn export(&mut self) {
-        while let Some(record) = self.tracker.poll() {
-            if let Some(span) = self.spans.take(record) {
-                self.exporter.export(span);
-            }
+        while let Some(span) = self.tracing.poll() {
+            self.exporter.export(span);
         }
     }
 
@@ -138,17 +173,26 @@ impl Watch {
 }
 
 /// The lines of one direction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Reassembly {
     lines: Lines,
     /// The start of the current line is missing.
     headless: bool,
 }
 
+/// Lines pass whatever they hold: what is no text is written down as well.
+const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass };
+
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self { lines: Lines::default().with_text(AS_THEY_ARE), headless: false }
+    }
+}
+
 impl Reassembly {
     fn push(&mut self, chunk: &Chunk) {
         if chunk.after_gap {
-            *self = Self { lines: Lines::default(), headless: true };
+            *self = Self { headless: true, ..Self::default() };
         }
         let mut bytes = &*chunk.bytes;
         if self.headless {

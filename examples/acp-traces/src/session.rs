@@ -4,6 +4,7 @@ use crate::cli::Options;
 use crate::ending::{Action, Ending, Event};
 use crate::export::Exporter;
 use crate::launch::{cannot_run, launch};
+use crate::line_file::LineFile;
 use crate::observe;
 use crate::relay::{Ended, discard, relay};
 use crate::tap::Tap;
@@ -13,6 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, dup2_stdout};
 use semconv_map::{CloseReason, Direction};
+use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -31,12 +33,8 @@ use tokio::signal::unix::{SignalKind, signal};
 /// made from these options.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let exporter = {
-        let _context = runtime.enter();
-        Exporter::new(options.otlp_endpoint.as_deref(), options.service_name.clone())
-    };
-    let exporter = match exporter {
-        Ok(exporter) => exporter,
+    let (exporter, transcript) = match set_up(options, &runtime) {
+        Ok(outputs) => outputs,
         Err(error) => {
             eprintln!("acp-traces: {error}");
             return Ok(ExitCode::from(2));
@@ -54,13 +52,24 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let tap = Arc::new(Tap::default());
     let holding = Arc::new(AtomicBool::new(false));
     relay_both(&mut agent, &tap, &holding, &happened)?;
-    let observer = observe::start(Arc::clone(&tap), exporter, options.record_content)?;
+    let observer = observe::start(Arc::clone(&tap), exporter, options.policy(), transcript)?;
     let group = Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?);
     watch_exit(group, happened)?;
     let (status, reason) = supervise(group, &events, &holding, Ending::new(options.grace));
     observer.finish(reason);
     runtime.shutdown_background();
     Ok(ExitCode::from(status))
+}
+
+/// Makes what the options ask for, before anything runs.
+fn set_up(
+    options: &Options,
+    runtime: &Runtime,
+) -> Result<(Exporter, Option<LineFile>), Box<dyn Error>> {
+    let _context = runtime.enter();
+    let exporter = Exporter::new(options.otlp_endpoint.as_deref(), options.service_name.clone())?;
+    let transcript = options.record.as_deref().map(LineFile::create).transpose()?;
+    Ok((exporter, transcript))
 }
 
 /// Waits for what happens, does what follows, until the session is over.

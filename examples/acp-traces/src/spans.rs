@@ -13,26 +13,26 @@ use semconv_map::trace_context::TraceContext;
 use semconv_map::{Attribute, AttributeValue, Record};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Puts starts, events and ends together to spans. The tracker bounds how many are open.
+///
+/// The records' times count from the Unix epoch.
 #[derive(Debug)]
 pub(crate) struct Spans {
-    /// The moment that the records' times count from.
-    epoch: SystemTime,
     scope: InstrumentationScope,
     ids: RandomIdGenerator,
     open: HashMap<SpanHandle, SpanData>,
 }
 
 impl Spans {
-    /// `epoch`: the moment that the records' times count from.
-    pub(crate) fn new(epoch: SystemTime, schema_url: &'static str) -> Self {
+    /// `schema_url`: of the names in the records.
+    pub(crate) fn new(schema_url: &'static str) -> Self {
         let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
             .with_version(env!("CARGO_PKG_VERSION"))
             .with_schema_url(schema_url)
             .build();
-        Self { epoch, scope, ids: RandomIdGenerator::default(), open: HashMap::new() }
+        Self { scope, ids: RandomIdGenerator::default(), open: HashMap::new() }
     }
 
     /// Takes the next record; gives the span that it ends.
@@ -61,7 +61,7 @@ impl Spans {
             || (TraceFlags::SAMPLED, TraceState::default()),
             |parent| (parent.trace_flags() | TraceFlags::SAMPLED, parent.trace_state().clone()),
         );
-        let time = self.epoch + start.time;
+        let time = time(start.time);
         let span = SpanData {
             span_context: SpanContext::new(trace, self.ids.new_span_id(), flags, false, state),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
@@ -89,7 +89,7 @@ impl Spans {
     }
 
     fn event(&mut self, event: SpanEvent) {
-        let time = self.time(event.time);
+        let time = time(event.time);
         if let Some(span) = self.open.get_mut(&event.span) {
             span.events.events.push(Event::new(event.name, time, attributes(event.attributes), 0));
         }
@@ -97,7 +97,7 @@ impl Spans {
 
     fn end(&mut self, end: SpanEnd) -> Option<SpanData> {
         let mut span = self.open.remove(&end.span)?;
-        span.end_time = self.time(end.time);
+        span.end_time = time(end.time);
         span.status = status(end.status);
         if let Some(name) = end.name {
             span.name = name;
@@ -105,10 +105,11 @@ impl Spans {
         span.attributes.extend(attributes(end.attributes));
         Some(span)
     }
+}
 
-    fn time(&self, time: Duration) -> SystemTime {
-        self.epoch + time
-    }
+/// A time too far ahead for the clock is the epoch.
+fn time(time: Duration) -> SystemTime {
+    UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
 }
 
 fn remote(context: &TraceContext) -> SpanContext {

@@ -13,4 +13,6 @@ mod endings;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]
+mod recording;
+#[cfg(test)]
 mod spans;

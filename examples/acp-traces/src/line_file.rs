@@ -1,0 +1,223 @@
+//! A file of lines that a thread of its own writes: who has a line never waits for the disk.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// How many bytes may wait to be written. What comes on top is dropped and counted.
+pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
+
+/// A file of lines, with lines on their way to it; clones are the same file.
+#[derive(Clone, Debug)]
+pub(crate) struct LineFile {
+    path: PathBuf,
+    queue: Arc<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    offered: u64,
+    written: u64,
+    is_closed: bool,
+    error: Option<io::Error>,
+    /// The writer has ended.
+    is_done: bool,
+}
+
+/// A file cannot be written to.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to {}: {source}", path.display())]
+pub(crate) struct OpenError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl LineFile {
+    /// Begins a file anew, for its owner's eyes only: it has content in it.
+    ///
+    /// # Errors
+    /// It cannot be written to.
+    pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
+        let file = File::options().create(true).write(true).truncate(true).mode(0o600).open(path);
+        file.and_then(|file| Self::start(path.to_owned(), file))
+            .map_err(|source| OpenError { path: path.to_owned(), source })
+    }
+
+    /// Starts to write to `file`; `path` is its name in messages.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    fn start(path: PathBuf, file: impl Write + Send + 'static) -> io::Result<Self> {
+        let queue = Arc::new(Queue::default());
+        let writer = Arc::clone(&queue);
+        thread::Builder::new().name("file".to_owned()).spawn(move || writer.write_to(file))?;
+        Ok(Self { path, queue })
+    }
+
+    /// Leaves a line, with its line end, to be written; if too much waits it is counted as lost.
+    pub(crate) fn offer(&self, line: &[u8]) {
+        let mut waiting = self.queue.lock();
+        waiting.offered += 1;
+        let fits = waiting.bytes.len() + line.len() <= MAX_WAITING_BYTES;
+        if fits && !waiting.is_done && !waiting.is_closed {
+            waiting.bytes.extend_from_slice(line);
+            drop(waiting);
+            self.queue.changed.notify_all();
+        }
+    }
+
+    /// Lets the writer write what waits, until `deadline`; then says what was lost of the lines, which are `what`.
+    pub(crate) fn finish(&self, what: &str, deadline: Instant) -> Option<String> {
+        let mut waiting = self.queue.lock();
+        waiting.is_closed = true;
+        self.queue.changed.notify_all();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let (waiting, _) = self
+            .queue
+            .changed
+            .wait_timeout_while(waiting, left, |waiting| !waiting.is_done)
+            .unwrap_or_else(PoisonError::into_inner);
+        let (offered, lost) = (waiting.offered, waiting.offered - waiting.written);
+        let reason = match &waiting.error {
+            Some(error) => error.to_string(),
+            None => "it is written too slowly".to_owned(),
+        };
+        let path = self.path.display();
+        (lost > 0).then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_to(&self, mut file: impl Write) {
+        let mut bytes = Vec::new();
+        loop {
+            let mut waiting = self
+                .changed
+                .wait_while(self.lock(), |it| it.bytes.is_empty() && !it.is_closed)
+                .unwrap_or_else(PoisonError::into_inner);
+            if waiting.bytes.is_empty() {
+                waiting.is_done = true;
+                break;
+            }
+            bytes.clear();
+            core::mem::swap(&mut bytes, &mut waiting.bytes);
+            drop(waiting);
+            let (lines, error) = write_lines(&mut file, &bytes);
+            let mut waiting = self.lock();
+            waiting.written += lines;
+            if error.is_some() {
+                waiting.error = error;
+                waiting.is_done = true;
+                break;
+            }
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// How many whole lines were written, and what stopped it.
+fn write_lines(file: &mut impl Write, bytes: &[u8]) -> (u64, Option<io::Error>) {
+    let mut written = 0;
+    let error = loop {
+        match bytes.get(written..).filter(|rest| !rest.is_empty()).map(|rest| file.write(rest)) {
+            None => break file.flush().err(),
+            Some(Ok(0)) => break Some(io::ErrorKind::WriteZero.into()),
+            Some(Ok(length)) => written += length,
+            Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Some(Err(error)) => break Some(error),
+        }
+    };
+    let lines = bytes.iter().take(written).filter(|byte| **byte == b'\n').count();
+    (lines as u64, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    /// A disk that says what is to be written, and takes as many bytes as it is told.
+    struct Disk {
+        asked: Sender<Vec<u8>>,
+        takes: Receiver<io::Result<usize>>,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.asked.send(bytes.to_vec());
+            self.takes.recv().unwrap()
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn on_disk() -> (LineFile, Receiver<Vec<u8>>, Sender<io::Result<usize>>) {
+        let ((asked, asks), (take, takes)) = (channel(), channel());
+        (LineFile::start("file".into(), Disk { asked, takes }).unwrap(), asks, take)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_counted() {
+        let (file, asks, take) = on_disk();
+        file.offer(b"first\n");
+        assert_eq!(asks.recv().unwrap(), b"first\n");
+        // The disk is at work; now as much as may wait, and one more.
+        let half = [vec![b'x'; MAX_WAITING_BYTES / 2 - 1], vec![b'\n']].concat();
+        file.offer(&half);
+        file.offer(&half);
+        file.offer(b"\n");
+        take.send(Ok(6)).unwrap();
+        assert_eq!(asks.recv().unwrap().len(), MAX_WAITING_BYTES);
+        take.send(Ok(MAX_WAITING_BYTES)).unwrap();
+        let told = "1 of 4 lines are missing in file: it is written too slowly";
+        assert_eq!(file.finish("lines", soon()).as_deref(), Some(told));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_with_what_is_missing() {
+        let (file, asks, take) = on_disk();
+        file.offer(b"a\n");
+        assert_eq!(asks.recv().unwrap(), b"a\n");
+        file.offer(b"b\n");
+        file.offer(b"c\n");
+        for taken in [Ok(2), Ok(3), Err(io::ErrorKind::StorageFull.into())] {
+            take.send(taken).unwrap();
+        }
+        let told = "1 of 3 lines are missing in file: no storage space";
+        assert_eq!(file.finish("lines", soon()).as_deref(), Some(told));
+        assert_eq!(asks.try_iter().collect::<Vec<_>>(), [&b"b\nc\n"[..], b"\n"]);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_disk_that_hangs() {
+        let (file, asks, take) = on_disk();
+        file.offer(b"a\n");
+        asks.recv().unwrap();
+        let told = file.finish("lines", Instant::now());
+        assert!(told.unwrap().starts_with("1 of 1 lines are missing"));
+        take.send(Ok(2)).unwrap();
+        assert_eq!(file.finish("lines", soon()), None);
+    }
+}

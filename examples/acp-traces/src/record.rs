@@ -1,0 +1,34 @@
+//! The session as a transcript.
+
+use crate::line_file::LineFile;
+use core::time::Duration;
+use jsonrpc_core::transcript::{self, Recorder};
+use semconv_map::Direction;
+
+/// Writes down each message that passed.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    recorder: Recorder,
+    file: LineFile,
+    line: Vec<u8>,
+}
+
+impl Recording {
+    pub(crate) fn new(file: LineFile) -> Self {
+        Self { recorder: Recorder::new(), file, line: Vec::new() }
+    }
+
+    /// Takes in a message; `time` counts from the Unix epoch.
+    pub(crate) fn record(&mut self, direction: Direction, time: Duration, message: &[u8]) {
+        self.line.clear();
+        self.recorder.record(time, as_the_editor_sees_it(direction), message, &mut self.line);
+        self.file.offer(&self.line);
+    }
+}
+
+fn as_the_editor_sees_it(direction: Direction) -> transcript::Direction {
+    match direction {
+        Direction::ClientToAgent => transcript::Direction::Sent,
+        Direction::AgentToClient => transcript::Direction::Received,
+    }
+}

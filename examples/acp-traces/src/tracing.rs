@@ -1,0 +1,44 @@
+//! Lines in, spans out.
+
+use crate::spans::Spans;
+use core::time::Duration;
+use opentelemetry_sdk::trace::SpanData;
+use semconv_map::{CloseReason, Counters, Direction, Policy, Tracker};
+
+/// The tracker and what puts its records together.
+#[derive(Debug)]
+pub(crate) struct Tracing {
+    tracker: Tracker,
+    spans: Spans,
+}
+
+impl Tracing {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Self { spans: Spans::new(policy.profile.schema_url()), tracker: Tracker::new(policy) }
+    }
+
+    /// Takes in a line; `time` counts from the Unix epoch.
+    pub(crate) fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+        self.tracker.handle_line(direction, time, line);
+    }
+
+    /// Takes in that nothing more will come.
+    pub(crate) fn close(&mut self, time: Duration, reason: CloseReason) {
+        self.tracker.close(time, reason);
+    }
+
+    /// The next span that has ended; call it until it gives nothing.
+    pub(crate) fn poll(&mut self) -> Option<SpanData> {
+        while let Some(record) = self.tracker.poll() {
+            if let Some(span) = self.spans.take(record) {
+                return Some(span);
+            }
+        }
+        None
+    }
+
+    /// What was not recorded so far.
+    pub(crate) fn counters(&self) -> Counters {
+        self.tracker.counters()
+    }
+}
