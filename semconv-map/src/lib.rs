@@ -69,8 +69,9 @@
 //!
 //! # Trace context
 //!
-//! A request of the client that names a `traceparent` in its `_meta` begins a span below that: see [`trace_context`].
-//! Nothing is put into messages.
+//! A request of the client that names a `traceparent` in its `_meta` begins a span below that, and its `baggage` is given
+//! out with the span: see [`trace_context`]. The tracker never changes a line; for who wants to pass on the context of a
+//! span, [`trace_context::inject`] says which bytes to put where.
 #![no_std]
 
 extern crate alloc;

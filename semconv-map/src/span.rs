@@ -2,7 +2,7 @@
 //!
 //! Spec: [Span](https://opentelemetry.io/docs/specs/otel/trace/api/#span)
 use crate::attribute::Attribute;
-use crate::trace_context::TraceContext;
+use crate::trace_context::{Baggage, TraceContext};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -43,6 +43,8 @@ pub struct SpanStart {
     pub time: Duration,
     /// What is known at its start and never changes.
     pub attributes: Vec<Attribute>,
+    /// What the client wants to be passed on with its request; none of it is in the attributes.
+    pub baggage: Option<Baggage>,
 }
 
 /// Where a span belongs.

@@ -1,9 +1,22 @@
-//! Trace context that a peer put into the `_meta` of a request.
+//! Trace context in the `_meta` of a request: what a peer put there, and how to put it there.
 //!
-//! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/),
+//! A [`Tracker`](crate::Tracker) reads it wherever there is one: [`Parent::Remote`](crate::span::Parent::Remote) and
+//! [`SpanStart::baggage`](crate::span::SpanStart::baggage). It never changes a line; whoever passes lines on can
+//! [`inject`] the context of the span that [`Tracker::request_span`](crate::Tracker::request_span) names. ACP and MCP have
+//! the same keys at the same place.
+//!
+//! Spec: [W3C Trace Context, Level 1](https://www.w3.org/TR/trace-context-1/), [W3C Baggage](https://www.w3.org/TR/baggage/),
 //! [ACP extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
+use alloc::borrow::Cow;
+use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::{JsonStr, peek_member};
+
+mod baggage;
+mod inject;
+
+pub use baggage::{BAGGAGE, Baggage, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS};
+pub use inject::{InjectError, Injected, inject};
 
 /// The key of `_meta` that names the parent span.
 pub const TRACEPARENT: &str = "traceparent";
@@ -41,6 +54,12 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
+    /// The context of a span, without a `tracestate`; nothing when an id is all zero.
+    pub fn new(trace_id: [u8; 16], span_id: [u8; 8], flags: u8) -> Option<Self> {
+        let is_valid = trace_id != [0; 16] && span_id != [0; 8];
+        is_valid.then_some(Self { trace_id, span_id, flags, tracestate: None })
+    }
+
     /// Reads the values of the two headers; nothing when `traceparent` is not valid.
     ///
     /// A `tracestate` that is not valid is left out, as the specification says.
@@ -58,11 +77,8 @@ impl TraceContext {
         let trace_id = hex(bytes.get(3..35)?)?;
         let span_id = hex(bytes.get(36..52)?)?;
         let [flags] = hex::<1>(bytes.get(53..VERSION_0_LEN)?)?;
-        if trace_id == [0; 16] || span_id == [0; 8] {
-            return None;
-        }
         let tracestate = tracestate.filter(|state| is_tracestate(state)).map(String::from);
-        Some(Self { trace_id, span_id, flags, tracestate })
+        Some(Self { tracestate, ..Self::new(trace_id, span_id, flags)? })
     }
 
     /// Reads the two keys of a request's `_meta`, given as JSON text; nothing when there is no valid one.
@@ -76,14 +92,34 @@ impl TraceContext {
     /// # Ok::<(), &str>(())
     /// ```
     pub fn from_meta(meta: &str) -> Option<Self> {
-        let text = |key| JsonStr::new(peek_member(meta, key).ok()??)?.decode();
-        Self::parse(&text(TRACEPARENT)?, text(TRACESTATE).as_deref())
+        Self::parse(&meta_text(meta, TRACEPARENT)?, meta_text(meta, TRACESTATE).as_deref())
+    }
+
+    /// The value of `traceparent`, in version 00. Of the flags it has the two that are defined, *sampled* and *random*.
+    ///
+    /// ```
+    /// use semconv_map::trace_context::TraceContext;
+    ///
+    /// let context = TraceContext::new([0xab; 16], [0x07; 8], 0xff).ok_or("no context")?;
+    /// assert_eq!(context.traceparent(), "00-abababababababababababababababab-0707070707070707-03");
+    /// # Ok::<(), &str>(())
+    /// ```
+    ///
+    /// Spec: [trace-flags, Level 2](https://www.w3.org/TR/trace-context-2/#trace-flags)
+    pub fn traceparent(&self) -> String {
+        let (trace, span) = (u128::from_be_bytes(self.trace_id), u64::from_be_bytes(self.span_id));
+        format!("00-{trace:032x}-{span:016x}-{:02x}", self.flags & 3)
     }
 
     /// Whether the caller records its part of the trace.
     pub fn is_sampled(&self) -> bool {
         self.flags & 1 == 1
     }
+}
+
+/// A key of `_meta` that is a string.
+fn meta_text<'a>(meta: &'a str, key: &str) -> Option<Cow<'a, str>> {
+    JsonStr::new(peek_member(meta, key).ok()??)?.decode()
 }
 
 /// `00-`, 32 digits, `-`, 16 digits, `-`, 2 digits.

@@ -281,6 +281,15 @@ impl Tracker {
         self.spans.poll()
     }
 
+    /// The span of a request that is not answered: the parent of what its receiver does, see
+    /// [`trace_context::inject`](crate::trace_context::inject).
+    pub fn request_span(&self, sender: Direction, id: &RequestId) -> Option<SpanHandle> {
+        let request = self.requests.get(&(sender, id.clone()))?;
+        let Work::Prompt(session) = &request.work else { return request.span };
+        let mut turns = self.sessions.get(session)?.turns.iter();
+        turns.find(|turn| turn.id == *id).map(|turn| turn.span)
+    }
+
     /// What was not recorded so far.
     pub fn counters(&self) -> Counters {
         let (dropped_spans, dropped_events) = (self.spans.dropped_spans, self.spans.dropped_events);

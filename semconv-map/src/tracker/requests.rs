@@ -8,7 +8,7 @@ use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip};
 use crate::keys::{self, event};
 use crate::span::{Parent, SpanHandle, Status};
-use crate::trace_context::TraceContext;
+use crate::trace_context::{Baggage, TraceContext};
 use crate::tracker::Direction;
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
@@ -76,8 +76,8 @@ impl Tracker {
         let (name, attributes) =
             prompt_turn::start(policy, &self.peers, call, model, content.as_ref());
         let kind = lifecycle::span_kind(call.direction);
-        let Some(span) = self.spans.start(self.now, remote_parent(params), kind, name, attributes)
-        else {
+        let (parent, baggage) = remote(params);
+        let Some(span) = self.spans.start(self.now, parent, kind, name, attributes, baggage) else {
             return dropped;
         };
         let turn = Turn::new(policy, call.id.clone(), span, self.now, session.cost.clone());
@@ -99,7 +99,7 @@ impl Tracker {
             self.decode::<Vec<PermissionOption>>(member(params, "options").unwrap_or_default());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
-        let span = self.spans.start(self.now, parent, kind, name, attributes);
+        let span = self.spans.start(self.now, parent, kind, name, attributes, None);
         let options = Options::of(&options.unwrap_or_default());
         OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
     }
@@ -117,9 +117,9 @@ impl Tracker {
             }
             _ => {}
         }
-        let parent = match call.direction {
-            Direction::ClientToAgent => remote_parent(params),
-            Direction::AgentToClient => self.agent_parent(call.session),
+        let (parent, baggage) = match call.direction {
+            Direction::ClientToAgent => remote(params),
+            Direction::AgentToClient => (self.agent_parent(call.session), None),
         };
         let is_client_tool = call.direction == Direction::AgentToClient
             && client_request::is_client_tool(call.method);
@@ -129,7 +129,7 @@ impl Tracker {
             let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
-        let span = self.spans.start(self.now, parent, kind, name, attributes);
+        let span = self.spans.start(self.now, parent, kind, name, attributes, baggage);
         OpenRequest { span, work }
     }
 
@@ -282,15 +282,7 @@ impl Tracker {
     pub(super) fn on_cancel_request(&mut self, sender: Direction, params: &str) {
         let id = peek_member(params, "requestId").ok().flatten();
         let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else { return };
-        let span = match self.requests.get(&(sender, id.clone())) {
-            Some(OpenRequest { work: Work::Prompt(session), .. }) => {
-                let turns =
-                    self.sessions.get(session).into_iter().flat_map(|session| &session.turns);
-                turns.into_iter().find(|turn| turn.id == id).map(|turn| turn.span)
-            }
-            request => request.and_then(|request| request.span),
-        };
-        if let Some(span) = span {
+        if let Some(span) = self.request_span(sender, &id) {
             self.spans.event(self.now, span, event::CANCEL_REQUEST, Attributes::default());
         }
     }
@@ -329,9 +321,11 @@ impl Tracker {
     }
 }
 
-fn remote_parent(params: &str) -> Parent {
+/// What a request of the client says of where it comes from.
+fn remote(params: &str) -> (Parent, Option<Baggage>) {
     let meta = peek_member(params, "_meta").ok().flatten();
-    meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote)
+    let parent = meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote);
+    (parent, meta.and_then(Baggage::from_meta))
 }
 
 /// `null` as an empty object: there are agents that answer so where there is nothing to say.

@@ -3,6 +3,7 @@ use super::Limits;
 use crate::attribute::{Attribute, Attributes};
 use crate::keys;
 use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
+use crate::trace_context::Baggage;
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -50,6 +51,7 @@ impl Spans {
         kind: SpanKind,
         name: Cow<'static, str>,
         attributes: Attributes,
+        baggage: Option<Baggage>,
     ) -> Option<SpanHandle> {
         if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
             self.dropped_spans += 1;
@@ -70,6 +72,7 @@ impl Spans {
             kind,
             time,
             attributes,
+            baggage,
         }));
         Some(span)
     }

@@ -139,7 +139,8 @@ impl Tracker {
             let turn = turn.map(|turn| turn.id.clone());
             let (started, attributes) = report.start(policy, &self.peers, id);
             let name = started.span_name();
-            let Some(span) = spans.start(now, parent, SpanKind::Internal, name, attributes) else {
+            let Some(span) = spans.start(now, parent, SpanKind::Internal, name, attributes, None)
+            else {
                 session.forget_tool(key);
                 return None;
             };

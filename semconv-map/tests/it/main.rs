@@ -10,6 +10,7 @@
 mod content;
 mod conventions;
 mod golden;
+mod inject;
 mod lifecycle;
 mod limits;
 mod lines;

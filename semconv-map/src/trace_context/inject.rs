@@ -1,0 +1,175 @@
+use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::{Kind, Peek, PeekError, peek, peek_member};
+
+/// A line with something put in: the three pieces, one after the other, are the line to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Injected<'a> {
+    /// The bytes of the line before the place.
+    pub before: &'a [u8],
+    /// What is put in; instead of the word `null` where that was the value of `_meta`.
+    pub inserted: String,
+    /// The bytes of the line after the place.
+    pub after: &'a [u8],
+}
+
+impl Injected<'_> {
+    /// The line as a whole.
+    pub fn to_line(&self) -> Vec<u8> {
+        [self.before, self.inserted.as_bytes(), self.after].concat()
+    }
+}
+
+/// A line that nothing can be put into; send it as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InjectError {
+    /// It is no message, or has a member on the way to the place twice.
+    Line(PeekError),
+    /// It is a response: those carry no context.
+    Response,
+    /// Its `params` are no object.
+    Params,
+    /// Its `_meta` is neither an object nor `null`.
+    Meta,
+}
+
+impl core::fmt::Display for InjectError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Line(error) => error.fmt(f),
+            Self::Response => f.write_str("expected a request or a notification, got a response"),
+            Self::Params => f.write_str("params: expected an object"),
+            Self::Meta => f.write_str("params._meta: expected an object or null"),
+        }
+    }
+}
+
+impl core::error::Error for InjectError {}
+
+impl From<PeekError> for InjectError {
+    fn from(error: PeekError) -> Self {
+        Self::Line(error)
+    }
+}
+
+/// Puts a context into `params._meta` of a request or a notification, as text before the closing brace of the innermost
+/// object that is there; every byte of the line stays as it is.
+///
+/// Nothing is put in for what the sender said: a `_meta` with a `traceparent` or a `tracestate` takes neither, one with a
+/// `baggage` takes none. `None` where that leaves nothing to put in.
+///
+/// ```
+/// use semconv_map::trace_context::{TraceContext, inject};
+///
+/// let context = TraceContext::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", None);
+/// let line = br#"{"id":1, "method":"session/list", "params":{ "cwd":"/" }}"#;
+/// let injected = inject(line, context.as_ref(), None)?.ok_or("nothing to put in")?;
+/// let expected = br#"{"id":1, "method":"session/list", "params":{ "cwd":"/" ,"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}"#;
+/// assert_eq!(injected.to_line(), expected);
+/// assert_eq!([injected.before, injected.after].concat(), line);
+/// assert_eq!(inject(expected, context.as_ref(), None)?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The line is not a message with a place for a context: see [`InjectError`].
+pub fn inject<'a>(
+    line: &'a [u8],
+    trace: Option<&TraceContext>,
+    baggage: Option<&Baggage>,
+) -> Result<Option<Injected<'a>>, InjectError> {
+    let message = peek(line)?;
+    if message.kind() == Kind::Response {
+        return Err(InjectError::Response);
+    }
+    let place = Place::of(line, &message)?;
+    let has = |name| match place {
+        Place::Meta(meta) => peek_member(meta, name).map(|value| value.is_some()),
+        _ => Ok(false),
+    };
+    let has_trace = has(TRACEPARENT)? || has(TRACESTATE)?;
+    let has_baggage = has(BAGGAGE)?;
+    let trace = trace.filter(|_| !has_trace);
+    let members = [
+        trace.map(|trace| (TRACEPARENT, trace.traceparent())),
+        trace.and_then(|trace| Some((TRACESTATE, trace.tracestate.clone()?))),
+        baggage.filter(|_| !has_baggage).map(|baggage| (BAGGAGE, baggage.as_str().into())),
+    ];
+    let members = members.into_iter().flatten();
+    // A string as a JSON value writes itself with its quotes and escapes.
+    let members: Vec<_> = members
+        .map(|(name, text)| format!("\"{name}\":{}", serde_json::Value::String(text)))
+        .collect();
+    Ok((!members.is_empty()).then(|| place.put(line, &members.join(","))))
+}
+
+/// What of `params._meta` there is.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// An object.
+    Meta(&'a str),
+    /// `null`.
+    Null(&'a str),
+    /// Only params.
+    Params(&'a str),
+    /// No params.
+    Message,
+}
+
+impl<'a> Place<'a> {
+    fn of(line: &'a [u8], message: &Peek<'a>) -> Result<Self, InjectError> {
+        let Some(params) = message.params() else {
+            let text = core::str::from_utf8(line).unwrap_or_default();
+            let is_free = peek_member(text, "params")?.is_none();
+            return if is_free { Ok(Self::Message) } else { Err(InjectError::Params) };
+        };
+        if !params.starts_with('{') {
+            return Err(InjectError::Params);
+        }
+        match peek_member(params, "_meta")? {
+            None => Ok(Self::Params(params)),
+            Some(null) if null == "null" => Ok(Self::Null(null)),
+            Some(meta) if meta.starts_with('{') => Ok(Self::Meta(meta)),
+            Some(_) => Err(InjectError::Meta),
+        }
+    }
+
+    fn put(self, line: &'a [u8], members: &str) -> Injected<'a> {
+        match self {
+            Self::Meta(meta) => into_object(line, meta, members),
+            Self::Params(params) => into_object(line, params, &format!("\"_meta\":{{{members}}}")),
+            Self::Null(null) => {
+                let at = offset(line, null);
+                pieces(line, at, at + null.len(), format!("{{{members}}}"))
+            }
+            Self::Message => {
+                let close = line.iter().rposition(|&byte| byte == b'}').unwrap_or(line.len());
+                let params = format!(",\"params\":{{\"_meta\":{{{members}}}}}");
+                pieces(line, close, close, params)
+            }
+        }
+    }
+}
+
+/// Puts members before the closing brace of an object in the line.
+fn into_object<'a>(line: &'a [u8], object: &str, members: &str) -> Injected<'a> {
+    let close = offset(line, object) + object.len().saturating_sub(1);
+    let is_empty = object.bytes().skip(1).all(|byte| byte.is_ascii_whitespace() || byte == b'}');
+    let comma = if is_empty { "" } else { "," };
+    pieces(line, close, close, format!("{comma}{members}"))
+}
+
+/// Where a part of the line is in it.
+fn offset(line: &[u8], part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
+}
+
+fn pieces(line: &[u8], from: usize, to: usize, inserted: String) -> Injected<'_> {
+    let before = line.get(..from).unwrap_or(line);
+    let after = line.get(to..).unwrap_or_default();
+    Injected { before, inserted, after }
+}

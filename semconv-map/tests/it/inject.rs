@@ -1,0 +1,272 @@
+//! What is put into lines, byte by byte.
+use crate::lines::{prompt, request};
+use crate::spans::{A2C, C2A, Run};
+use proptest::prelude::*;
+use semconv_map::Policy;
+use semconv_map::trace_context::{
+    Baggage, InjectError, MAX_BAGGAGE_BYTES, MAX_BAGGAGE_MEMBERS, TraceContext, inject,
+};
+use serde_json::{Value, json};
+
+const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+fn context() -> TraceContext {
+    TraceContext::parse(PARENT, Some("a=1")).unwrap()
+}
+
+fn injected(line: &str, baggage: Option<&str>) -> Option<String> {
+    let baggage = baggage.map(|baggage| Baggage::parse(baggage).unwrap());
+    let injected = inject(line.as_bytes(), Some(&context()), baggage.as_ref()).unwrap();
+    injected.map(|injected| String::from_utf8(injected.to_line()).unwrap())
+}
+
+/// Each place, written with `@` where something is put in; `^` and what follows up to `^` is what goes.
+#[test]
+fn each_place_is_found() {
+    let rows = [
+        (r#"{"id":1,"method":"x","params":{"a":1,"_meta":{"b":2@}}}"#, ",TRACE"),
+        (r#"{"id":1,"method":"x","params":{"_meta":{@},"a":1}}"#, "TRACE"),
+        (r#"{"id":1,"method":"x","params":{"_meta":{ @} } }"#, "TRACE"),
+        (r#"{"id":1,"method":"x","params":{"_meta":^null^@,"a":1}}"#, "{TRACE}"),
+        (r#"{"id":1,"method":"x","params":{"a":{"_meta":{}}@}}"#, r#","_meta":{TRACE}"#),
+        (r#"{"id":1,"method":"x","params":{@}}"#, r#""_meta":{TRACE}"#),
+        (r#"{"method":"x","params":{	@}, "id":1}"#, r#""_meta":{TRACE}"#),
+        (r#"{"id":1,"method":"x"@}"#, r#","params":{"_meta":{TRACE}}"#),
+        ("{\"method\":\"x}\" @} \r\n", r#","params":{"_meta":{TRACE}}"#),
+        (r#"{"params":{"\u005fmeta":{"x":"}"@}},"method":"x"}"#, ",TRACE"),
+        (r#"{"id":1,"method":"x","params":{"_meta":{"other":{"traceparent":"y"}@}}}"#, ",TRACE"),
+        (r#"{"id":1,"method":"x","params":{"_meta":{"x":1e400, "x":"é\ud800"@}}}"#, ",TRACE"),
+    ];
+    for (marked, inserted) in rows {
+        let keys = format!(r#""traceparent":"{PARENT}","tracestate":"a=1","baggage":"k=v""#);
+        let line: String = marked.replace(['@', '^'], "");
+        let goes: String = marked.split('^').nth(1).unwrap_or_default().into();
+        let expected = marked.replace(&format!("^{goes}^"), "");
+        let expected = expected.replace('@', &inserted.replace("TRACE", &keys));
+        assert_eq!(injected(&line, Some("k=v")), Some(expected), "{marked}");
+    }
+}
+
+/// What the sender said stays alone: the keys that are there, and those that are put in.
+#[test]
+fn what_the_sender_said_stays() {
+    let rows = [
+        (json!({ "traceparent": "mine" }), vec!["baggage", "traceparent"]),
+        (json!({ "traceparent": null }), vec!["baggage", "traceparent"]),
+        (json!({ "tracestate": "mine" }), vec!["baggage", "tracestate"]),
+        (json!({ "baggage": "mine" }), vec!["baggage", "traceparent", "tracestate"]),
+        (
+            json!({ "Traceparent": "x" }),
+            vec!["Traceparent", "baggage", "traceparent", "tracestate"],
+        ),
+    ];
+    for (meta, expected) in rows {
+        let line = request(1, "x", json!({ "_meta": meta }));
+        let after: Value = serde_json::from_str(&injected(&line, Some("k=v")).unwrap()).unwrap();
+        let after = after["params"]["_meta"].as_object().unwrap();
+        let mut keys: Vec<_> = after.keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, expected, "{meta}");
+        for (key, value) in meta.as_object().unwrap() {
+            assert_eq!(&after[key], value);
+        }
+    }
+    let said = request(1, "x", json!({ "_meta": { "traceparent": "mine", "baggage": "mine" } }));
+    assert_eq!(injected(&said, Some("k=v")), None);
+    assert_eq!(inject(said.as_bytes(), None, None), Ok(None));
+}
+
+#[test]
+fn lines_without_a_place_say_why() {
+    let rows = [
+        (
+            r#"{"id":1,"result":{"_meta":{}}}"#,
+            "expected a request or a notification, got a response",
+        ),
+        (r#"{"id":1,"method":"x","params":[{}]}"#, "params: expected an object"),
+        (
+            r#"{"id":1,"method":"x","params":{"_meta":[]}}"#,
+            "params._meta: expected an object or null",
+        ),
+        (
+            r#"{"id":1,"method":"x","params":{"_meta":"{}"}}"#,
+            "params._meta: expected an object or null",
+        ),
+        (
+            r#"{"id":1,"method":"x","params":{"_meta":{},"_meta":{}}}"#,
+            "expected one member of this name, got two",
+        ),
+        (
+            r#"{"id":1,"method":"x","params":{"_meta":{"traceparent":"x","traceparent":"y"}}}"#,
+            "expected one member of this name, got two",
+        ),
+        (r#"{"id":1,"method":"x""#, "not valid JSON at byte 20"),
+    ];
+    for (line, expected) in rows {
+        let error = inject(line.as_bytes(), Some(&context()), None).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{line}");
+    }
+    let null = r#"{"id":1,"method":"x","params":null}"#;
+    assert!(inject(null.as_bytes(), Some(&context()), None).is_err());
+    let batch = format!("[{}]", prompt(1, "s"));
+    assert!(matches!(inject(batch.as_bytes(), Some(&context()), None), Err(InjectError::Line(_))));
+}
+
+/// Each shape of `baggage`, and what it says.
+#[test]
+fn each_baggage_counts_or_not() {
+    let members =
+        |count: usize| (0..count).map(|at| format!("k{at}=v")).collect::<Vec<_>>().join(",");
+    let rows = [
+        ("k=v".to_owned(), Some(1)),
+        (" a = 1 ; p ; q = 2 ,\tb=".to_owned(), Some(2)),
+        ("a=x=y".to_owned(), Some(1)),
+        (members(MAX_BAGGAGE_MEMBERS), Some(MAX_BAGGAGE_MEMBERS)),
+        (members(MAX_BAGGAGE_MEMBERS + 1), None),
+        (format!("k={}", "x".repeat(MAX_BAGGAGE_BYTES - 2)), Some(1)),
+        (format!("k={}", "x".repeat(MAX_BAGGAGE_BYTES - 1)), None),
+        (String::new(), None),
+        ("k".to_owned(), None),
+        ("=v".to_owned(), None),
+        ("k=v,".to_owned(), None),
+        ("k=a b".to_owned(), None),
+        ("k=\"v\"".to_owned(), None),
+        ("k=é".to_owned(), None),
+        ("a b=v".to_owned(), None),
+        ("k=v;".to_owned(), None),
+    ];
+    for (header, expected) in rows {
+        let baggage = Baggage::parse(&header);
+        assert_eq!(baggage.as_ref().map(|baggage| baggage.entries().count()), expected, "{header}");
+    }
+    let baggage = Baggage::parse("a=%e2%82%ac%20, b=%,c=%zz,d=%ff").unwrap();
+    let values: Vec<_> = baggage.entries().map(|(_, value)| value.into_owned()).collect();
+    assert_eq!(values, ["€ ", "%", "%zz", "\u{fffd}"]);
+}
+
+#[test]
+fn a_span_has_the_baggage_of_its_request_and_no_attribute_of_it() {
+    let meta = json!({ "baggage": "tenant=canary-77ab" });
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(1, "session/list", json!({ "_meta": meta })));
+    run.line(
+        C2A,
+        &request(2, "session/prompt", json!({ "sessionId": "s", "prompt": [], "_meta": meta })),
+    );
+    run.line(
+        A2C,
+        &request(1, "fs/read_text_file", json!({ "sessionId": "s", "path": "/", "_meta": meta })),
+    );
+    for (name, expected) in [
+        ("session/list", Some("tenant=canary-77ab")),
+        ("invoke_agent", Some("tenant=canary-77ab")),
+        ("fs/read_text_file", None),
+    ] {
+        let span = run.span(name);
+        assert_eq!(span.start.baggage.as_ref().map(Baggage::as_str), expected, "{name}");
+        assert!(!format!("{:?}", span.start.attributes).contains("canary"), "{name}");
+    }
+}
+
+/// The span to name in a request is the one that its line started, until the answer.
+#[test]
+fn a_request_has_its_span_until_it_is_answered() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &request("1", "session/list", json!({})));
+    let handle = |run: &Run, name: &str| Some(run.span(name).start.span);
+    assert_eq!(run.tracker.request_span(C2A, &1.into()), handle(&run, "invoke_agent"));
+    assert_eq!(run.tracker.request_span(C2A, &"1".into()), handle(&run, "session/list"));
+    assert_eq!(run.tracker.request_span(A2C, &1.into()), None);
+    run.line(A2C, &crate::lines::stop(1, "end_turn"));
+    assert_eq!(run.tracker.request_span(C2A, &1.into()), None);
+}
+
+/// JSON with its members in any order, and blanks in any place.
+fn written(value: Value) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(vec!["", " ", "\t", "\r", "  "]), 1..8).prop_map(
+        move |blanks| {
+            let (mut in_string, mut escaped, mut next) = (false, false, blanks.iter().cycle());
+            let mut text = String::new();
+            for character in value.to_string().chars() {
+                let outside = !in_string && "{}[]:,".contains(character);
+                if outside {
+                    text.push_str(next.next().unwrap());
+                }
+                text.push(character);
+                if outside {
+                    text.push_str(next.next().unwrap());
+                }
+                in_string ^= character == '"' && !escaped;
+                escaped = character == '\\' && !escaped;
+            }
+            text
+        },
+    )
+}
+
+fn metas() -> impl Strategy<Value = Option<Value>> {
+    let text = "[ -~é\u{1}]{0,12}";
+    prop_oneof![
+        Just(None),
+        Just(Some(json!(null))),
+        prop::collection::btree_map("[a-z_{}\"\\\\]{0,6}", text, 0..4)
+            .prop_map(|map| Some(json!(map))),
+        text.prop_map(|text| Some(json!({ "baggage": text }))),
+        text.prop_map(|text| Some(json!({ "x": { "_meta": null }, "traceparent": text }))),
+    ]
+}
+
+fn requests() -> impl Strategy<Value = (Value, String)> {
+    let more = prop::collection::btree_map("[a-z}]{1,4}", "[ -~\n]{0,12}", 0..3);
+    (metas(), prop::option::of(more), any::<bool>()).prop_flat_map(|(meta, more, is_request)| {
+        let mut line = json!({ "jsonrpc": "2.0", "method": "x/y" });
+        if is_request {
+            line["id"] = json!(7);
+        }
+        if meta.is_some() || more.is_some() {
+            line["params"] = json!(more.unwrap_or_default());
+        }
+        if let Some(meta) = meta {
+            line["params"]["_meta"] = meta;
+        }
+        (Just(line.clone()), written(line))
+    })
+}
+
+proptest! {
+    /// Only the place changes; and what is there then is what was there and what was put in.
+    #[test]
+    fn every_other_byte_stays((value, line) in requests(), with_baggage: bool) {
+        let (context, baggage) = (context(), Baggage::parse("k=v").filter(|_| with_baggage));
+        let said = value["params"]["_meta"].clone();
+        let has = |key: &str| said.get(key).is_some();
+        let mut expected = value.clone();
+        let mut put = |key: &str, text: &str| expected["params"]["_meta"][key] = text.into();
+        let has_trace = has("traceparent") || has("tracestate");
+        if !has_trace {
+            put("traceparent", PARENT);
+            put("tracestate", "a=1");
+        }
+        if with_baggage && !has("baggage") {
+            put("baggage", "k=v");
+        }
+        let Some(injected) = inject(line.as_bytes(), Some(&context), baggage.as_ref()).unwrap() else {
+            prop_assert_eq!(expected, value);
+            return Ok(());
+        };
+        let null = if said.is_null() && value.pointer("/params/_meta").is_some() { "null" } else { "" };
+        prop_assert_eq!([injected.before, null.as_bytes(), injected.after].concat(), line.as_bytes());
+        let after = injected.to_line();
+        prop_assert_eq!(serde_json::from_slice::<Value>(&after).unwrap(), expected);
+        prop_assert_eq!(inject(&after, Some(&context), baggage.as_ref()), Ok(None));
+    }
+
+    /// Any bytes: no panic; and where something is put in, a message comes out.
+    #[test]
+    fn any_bytes_can_be_asked_for(line in prop::collection::vec(any::<u8>(), 0..80), text in ".{0,40}") {
+        let _ = inject(&line, Some(&context()), None);
+        let _ = Baggage::parse(&text).map(|baggage| baggage.entries().count());
+        let _ = Baggage::from_meta(&text);
+    }
+}
