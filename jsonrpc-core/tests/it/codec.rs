@@ -186,3 +186,71 @@ fn a_huge_length_does_not_grow_the_buffer() {
     }
     assert_eq!(errors, 1);
 }
+
+/// Drivers over bytes that come and go a few at a time, on tokio.
+#[cfg(feature = "async")]
+mod driven {
+    use super::*;
+    use jsonrpc_core::driver::{Context as Asked, Driver, Handler, Options};
+    use jsonrpc_core::wire::Raw;
+    use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject};
+    use std::sync::Arc;
+
+    /// Asks its peer for half, until there is nothing left to halve.
+    struct Halving;
+
+    #[async_trait::async_trait]
+    impl Handler for Halving {
+        async fn request(&self, request: Request<'_>, asked: Asked) -> Result<Raw, ErrorObject> {
+            let params = request.params.ok_or_else(|| {
+                ErrorObject::new(ErrorCode::INVALID_PARAMS, "expected an array with a number")
+            })?;
+            let [number]: [usize; 1] = serde_json::from_str(params.get()).expect("a number");
+            if number == 0 {
+                return Ok(Raw::from_value(&0).expect("JSON"));
+            }
+            let half = Raw::from_value(&[number / 2]).expect("JSON");
+            let steps = asked.client().request("halve", half.as_ref()).await.expect("an answer");
+            Ok(Raw::from_value(&(steps.decode::<usize>().expect("a number") + 1)).expect("JSON"))
+        }
+    }
+
+    async fn halve<F: Framing + Default + 'static>()
+    where
+        Codec<F>: Unpin + Send,
+    {
+        let (left, right) = tokio::io::duplex(16);
+        let ends = [left, right].map(|io| {
+            let (read, write) = tokio::io::split(io);
+            let read = FramedRead::new(read, Codec::new(F::default()));
+            let write = FramedWrite::new(write, Codec::new(F::default()));
+            Driver::new(read, write, Arc::new(Halving), Options::new(CancelMethod::ACP))
+        });
+        let [(left, client), (right, other)] = ends;
+        let (left, right) = (tokio::spawn(left), tokio::spawn(right));
+        let requests = (0..100).map(|number| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                let params = Raw::from_value(&[number]).expect("JSON");
+                let steps = client.request("halve", params.as_ref()).await.expect("an answer");
+                assert_eq!(
+                    steps.as_str(),
+                    (usize::BITS - usize::leading_zeros(number)).to_string()
+                );
+            })
+        });
+        for request in Vec::from_iter(requests) {
+            request.await.expect("it does not panic");
+        }
+        client.shut_down();
+        other.shut_down();
+        left.await.expect("it does not panic").expect("it does not fail");
+        right.await.expect("it does not panic").expect("it does not fail");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn drivers_run_over_lines_and_headers() {
+        halve::<Lines>().await;
+        halve::<ContentLength>().await;
+    }
+}
