@@ -12,6 +12,7 @@ use crate::v1::initialization::{
 use crate::v1::prompt_turn::SessionUpdate;
 use crate::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
 use crate::v1::session_setup::McpServer;
+use crate::v1::system_prompt::SystemPromptMode;
 
 /// What may be asked about.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,10 @@ pub enum Subject<'a> {
     Elicitation(&'a ElicitationMode),
     /// A way to log in that an agent offers.
     AuthMethod(&'a AuthMethod),
+    /// The member `additionalDirectories`, where a session begins.
+    AdditionalDirectories,
+    /// **Unstable.** The member `systemPrompt`, where a session begins.
+    SystemPrompt(&'a SystemPromptMode),
 }
 
 impl<'a> From<(Direction, &'a str)> for Subject<'a> {
@@ -58,6 +63,12 @@ impl<'a> From<&'a McpServer> for Subject<'a> {
 impl<'a> From<&'a ElicitationMode> for Subject<'a> {
     fn from(subject: &'a ElicitationMode) -> Self {
         Self::Elicitation(subject)
+    }
+}
+
+impl<'a> From<&'a SystemPromptMode> for Subject<'a> {
+    fn from(subject: &'a SystemPromptMode) -> Self {
+        Self::SystemPrompt(subject)
     }
 }
 
@@ -102,6 +113,11 @@ impl Capabilities {
             Subject::McpServer(server) => self.allows_mcp_server(server),
             Subject::Elicitation(mode) => self.allows_elicitation(mode),
             Subject::AuthMethod(method) => self.allows_auth_method(method),
+            Subject::AdditionalDirectories => {
+                let gate = "agentCapabilities.sessionCapabilities.additionalDirectories";
+                needs("additionalDirectories", gate, |gate| self.holds(gate))
+            }
+            Subject::SystemPrompt(mode) => self.allows_system_prompt(mode),
         }
     }
 
@@ -179,6 +195,17 @@ impl Capabilities {
         }
     }
 
+    fn allows_system_prompt(&self, mode: &SystemPromptMode) -> Result<(), Refusal> {
+        let gate = match mode {
+            SystemPromptMode::Append => "agentCapabilities.sessionCapabilities.systemPrompt",
+            SystemPromptMode::Override => {
+                "agentCapabilities.sessionCapabilities.systemPrompt.mode.override"
+            }
+            SystemPromptMode::Unknown(mode) => return unknown(mode.as_str()),
+        };
+        needs(mode.as_str(), gate, |gate| self.holds(gate))
+    }
+
     /// Whether a gate is open: one of the table of methods, or one of the above.
     fn holds(&self, gate: &str) -> bool {
         let path = |prefix| gate.strip_prefix(prefix);
@@ -232,6 +259,13 @@ impl Capabilities {
                 "archive" => session.archive.is_some(),
                 "status" => session.status.is_some(),
                 "title" => session.title.is_some(),
+                "additionalDirectories" => session.additional_directories.is_some(),
+                "systemPrompt" => session.system_prompt.is_some(),
+                "systemPrompt.mode.override" => session
+                    .system_prompt
+                    .as_ref()
+                    .and_then(|prompt| prompt.mode.as_ref())
+                    .is_some_and(|mode| mode.r#override.is_some()),
                 _ => false,
             });
         }

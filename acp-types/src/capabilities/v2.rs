@@ -12,6 +12,7 @@ use crate::v2::initialization::{
 };
 use crate::v2::prompt_lifecycle::SessionUpdate;
 use crate::v2::session_setup::McpServer;
+use crate::v2::system_prompt::SystemPromptMode;
 
 /// What may be asked about.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,10 @@ pub enum Subject<'a> {
     Elicitation(&'a ElicitationMode),
     /// A way to log in that an agent offers.
     AuthMethod(&'a AuthMethod),
+    /// The member `additionalDirectories`, where a session begins.
+    AdditionalDirectories,
+    /// **Unstable.** The member `systemPrompt`, where a session begins.
+    SystemPrompt(&'a SystemPromptMode),
 }
 
 impl<'a> From<(Direction, &'a str)> for Subject<'a> {
@@ -58,6 +63,12 @@ impl<'a> From<&'a McpServer> for Subject<'a> {
 impl<'a> From<&'a ElicitationMode> for Subject<'a> {
     fn from(subject: &'a ElicitationMode) -> Self {
         Self::Elicitation(subject)
+    }
+}
+
+impl<'a> From<&'a SystemPromptMode> for Subject<'a> {
+    fn from(subject: &'a SystemPromptMode) -> Self {
+        Self::SystemPrompt(subject)
     }
 }
 
@@ -99,6 +110,11 @@ impl Capabilities {
             Subject::McpServer(server) => self.allows_mcp_server(server),
             Subject::Elicitation(mode) => self.allows_elicitation(mode),
             Subject::AuthMethod(method) => self.allows_auth_method(method),
+            Subject::AdditionalDirectories => {
+                let gate = "capabilities.session.additionalDirectories";
+                needs("additionalDirectories", gate, |gate| self.holds(gate))
+            }
+            Subject::SystemPrompt(mode) => self.allows_system_prompt(mode),
         }
     }
 
@@ -150,6 +166,15 @@ impl Capabilities {
         }
     }
 
+    fn allows_system_prompt(&self, mode: &SystemPromptMode) -> Result<(), Refusal> {
+        let gate = match mode {
+            SystemPromptMode::Append => "capabilities.session.systemPrompt",
+            SystemPromptMode::Override => "capabilities.session.systemPrompt.mode.override",
+            SystemPromptMode::Unknown(mode) => return unknown(mode.as_str()),
+        };
+        needs(mode.as_str(), gate, |gate| self.holds(gate))
+    }
+
     /// Whether a gate is open: one of the table of methods, or one of the above.
     fn holds(&self, gate: &str) -> bool {
         let elicitation = self.client.elicitation.as_ref();
@@ -187,6 +212,13 @@ fn session_has(session: &SessionCapabilities, path: &str) -> bool {
         ".archive" => session.archive.is_some(),
         ".status" => session.status.is_some(),
         ".title" => session.title.is_some(),
+        ".additionalDirectories" => session.additional_directories.is_some(),
+        ".systemPrompt" => session.system_prompt.is_some(),
+        ".systemPrompt.mode.override" => session
+            .system_prompt
+            .as_ref()
+            .and_then(|prompt| prompt.mode.as_ref())
+            .is_some_and(|mode| mode.r#override.is_some()),
         ".prompt.image" => prompt.is_some_and(|prompt| prompt.image.is_some()),
         ".prompt.audio" => prompt.is_some_and(|prompt| prompt.audio.is_some()),
         ".prompt.embeddedContext" => prompt.is_some_and(|prompt| prompt.embedded_context.is_some()),

@@ -40,7 +40,7 @@ fn all_v1() -> capabilities::v1::Capabilities {
             "mcpCapabilities": { "http": true, "sse": true, "acp": true },
             "sessionCapabilities": {
                 "list": {}, "delete": {}, "resume": {}, "close": {}, "fork": {}, "archive": {},
-                "status": {}, "title": {},
+                "status": {}, "title": {}, "additionalDirectories": {}, "systemPrompt": { "mode": { "override": {} } },
             },
         }),
         json!([{ "id": "key", "name": "Key" }]),
@@ -56,6 +56,7 @@ fn all_v2() -> capabilities::v2::Capabilities {
                 "prompt": { "image": {}, "audio": {}, "embeddedContext": {} },
                 "mcp": { "stdio": {}, "http": {}, "acp": {} },
                 "delete": {}, "fork": {}, "archive": {}, "status": {}, "title": {},
+                "additionalDirectories": {}, "systemPrompt": { "mode": { "override": {} } },
             },
         }),
         json!([{ "type": "agent", "methodId": "key", "name": "Key" }]),
@@ -266,4 +267,42 @@ fn subjects_of_version_2() {
         authentication::AuthMethod { "type": "terminal", "methodId": "k", "name": "n" }
             => needs("capabilities.auth.terminal"),
     });
+}
+
+/// What each member needs that a session may begin with.
+#[test]
+fn members_of_a_new_session() {
+    let reason = |result: Result<(), Refusal>| result.err().map(|refusal| refusal.reason);
+    for (mode, first, second) in [
+        (
+            "append",
+            needs("agentCapabilities.sessionCapabilities.systemPrompt"),
+            needs("capabilities.session.systemPrompt"),
+        ),
+        (
+            "override",
+            needs("agentCapabilities.sessionCapabilities.systemPrompt.mode.override"),
+            needs("capabilities.session.systemPrompt.mode.override"),
+        ),
+        ("whisper", UNKNOWN, UNKNOWN),
+    ] {
+        let of_first = v1::system_prompt::SystemPromptMode::from(mode);
+        let of_second = v2::system_prompt::SystemPromptMode::from(mode);
+        assert_eq!(reason(none_v1().allows(&of_first)), first);
+        assert_eq!(reason(none_v2().allows(&of_second)), second);
+        let expected = if of_first.is_known() { None } else { UNKNOWN };
+        assert_eq!(reason(all_v1().allows(&of_first)), expected);
+        assert_eq!(reason(all_v2().allows(&of_second)), expected);
+    }
+    let (first, second) = (
+        capabilities::v1::Subject::AdditionalDirectories,
+        capabilities::v2::Subject::AdditionalDirectories,
+    );
+    let path = "agentCapabilities.sessionCapabilities.additionalDirectories";
+    assert_eq!(reason(none_v1().allows(first)), needs(path));
+    assert_eq!(
+        reason(none_v2().allows(second)),
+        needs("capabilities.session.additionalDirectories"),
+    );
+    assert_eq!((all_v1().allows(first), all_v2().allows(second)), (Ok(()), Ok(())));
 }
