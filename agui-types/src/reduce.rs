@@ -2,7 +2,7 @@
 //!
 //! Spec: [State, 1.0](https://ag-ui.com/spec/1.0/events/state),
 //! [Streaming Messages, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming)
-use crate::event::{Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
+use crate::event::{Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome, RunStartedEvent};
 use crate::id::ToolCallId;
 use crate::input::RunAgentInput;
 use crate::json_patch::Document;
@@ -212,14 +212,7 @@ impl Reducer {
             Event::ActivitySnapshot(e) => self.conversation.show(e),
             Event::ActivityDelta(e) => self.conversation.change(e),
             Event::ReasoningEncryptedValue(e) => self.conversation.keep_encrypted(e),
-            Event::RunStarted(e) => {
-                (self.made, self.known, self.answered) = Default::default();
-                self.end = None;
-                match &e.input {
-                    Some(input) => self.conversation.meet(&input.messages),
-                    None => Ok(()),
-                }
-            }
+            Event::RunStarted(e) => self.start(e),
             Event::RunFinished(e) => {
                 self.end = Some(RunEnd::Finished(e.clone()));
                 Ok(())
@@ -235,5 +228,14 @@ impl Reducer {
             _ => Ok(()),
         };
         done.err()
+    }
+
+    fn start(&mut self, event: &RunStartedEvent) -> Result<(), Warning> {
+        (self.made, self.known, self.answered) = Default::default();
+        self.end = None;
+        match &event.input {
+            Some(input) => self.conversation.meet(&input.messages),
+            None => Ok(()),
+        }
     }
 }
