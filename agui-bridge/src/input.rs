@@ -62,7 +62,8 @@ pub struct Prompt {
     /// The message that is the last accepted one once the prompt was sent.
     pub last_message: MessageId,
     /// Messages before the new ones that the agent never saw: the history of a thread that is not known, or one that was
-    /// edited. They are not sent.
+    /// edited. They are not sent; where the session is new, let the client know
+    /// ([`handle_new_session`](crate::Translator::handle_new_session)).
     pub unseen: usize,
 }
 

@@ -72,6 +72,7 @@
 //! | `compaction_update`, `compaction_summary_chunk` | `CUSTOM` `acp.compaction` | the same |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | updates that came while no run was open | the same events, at the head of the next run | the same |
+//! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates that had to be forgotten meanwhile | `CUSTOM` `acp.dropped` `{updates}` | the same |
 //! | the prompt's answer | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
 //!

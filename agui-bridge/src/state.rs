@@ -1,5 +1,5 @@
 //! What the session tells beside the conversation: usage, commands, mode, options, title, notices, compaction.
-use crate::json;
+use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::translator::Translator;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -94,6 +94,22 @@ impl Translator {
             }
             other => self.custom("acp.unknown", json::bounded(other, limit)),
         }
+    }
+
+    /// Says in the stream that the agent's session is a new one, which has seen nothing of the conversation so far, as
+    /// `CUSTOM` `acp.notice`. Does nothing while no run is open.
+    ///
+    /// For the run that opens the session, when its prompt leaves out [unseen](crate::input::Prompt::unseen) messages.
+    pub fn handle_new_session(&mut self) {
+        if self.is_running() {
+            self.warn("The agent does not know what was said before: its session is new.");
+        }
+    }
+
+    /// Tells what the agent does not say itself.
+    pub(crate) fn warn(&mut self, title: &str) {
+        let notice = Members::new().with("severity", "warning").with("title", title);
+        self.custom("acp.notice", notice.into_raw());
     }
 
     fn upsert(&mut self, kind: Kind, name: &'static str, value: Raw) {

@@ -204,8 +204,7 @@ impl Translator {
             _ => None,
         };
         if let Some(title) = title {
-            let notice = Members::new().with("severity", "warning").with("title", title);
-            self.custom("acp.notice", notice.into_raw());
+            self.warn(title);
         }
         self.finish_run(RunFinishedOutcome::Success(success()), Some(&response));
     }

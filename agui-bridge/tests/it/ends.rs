@@ -136,6 +136,25 @@ fn runs_can_end_without_the_agent() {
 }
 
 #[test]
+fn clients_hear_of_a_new_session_within_a_run() {
+    for profile in PROFILES {
+        let mut translator = begun(profile);
+        translator.handle_new_session();
+        translator.handle_no_work();
+        let stream: Vec<Value> = std::iter::from_fn(|| translator.poll_event())
+            .map(|event| serde_json::to_value(event).unwrap())
+            .collect();
+        verify(profile, &stream);
+        let notices = stream.iter().filter(|event| event["name"] == "acp.notice");
+        let severities: Vec<_> = notices.map(|notice| &notice["value"]["severity"]).collect();
+        assert_eq!(severities, ["warning"]);
+
+        translator.handle_new_session();
+        assert_eq!(translator.poll_event(), None);
+    }
+}
+
+#[test]
 fn a_run_has_to_end_before_another_begins() {
     let mut translator = begun(Profile::V1);
     let input =

@@ -51,16 +51,20 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Serves the connection until the agent ends it, or nobody has commands for it any more; then ends the agent.
-    pub(crate) async fn serve(transport: Transport, mut commands: mpsc::Receiver<Command>) {
-        let Transport { mut incoming, outgoing, writer, mut process } = transport;
-        let mut connection = Self {
+    fn new(outgoing: Outgoing) -> Self {
+        Self {
             lines: Lines::default(),
             peer: Peer::new(CancelMethod::ACP, Limits::default()),
             sessions: Sessions::default(),
             outgoing,
             began: Instant::now(),
-        };
+        }
+    }
+
+    /// Serves the connection until the agent ends it, or nobody has commands for it any more; then ends the agent.
+    pub(crate) async fn serve(transport: Transport, mut commands: mpsc::Receiver<Command>) {
+        let Transport { mut incoming, outgoing, writer, mut process } = transport;
+        let mut connection = Self::new(outgoing);
         let why = connection.talk(&mut incoming, &mut commands, process.as_mut()).await;
         // Whoever wants the agent from now on gets a new one.
         commands.close();
@@ -84,7 +88,7 @@ impl Connection {
                     None => Err(closed()),
                 },
                 command = commands.recv() => match command {
-                    Some(command) => self.handle(command),
+                    Some(command) => self.handle(command).await,
                     None => Err("the gateway is ending".to_owned()),
                 },
                 () = sleep_until(timeout.unwrap_or(self.began)), if timeout.is_some() => {
@@ -187,16 +191,21 @@ impl Connection {
         Ok(())
     }
 
-    fn handle(&mut self, command: Command) -> Result<(), String> {
+    async fn handle(&mut self, command: Command) -> Result<(), String> {
         let Self { peer, sessions, outgoing, .. } = self;
         match command {
             Command::Request { method, params, token, time } => {
-                let opens = matches!(token, Token::NewSession(_));
-                let deadline = self.began.elapsed() + time;
-                let id = peer.register(token, Some(deadline)).map_err(|error| error.to_string())?;
-                if opens {
+                if matches!(token, Token::NewSession(_)) {
                     sessions.opens();
                 }
+                if peer.open_ours() >= Limits::DEFAULT_OPEN {
+                    let why = "too many requests wait for the agent".to_owned();
+                    let trouble = Trouble::Failed(Failure::Overloaded, why);
+                    sessions.end(token, Err(trouble)).await;
+                    return Ok(());
+                }
+                let deadline = self.began.elapsed() + time;
+                let id = peer.register(token, Some(deadline)).map_err(|error| error.to_string())?;
                 send(outgoing, Request::new(id, method, Some(params.as_ref())))
             }
             Command::Notify { method, params } => {
@@ -264,4 +273,33 @@ fn send<'a>(outgoing: &Outgoing, message: impl Into<Message<'a>>) -> Result<(), 
     let mut line = Vec::new();
     message.into().to_line(&mut line);
     outgoing.send(line).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::queue;
+
+    fn request() -> (Command, oneshot::Receiver<Result<Raw, Trouble>>) {
+        let (answer, answered) = oneshot::channel();
+        let (params, time) = (Raw::from_text("{}").unwrap(), Duration::from_secs(60));
+        (Command::Request { method: "test", params, token: Token::Once(answer), time }, answered)
+    }
+
+    #[tokio::test]
+    async fn a_request_too_many_fails_alone() {
+        let (outgoing, _queue) = queue();
+        let mut connection = Connection::new(outgoing);
+        let mut open = Vec::new();
+        for _ in 0..Limits::DEFAULT_OPEN {
+            let (command, answered) = request();
+            connection.handle(command).await.unwrap();
+            open.push(answered);
+        }
+        let (command, answered) = request();
+        connection.handle(command).await.unwrap();
+        let answer = answered.await.unwrap();
+        assert!(matches!(answer, Err(Trouble::Failed(Failure::Overloaded, _))), "{answer:?}");
+        assert!(open[0].try_recv().is_err(), "the others go on");
+    }
 }

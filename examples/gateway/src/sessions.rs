@@ -135,10 +135,12 @@ impl Sessions {
         self.opening = self.opening.saturating_sub(1);
         let opened = outcome.and_then(|result| self.open(&result));
         let session_id = opened.as_ref().ok().map(|(session_id, _)| session_id.clone());
-        // Who asked may have gone; then the inbox is closed, and the session is forgotten with the next message.
-        let _ = answer.send(opened);
+        let is_wanted = answer.send(opened).is_ok();
         let early = self.take_early(session_id.as_ref());
         if let Some(session_id) = session_id {
+            if !is_wanted {
+                self.open.remove(&session_id);
+            }
             for update in early {
                 self.deliver(&session_id, FromAgent::Update(update)).await;
             }
@@ -229,6 +231,17 @@ mod tests {
         assert_eq!(left, [RequestId::from(2), RequestId::from(4)]);
         drop(inbox);
         assert!(sessions.request(&permission(5, params)).await.is_some(), "no session any more");
+    }
+
+    #[tokio::test]
+    async fn a_session_that_nobody_waits_for_any_more_is_not_kept() {
+        let mut sessions = Sessions::default();
+        let (answer, answered) = oneshot::channel();
+        sessions.opens();
+        drop(answered);
+        let result = Raw::from_text(r#"{"sessionId":"s"}"#).unwrap();
+        sessions.end(Token::NewSession(answer), Ok(result)).await;
+        assert!(sessions.open.is_empty());
     }
 
     #[tokio::test]

@@ -208,10 +208,7 @@ impl Thread {
             (Work::Prompt(prompt), Ok(_)) if self.session.is_some() => self.prompt(prompt),
             (Work::Prompt(prompt), Ok(agent)) => {
                 if prompt.unseen > 0 {
-                    tracing::warn!(
-                        messages = prompt.unseen,
-                        "a new session does not know the earlier messages"
-                    );
+                    self.translator.handle_new_session();
                 }
                 let (opener, cwd) = (agent.clone(), self.cwd.clone());
                 let session = async move { opener.new_session(&cwd).await }.boxed();

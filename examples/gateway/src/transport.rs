@@ -162,14 +162,15 @@ impl Outgoing {
 }
 
 /// The writer's end.
-struct Queue {
+#[derive(Debug)]
+pub(crate) struct Queue {
     lines: mpsc::UnboundedReceiver<Vec<u8>>,
     unwritten: Arc<AtomicUsize>,
     /// Bytes of the line that was taken last.
     taken: usize,
 }
 
-fn queue() -> (Outgoing, Queue) {
+pub(crate) fn queue() -> (Outgoing, Queue) {
     let (sender, lines) = mpsc::unbounded_channel();
     let unwritten = Arc::new(AtomicUsize::new(0));
     let outgoing = Outgoing { lines: sender, unwritten: unwritten.clone() };

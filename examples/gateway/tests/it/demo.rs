@@ -83,7 +83,19 @@ async fn an_agent_that_crashed_is_there_again_for_the_next_run() {
     let gateway = Gateway::demo(&[]).await;
     let crash = gateway.ask("t", "1", "crash").await.rest().await;
     assert!(crash.error().message.contains("exit status: 3"), "{}", crash.error().message);
-    assert_eq!(gateway.ask("t", "2", "hello").await.rest().await.end(), "success");
+    let next = json!({
+        "protocolVersion": "1.0", "threadId": "t", "runId": "2",
+        "messages": [
+            { "id": "1-user", "role": "user", "content": "crash" },
+            { "id": "1-agent", "role": "assistant", "content": "Goodbye, cruel" },
+            { "id": "2-user", "role": "user", "content": "hello" },
+        ],
+    });
+    let next = gateway.run(&next).await.rest().await;
+    assert_eq!(next.end(), "success");
+    // It does not remember the first message, and the client hears of that.
+    let [notice] = &next.customs("acp.notice")[..] else { panic!("{:?}", next.tags()) };
+    assert!(notice["title"].as_str().unwrap().contains("session is new"), "{notice}");
 }
 
 #[tokio::test]
