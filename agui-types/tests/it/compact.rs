@@ -95,6 +95,10 @@ fn deltas_are_joined_where_the_first_was() {
             json!([with(text("abc"), "subagentRunId", json!("s"))]),
         ),
         (
+            json!([text("a"), with(text("b"), "subagentRunId", json!("s")), text("c")]),
+            json!([text("a"), with(text("bc"), "subagentRunId", json!("s"))]),
+        ),
+        (
             json!([
                 {"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"a"}, text("b"),
                 {"type":"REASONING_MESSAGE_CONTENT","messageId":"m","delta":"c"},
