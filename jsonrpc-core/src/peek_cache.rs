@@ -94,10 +94,12 @@ impl<const N: usize> PeekCache<N> {
 impl<const N: usize> Shape<N> {
     /// The shape of a line, if it differs from the one before in one string.
     fn learn(before: &[u8], line: &[u8], places: Places<N>) -> Option<Self> {
-        let same = common(before.iter(), line.iter());
+        let same = common_start(before, line);
         let (rest_before, rest) = (before.get(same..)?, line.get(same..)?);
-        let same_end = common(rest_before.iter().rev(), rest.iter().rev());
-        let changed = same..line.len() - same_end;
+        if rest_before.is_empty() && rest.is_empty() {
+            return None;
+        }
+        let changed = same..line.len() - common_end(rest_before, rest);
         // What was changed is not in one string; or in one with a quote, that another line will not have.
         if memchr(b'"', line.get(changed.clone())?).is_some() {
             return None;
@@ -128,8 +130,25 @@ impl<const N: usize> Shape<N> {
     }
 }
 
-/// How many items the two have in common before they differ.
-fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
+/// How many bytes the two have in common before they differ.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let (blocks, _) = one.as_chunks::<16>();
+    let (other_blocks, _) = other.as_chunks();
+    let whole = 16 * equal(blocks.iter(), other_blocks.iter());
+    let (rest, other_rest) = (one.iter().skip(whole), other.iter().skip(whole));
+    whole + equal(rest, other_rest)
+}
+
+/// How many bytes the two have in common at their ends.
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let (_, blocks) = one.as_rchunks::<16>();
+    let (_, other_blocks) = other.as_rchunks();
+    let whole = 16 * equal(blocks.iter().rev(), other_blocks.iter().rev());
+    let (rest, other_rest) = (one.iter().rev().skip(whole), other.iter().rev().skip(whole));
+    whole + equal(rest, other_rest)
+}
+
+fn equal<T: PartialEq>(one: impl Iterator<Item = T>, other: impl Iterator<Item = T>) -> usize {
     one.zip(other).take_while(|(one, other)| one == other).count()
 }
 
