@@ -1,5 +1,6 @@
 //! Peeking agrees with reading in full, with our own reader and with serde_json's.
 use crate::json;
+use jsonrpc_core::framing::{Body, OnInvalid, TextPolicy};
 use jsonrpc_core::{JsonStr, Kind, Message, PeekError, Shape, peek, peek_member};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -48,6 +49,12 @@ fn what_is_not_a_message_is_an_error() {
 /// A string that stands between quotes in `text`, as serde_json reads it.
 fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Whether half a surrogate pair stands somewhere in `text`.
+fn has_half_pair(text: &str) -> bool {
+    let policy = TextPolicy { utf8: OnInvalid::Reject, surrogates: OnInvalid::Reject };
+    Body::default().with_text(policy).read(text.as_bytes()).is_some_and(|read| read.is_err())
 }
 
 proptest! {
@@ -99,8 +106,10 @@ proptest! {
                 prop_assert!(method.is_none_or(|method| peek.method().is_some_and(|peeked| peeked == method)));
                 prop_assert_eq!(peek.params(), params.map(RawValue::get));
             }
-            // Only decoding reads error objects.
-            (Ok(peek), Err(_)) => prop_assert!(peek.error().is_some(), "{}", text),
+            // Only decoding reads error objects, and the names of members as strings.
+            (Ok(peek), Err(_)) => {
+                prop_assert!(peek.error().is_some() || has_half_pair(&text), "{}", text);
+            }
             (Err(error), Ok(_)) => prop_assert!(false, "{}: {}", text, error),
             (Err(_), Err(_)) => {}
         }
