@@ -136,3 +136,8 @@ pub use limits::Limits;
 pub use permission::{AnswerError, PermissionAnswer, PermissionMode, PermissionResponse, Policy};
 pub use stop::Failure;
 pub use translator::{Options, RunOpen, Translator};
+
+/// The examples of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

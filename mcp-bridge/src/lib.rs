@@ -22,3 +22,8 @@
 extern crate alloc;
 
 pub mod mcp;
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
