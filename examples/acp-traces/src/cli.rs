@@ -1,4 +1,5 @@
-use clap::Parser;
+use crate::export::Transport;
+use clap::{Args, Parser, Subcommand};
 use core::time::Duration;
 use semconv_map::Policy;
 use std::borrow::Cow;
@@ -8,22 +9,22 @@ use std::path::PathBuf;
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
 /// Runs COMMAND as the agent and passes its standard input and output through, unchanged and at once. What passes is
-/// turned into OpenTelemetry GenAI spans, which go to a collector over OTLP/gRPC.
+/// turned into OpenTelemetry GenAI spans, which go to a collector over OTLP, or to a file.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_STATUS)]
+#[command(
+    version,
+    after_help = EXIT_STATUS,
+    override_usage = USAGE,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Options {
-    /// Where the collector listens for OTLP over gRPC
-    /// [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT] [default: http://127.0.0.1:4317]
-    #[arg(long, value_name = "URL")]
-    pub(crate) otlp_endpoint: Option<String>,
+    #[command(subcommand)]
+    pub(crate) task: Option<Task>,
 
-    /// The service that the spans belong to [default: acp-traces]
-    #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
-    pub(crate) service_name: Option<String>,
-
-    /// Record what people, the model and tools said; without it no text, path or command leaves this machine
-    #[arg(long)]
-    pub(crate) record_content: bool,
+    #[command(flatten)]
+    pub(crate) spans: SpanOptions,
 
     /// Write all messages to FILE, which is overwritten: with time, direction and everything in them
     #[arg(long, value_name = "FILE")]
@@ -38,7 +39,53 @@ pub(crate) struct Options {
     pub(crate) command: Vec<OsString>,
 }
 
-impl Options {
+/// What to do instead of running an agent.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Trace a session that was recorded, with its times
+    ///
+    /// The ids of spans and traces follow from the transcript: the same one gives the same spans each time.
+    Replay(ReplayOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayOptions {
+    #[command(flatten)]
+    pub(crate) spans: SpanOptions,
+
+    /// What `--record` has written
+    #[arg(value_name = "TRANSCRIPT")]
+    pub(crate) transcript: PathBuf,
+}
+
+/// Which spans, and where they go.
+#[derive(Debug, Args)]
+pub(crate) struct SpanOptions {
+    /// Where the collector listens for OTLP; over HTTP, /v1/traces is below it
+    /// [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT]
+    /// [default: http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+
+    /// How spans travel to the collector
+    /// [env: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL] [default: grpc]
+    #[arg(long, value_name = "PROTOCOL")]
+    pub(crate) protocol: Option<Transport>,
+
+    /// Append spans to FILE, a line of OTLP in JSON each; they go to a collector as well only if one is named
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The service that the spans belong to [default: acp-traces]
+    #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
+    pub(crate) service_name: Option<String>,
+
+    /// Record what people, the model and tools said; without it no text, path or command is in a span
+    #[arg(long)]
+    pub(crate) record_content: bool,
+}
+
+impl SpanOptions {
     /// What is traced and how.
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::default();
@@ -47,6 +94,10 @@ impl Options {
         policy
     }
 }
+
+const USAGE: &str = "\
+acp-traces [OPTIONS] -- <COMMAND>...
+       acp-traces replay [OPTIONS] <TRANSCRIPT>";
 
 const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \

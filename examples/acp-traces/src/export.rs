@@ -1,90 +1,138 @@
-//! Handing spans to a collector, without ever waiting for it.
+//! Handing spans on: to a collector, to a file, or to both, without ever waiting for them.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+mod collector;
+mod json_lines;
+
+pub(crate) use collector::{Collector, Tally, Transport};
+pub(crate) use json_lines::JsonLines;
+
+use crate::cli::SpanOptions;
+use crate::line_file::{LineFile, OpenError};
 use core::time::Duration;
 use opentelemetry::Key;
-use opentelemetry_otlp::{ExporterBuildError, WithExportConfig};
+use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanExporter, SpanProcessor};
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanProcessor};
 use std::env;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Where collectors listen for OTLP over gRPC.
-///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:4317";
-
-/// What names the collector when no option does, the first one that is set.
-const ENDPOINT_VARIABLES: [&str; 2] =
-    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::runtime::Handle;
 
 const SERVICE_NAME: Key = Key::from_static_str("service.name");
 
-/// Sends spans in batches from a thread of its own. What does not fit into its queue is dropped and counted.
+/// Where spans are to go.
 #[derive(Debug)]
-pub(crate) struct Exporter {
-    processor: BatchSpanProcessor,
-    tally: Arc<Tally>,
+pub(crate) struct Destinations {
+    pub(crate) collector: Option<Collector>,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) resource: Resource,
 }
 
-impl Exporter {
-    /// Sets the exporter up; nothing is sent before the first span. Has to be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// The endpoint is no URL that can be used.
-    pub(crate) fn new(
-        endpoint: Option<&str>,
-        service_name: Option<String>,
-    ) -> Result<Self, EndpointError> {
-        let endpoint = endpoint.map_or_else(endpoint_from_environment, str::to_owned);
-        if !endpoint.starts_with("http://") {
-            return Err(EndpointError::Scheme { endpoint });
-        }
-        let inner = opentelemetry_otlp::SpanExporter::builder()
-            .with_tonic()
-            .with_endpoint(&endpoint)
-            .build()
-            .map_err(|source| EndpointError::Url { endpoint: endpoint.clone(), source })?;
-        let tally = Arc::new(Tally { endpoint, ..Tally::default() });
-        let counting = Counting { inner, tally: Arc::clone(&tally) };
-        let mut processor = BatchSpanProcessor::builder(counting).build();
-        processor.set_resource(&resource(service_name));
-        Ok(Self { processor, tally })
-    }
-
-    /// Queues a span.
-    pub(crate) fn export(&self, span: SpanData) {
-        self.tally.made.fetch_add(1, Ordering::Relaxed);
-        self.processor.on_end(span);
-    }
-
-    /// Sends what is queued, for as long as `timeout`.
-    pub(crate) fn shutdown(&self, timeout: Duration) {
-        // What did not get through shows in the tally.
-        let _ = self.processor.shutdown_with_timeout(timeout);
-    }
-
-    /// What became of the spans, also while the exporter is busy elsewhere.
-    pub(crate) fn tally(&self) -> Arc<Tally> {
-        Arc::clone(&self.tally)
-    }
-}
-
-/// The collector's address cannot be used.
+/// Spans cannot go where they are to go.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum EndpointError {
-    /// Not over HTTP, which is what gRPC without TLS needs.
+pub(crate) enum ExportError {
+    /// Not over HTTP without TLS.
     #[error("the collector's address has to be http://HOST:PORT, not {endpoint:?}")]
     Scheme { endpoint: String },
     /// Not a URL.
     #[error("the collector's address {endpoint:?} cannot be used: {source}")]
     Url { endpoint: String, source: ExporterBuildError },
+    /// Not a file that can be written to.
+    #[error(transparent)]
+    File(#[from] OpenError),
 }
 
-fn endpoint_from_environment() -> String {
-    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
-    ENDPOINT_VARIABLES.into_iter().find_map(set).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned())
+impl Destinations {
+    /// What the options ask for, and where they do not, the environment: a collector if one is named, or if there is no
+    /// file. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// The collector's address is no URL that can be used.
+    pub(crate) fn new(options: &SpanOptions, runtime: &Handle) -> Result<Self, ExportError> {
+        let resource = resource(options.service_name.clone());
+        if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(Self { collector: None, file: None, resource });
+        }
+        let file = options.file.clone();
+        let (endpoint, protocol) = (options.otlp_endpoint.as_deref(), options.protocol);
+        let collector = match collector::Address::named(endpoint, protocol) {
+            None if file.is_some() => None,
+            address => {
+                let address =
+                    address.unwrap_or_else(|| collector::Address::of_this_machine(protocol));
+                Some(Collector::new(address, &resource, runtime)?)
+            }
+        };
+        Ok(Self { collector, file, resource })
+    }
+}
+
+/// Writes spans to a file, and sends them in batches from a thread of its own. What does not fit into its queues is
+/// dropped and counted.
+#[derive(Debug)]
+pub(crate) struct Exporter {
+    batches: Option<(BatchSpanProcessor, Arc<Tally>)>,
+    file: Option<(JsonLines, LineFile)>,
+}
+
+impl Exporter {
+    /// # Errors
+    /// The file cannot be written to.
+    pub(crate) fn new(destinations: Destinations) -> Result<Self, ExportError> {
+        let batches = destinations.collector.map(|collector| {
+            let tally = collector.tally();
+            (BatchSpanProcessor::builder(collector).build(), tally)
+        });
+        let file = match &destinations.file {
+            Some(path) => Some((JsonLines::new(&destinations.resource), LineFile::append(path)?)),
+            None => None,
+        };
+        Ok(Self { batches, file })
+    }
+
+    /// Queues a span.
+    pub(crate) fn export(&mut self, span: SpanData) {
+        if let Some((lines, file)) = &mut self.file {
+            file.offer(lines.line(span.clone()));
+        }
+        if let Some((processor, tally)) = &self.batches {
+            tally.count_made();
+            processor.on_end(span);
+        }
+    }
+
+    /// Sends what is queued, for as long as `timeout`.
+    pub(crate) fn shutdown(&self, timeout: Duration) {
+        if let Some((processor, _)) = &self.batches {
+            // What did not get through shows in the tally.
+            let _ = processor.shutdown_with_timeout(timeout);
+        }
+    }
+
+    /// What becomes of the spans, also while the exporter is busy elsewhere.
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome {
+            tally: self.batches.as_ref().map(|(_, tally)| Arc::clone(tally)),
+            file: self.file.as_ref().map(|(_, file)| file.clone()),
+        }
+    }
+}
+
+/// What became of the spans of an [`Exporter`].
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    tally: Option<Arc<Tally>>,
+    file: Option<LineFile>,
+}
+
+impl Outcome {
+    /// Lets the file be written, until `deadline`; then says what was lost.
+    pub(crate) fn finish(&self, deadline: Instant) -> impl Iterator<Item = String> {
+        let unsent = self.tally.as_ref().and_then(|tally| tally.complaint());
+        let unwritten = self.file.as_ref().and_then(|file| file.finish("spans", deadline));
+        unsent.into_iter().chain(unwritten)
+    }
 }
 
 /// Who the spans are from: the name given, else the environment's word, else this program.
@@ -100,61 +148,7 @@ fn resource(service_name: Option<String>) -> Resource {
     }
 }
 
-/// How many spans there were, and how many got through.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    endpoint: String,
-    made: AtomicU64,
-    delivered: AtomicU64,
-    last_error: Mutex<Option<String>>,
-}
-
-impl Tally {
-    /// What did not get through, in words; nothing if all did.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        let made = self.made.load(Ordering::Relaxed);
-        let lost = made.saturating_sub(self.delivered.load(Ordering::Relaxed));
-        if lost == 0 {
-            return None;
-        }
-        let error = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let reason = error.unwrap_or_else(|| "no answer in time".to_owned());
-        Some(format!("{lost} of {made} spans did not reach {}: {reason}", self.endpoint))
-    }
-}
-
-/// Counts what an exporter delivers.
-#[derive(Debug)]
-struct Counting<E> {
-    inner: E,
-    tally: Arc<Tally>,
-}
-
-impl<E: SpanExporter> SpanExporter for Counting<E> {
-    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let count = batch.len() as u64;
-        let result = self.inner.export(batch).await;
-        match &result {
-            Ok(()) => {
-                self.tally.delivered.fetch_add(count, Ordering::Relaxed);
-            }
-            Err(error) => {
-                let mut last = self.tally.last_error.lock().unwrap_or_else(PoisonError::into_inner);
-                *last = Some(error.to_string());
-            }
-        }
-        result
-    }
-
-    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
-        self.inner.shutdown_with_timeout(timeout)
-    }
-
-    fn force_flush(&self) -> OTelSdkResult {
-        self.inner.force_flush()
-    }
-
-    fn set_resource(&mut self, resource: &Resource) {
-        self.inner.set_resource(resource);
-    }
+/// A variable of the environment; an empty one is not set.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }

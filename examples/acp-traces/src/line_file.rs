@@ -1,6 +1,6 @@
 //! A file of lines that a thread of its own writes: who has a line never waits for the disk.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -44,25 +44,32 @@ pub(crate) struct OpenError {
 }
 
 impl LineFile {
-    /// Begins a file anew, for its owner's eyes only: it has content in it.
+    /// Begins a file anew.
     ///
     /// # Errors
     /// It cannot be written to.
     pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
-        let file = File::options().create(true).write(true).truncate(true).mode(0o600).open(path);
-        file.and_then(|file| Self::start(path.to_owned(), file))
-            .map_err(|source| OpenError { path: path.to_owned(), source })
+        let file = open(path, File::options().write(true).truncate(true))?;
+        Self::start(path, file).map_err(OpenError::of(path))
+    }
+
+    /// Goes on with a file. Others may do so at the same time: lines stay whole.
+    ///
+    /// # Errors
+    /// It cannot be written to.
+    pub(crate) fn append(path: &Path) -> Result<Self, OpenError> {
+        Self::start(path, append(path)?).map_err(OpenError::of(path))
     }
 
     /// Starts to write to `file`; `path` is its name in messages.
     ///
     /// # Errors
     /// There is no thread to be had.
-    fn start(path: PathBuf, file: impl Write + Send + 'static) -> io::Result<Self> {
+    fn start(path: &Path, file: impl Write + Send + 'static) -> io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let writer = Arc::clone(&queue);
         thread::Builder::new().name("file".to_owned()).spawn(move || writer.write_to(file))?;
-        Ok(Self { path, queue })
+        Ok(Self { path: path.to_owned(), queue })
     }
 
     /// Leaves a line, with its line end, to be written; if too much waits it is counted as lost.
@@ -95,6 +102,25 @@ impl LineFile {
         };
         let path = self.path.display();
         (lost > 0).then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
+    }
+}
+
+/// Opens a file at whose end lines are written.
+///
+/// # Errors
+/// It cannot be written to.
+pub(crate) fn append(path: &Path) -> Result<File, OpenError> {
+    open(path, File::options().append(true))
+}
+
+/// For its owner's eyes only: there may be content in it.
+fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
+    options.create(true).mode(0o600).open(path).map_err(OpenError::of(path))
+}
+
+impl OpenError {
+    fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self { path: path.to_owned(), source }
     }
 }
 
@@ -175,7 +201,7 @@ mod tests {
 
     fn on_disk() -> (LineFile, Receiver<Vec<u8>>, Sender<io::Result<usize>>) {
         let ((asked, asks), (take, takes)) = (channel(), channel());
-        (LineFile::start("file".into(), Disk { asked, takes }).unwrap(), asks, take)
+        (LineFile::start(Path::new("file"), Disk { asked, takes }).unwrap(), asks, take)
     }
 
     #[test]

@@ -13,11 +13,13 @@
 mod cli;
 mod ending;
 mod export;
+mod ids;
 mod launch;
 mod line_file;
 mod observe;
 mod record;
 mod relay;
+mod replay;
 mod session;
 mod spans;
 mod tap;
@@ -30,7 +32,12 @@ fn main() -> ExitCode {
     if let Some(guard) = launch::Guard::requested(std::env::args_os()) {
         return guard.run();
     }
-    session::run(&cli::Options::parse()).unwrap_or_else(|error| {
+    let options = cli::Options::parse();
+    let ended = match &options.task {
+        Some(cli::Task::Replay(options)) => replay::run(options),
+        None => session::run(&options),
+    };
+    ended.unwrap_or_else(|error| {
         eprintln!("acp-traces: {error}");
         ExitCode::FAILURE
     })

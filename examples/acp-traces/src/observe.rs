@@ -1,12 +1,14 @@
 //! Looking at what passed, on a thread of its own.
 
-use crate::export::{Exporter, Tally};
+use crate::export::{Exporter, Outcome};
+use crate::ids::Ids;
 use crate::line_file::LineFile;
 use crate::record::Recording;
 use crate::tap::{Chunk, Taken, Tap};
 use crate::tracing::Tracing;
 use core::time::Duration;
 use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use opentelemetry_sdk::trace::RandomIdGenerator;
 use semconv_map::{CloseReason, Counters, Direction, Policy};
 use std::io;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ const FLUSH: Duration = Duration::from_millis(700);
 #[derive(Debug)]
 pub(crate) struct Observer {
     tap: Arc<Tap>,
-    tally: Arc<Tally>,
+    spans: Outcome,
     transcript: Option<LineFile>,
     /// Comes when it is done.
     done: Receiver<Overlooked>,
@@ -46,8 +48,8 @@ pub(crate) fn start(
     transcript: Option<LineFile>,
 ) -> io::Result<Observer> {
     let (finished, done) = channel();
-    let (tally, recording) = (exporter.tally(), transcript.clone().map(Recording::new));
-    let observer = Observer { tap: Arc::clone(&tap), tally, transcript, done };
+    let (spans, recording) = (exporter.outcome(), transcript.clone().map(Recording::new));
+    let observer = Observer { tap: Arc::clone(&tap), spans, transcript, done };
     let mut watch = Watch::new(exporter, policy, recording);
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
         let reason = loop {
@@ -83,9 +85,9 @@ impl Observer {
         if counters.dropped_spans > 0 {
             eprintln!("acp-traces: {} spans were too many at a time", counters.dropped_spans);
         }
-        let unsent = self.tally.complaint();
+        let lost = self.spans.finish(deadline);
         let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
-        for complaint in unsent.into_iter().chain(unwritten) {
+        for complaint in lost.chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
@@ -112,7 +114,7 @@ impl Watch {
             to_editor: Reassembly::default(),
             long_lines: 0,
             recording,
-            tracing: Tracing::new(policy),
+            tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
             exporter,
             start: (Instant::now(), now),
         }

@@ -2,7 +2,7 @@
 
 use crate::cli::Options;
 use crate::ending::{Action, Ending, Event};
-use crate::export::Exporter;
+use crate::export::{Destinations, Exporter};
 use crate::launch::{cannot_run, launch};
 use crate::line_file::LineFile;
 use crate::observe;
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let tap = Arc::new(Tap::default());
     let holding = Arc::new(AtomicBool::new(false));
     relay_both(&mut agent, &tap, &holding, &happened)?;
-    let observer = observe::start(Arc::clone(&tap), exporter, options.policy(), transcript)?;
+    let observer = observe::start(Arc::clone(&tap), exporter, options.spans.policy(), transcript)?;
     let group = Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?);
     watch_exit(group, happened)?;
     let (status, reason) = supervise(group, &events, &holding, Ending::new(options.grace));
@@ -66,8 +66,7 @@ fn set_up(
     options: &Options,
     runtime: &Runtime,
 ) -> Result<(Exporter, Option<LineFile>), Box<dyn Error>> {
-    let _context = runtime.enter();
-    let exporter = Exporter::new(options.otlp_endpoint.as_deref(), options.service_name.clone())?;
+    let exporter = Exporter::new(Destinations::new(&options.spans, runtime.handle())?)?;
     let transcript = options.record.as_deref().map(LineFile::create).transpose()?;
     Ok((exporter, transcript))
 }

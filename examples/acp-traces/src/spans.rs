@@ -3,11 +3,12 @@
 //! The records have their own times and their own tree, so spans are made whole instead of through a `Tracer`, which
 //! takes both from where it is called.
 
+use crate::ids::Ids;
 use opentelemetry::trace::{
     Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
-use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator, SpanData, SpanEvents, SpanLinks};
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart};
 use semconv_map::trace_context::TraceContext;
 use semconv_map::{Attribute, AttributeValue, Record};
@@ -21,18 +22,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug)]
 pub(crate) struct Spans {
     scope: InstrumentationScope,
-    ids: RandomIdGenerator,
+    ids: Ids,
     open: HashMap<SpanHandle, SpanData>,
 }
 
 impl Spans {
     /// `schema_url`: of the names in the records.
-    pub(crate) fn new(schema_url: &'static str) -> Self {
+    pub(crate) fn new(schema_url: &'static str, ids: Ids) -> Self {
         let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
             .with_version(env!("CARGO_PKG_VERSION"))
             .with_schema_url(schema_url)
             .build();
-        Self { scope, ids: RandomIdGenerator::default(), open: HashMap::new() }
+        Self { scope, ids, open: HashMap::new() }
     }
 
     /// Takes the next record; gives the span that it ends.
@@ -55,7 +56,7 @@ impl Spans {
         let parent = self.parent(&start.parent);
         let trace = match &parent {
             Some(parent) => parent.trace_id(),
-            None => self.ids.new_trace_id(),
+            None => self.ids.trace_id(),
         };
         let (flags, state) = parent.as_ref().map_or_else(
             || (TraceFlags::SAMPLED, TraceState::default()),
@@ -63,7 +64,7 @@ impl Spans {
         );
         let time = time(start.time);
         let span = SpanData {
-            span_context: SpanContext::new(trace, self.ids.new_span_id(), flags, false, state),
+            span_context: SpanContext::new(trace, self.ids.span_id(), flags, false, state),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
             parent_span_is_remote: parent.as_ref().is_some_and(SpanContext::is_remote),
             span_kind: kind(start.kind),

@@ -1,5 +1,6 @@
 //! Lines in, spans out.
 
+use crate::ids::Ids;
 use crate::spans::Spans;
 use core::time::Duration;
 use opentelemetry_sdk::trace::SpanData;
@@ -13,8 +14,9 @@ pub(crate) struct Tracing {
 }
 
 impl Tracing {
-    pub(crate) fn new(policy: Policy) -> Self {
-        Self { spans: Spans::new(policy.profile.schema_url()), tracker: Tracker::new(policy) }
+    pub(crate) fn new(policy: Policy, ids: Ids) -> Self {
+        let spans = Spans::new(policy.profile.schema_url(), ids);
+        Self { spans, tracker: Tracker::new(policy) }
     }
 
     /// Takes in a line; `time` counts from the Unix epoch.

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::runtime::Runtime;
+use tonic::metadata::MetadataMap;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
@@ -20,7 +21,7 @@ use tonic::{Request, Response, Status};
 /// The collector, listening.
 pub(crate) struct Collector {
     address: SocketAddr,
-    requests: Receiver<ExportTraceServiceRequest>,
+    requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
     /// Stops the server when it is dropped.
     _runtime: Runtime,
 }
@@ -28,13 +29,14 @@ pub(crate) struct Collector {
 /// All that a proxy sent.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
+    pub(crate) metadata: MetadataMap,
     pub(crate) resource: BTreeMap<String, Value>,
     pub(crate) scope: InstrumentationScope,
     pub(crate) schema_url: String,
     pub(crate) spans: Vec<Span>,
 }
 
-struct Keep(Sender<ExportTraceServiceRequest>);
+struct Keep(Sender<(MetadataMap, ExportTraceServiceRequest)>);
 
 #[tonic::async_trait]
 impl TraceService for Keep {
@@ -42,7 +44,7 @@ impl TraceService for Keep {
         &self,
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        let kept = self.0.send(request.into_inner());
+        let kept = self.0.send((request.metadata().clone(), request.into_inner()));
         kept.map_err(|error| Status::internal(error.to_string()))?;
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
@@ -68,19 +70,26 @@ impl Collector {
     /// What has arrived.
     pub(crate) fn received(&self) -> Trace {
         let mut trace = Trace::default();
-        for of_resource in self.requests.try_iter().flat_map(|request| request.resource_spans) {
-            trace.resource = attributes(&of_resource.resource.unwrap().attributes);
-            for of_scope in of_resource.scope_spans {
-                trace.scope = of_scope.scope.unwrap();
-                trace.schema_url = of_scope.schema_url;
-                trace.spans.extend(of_scope.spans);
-            }
+        for (metadata, request) in self.requests.try_iter() {
+            trace.metadata = metadata;
+            trace.extend(request);
         }
         trace
     }
 }
 
 impl Trace {
+    pub(crate) fn extend(&mut self, request: ExportTraceServiceRequest) {
+        for of_resource in request.resource_spans {
+            self.resource = attributes(&of_resource.resource.unwrap().attributes);
+            for of_scope in of_resource.scope_spans {
+                self.scope = of_scope.scope.unwrap();
+                self.schema_url = of_scope.schema_url;
+                self.spans.extend(of_scope.spans);
+            }
+        }
+    }
+
     /// The only span of this name.
     pub(crate) fn span(&self, name: &str) -> &Span {
         let named: Vec<_> = self.spans.iter().filter(|span| span.name == name).collect();

@@ -11,8 +11,14 @@ mod editor;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod protocols;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod recording;
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod span_files;
 #[cfg(test)]
 mod spans;

@@ -1,0 +1,145 @@
+//! A recorded session, traced as if it were now: the same transcript gives the same spans, to the byte.
+
+use crate::cli::ReplayOptions;
+use crate::export::{Collector, Destinations, JsonLines};
+use crate::ids::Ids;
+use crate::line_file::append;
+use crate::tracing::Tracing;
+use core::time::Duration;
+use jsonrpc_core::transcript::{self, Entry};
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use semconv_map::{CloseReason, Direction};
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::process::ExitCode;
+use tokio::runtime::{Builder, Runtime};
+
+/// How many spans a collector gets at once: what the SDK sends of a session.
+const BATCH: usize = 512;
+
+/// Reads the transcript and hands its spans on.
+///
+/// # Errors
+/// The transcript cannot be read to its end, or the file of spans cannot be written.
+pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let (mut transcript, mut sink) = match set_up(options, &runtime) {
+        Ok(ends) => ends,
+        Err(error) => {
+            eprintln!("acp-traces: {error}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let ids = Ids::derived(&mut transcript)?;
+    transcript.rewind()?;
+    let mut tracing = Tracing::new(options.spans.policy(), ids);
+    let (mut end, mut bad_lines) = (Duration::ZERO, 0_u64);
+    for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
+        match entry(&text?) {
+            Ok(Some(entry)) => {
+                end = end.max(entry.time);
+                let direction = as_it_passed(entry.direction);
+                tracing.handle_line(direction, entry.time, &entry.bytes);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                eprintln!("acp-traces: line {line} of the transcript is not an entry: {error}");
+                bad_lines += 1;
+            }
+        }
+        while let Some(span) = tracing.poll() {
+            sink.take(span)?;
+        }
+    }
+    // The transcript does not say why there is no more of it.
+    tracing.close(end, CloseReason::ObserverStopped);
+    while let Some(span) = tracing.poll() {
+        sink.take(span)?;
+    }
+    let complaint = sink.finish()?;
+    if let Some(complaint) = &complaint {
+        eprintln!("acp-traces: {complaint}");
+    }
+    let failed = bad_lines > 0 || complaint.is_some();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn set_up<'a>(
+    options: &ReplayOptions,
+    runtime: &'a Runtime,
+) -> Result<(BufReader<File>, Sink<'a>), Box<dyn Error>> {
+    let Destinations { collector, file, resource } =
+        Destinations::new(&options.spans, runtime.handle())?;
+    let path = &options.transcript;
+    let transcript =
+        File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let file = match file {
+        Some(path) => Some((JsonLines::new(&resource), BufWriter::new(append(&path)?))),
+        None => None,
+    };
+    let sink = Sink { runtime, collector, is_down: false, batch: Vec::new(), file };
+    Ok((BufReader::new(transcript), sink))
+}
+
+/// A line of a transcript; nothing if it is blank.
+fn entry(line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
+    match str::from_utf8(line)?.trim() {
+        "" => Ok(None),
+        line => Ok(Some(Entry::from_line(line)?)),
+    }
+}
+
+/// The transcript is as the editor sees it.
+fn as_it_passed(direction: transcript::Direction) -> Direction {
+    match direction {
+        transcript::Direction::Sent => Direction::ClientToAgent,
+        transcript::Direction::Received => Direction::AgentToClient,
+    }
+}
+
+/// Where spans go, one after the other: there is nobody to keep waiting.
+#[derive(Debug)]
+struct Sink<'a> {
+    runtime: &'a Runtime,
+    collector: Option<Collector>,
+    /// The collector did not take what it was sent, so nothing more is sent.
+    is_down: bool,
+    batch: Vec<SpanData>,
+    file: Option<(JsonLines, BufWriter<File>)>,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, span: SpanData) -> io::Result<()> {
+        if let Some((lines, file)) = &mut self.file {
+            file.write_all(lines.line(span.clone()))?;
+        }
+        if let Some(collector) = &self.collector {
+            collector.tally().count_made();
+            self.batch.push(span);
+            if self.batch.len() == BATCH {
+                self.send();
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) {
+        let batch = core::mem::take(&mut self.batch);
+        if let Some(collector) = &self.collector
+            && !self.is_down
+            && !batch.is_empty()
+        {
+            self.is_down = self.runtime.block_on(collector.export(batch)).is_err();
+        }
+    }
+
+    /// Sends the rest; then says what was lost.
+    fn finish(mut self) -> io::Result<Option<String>> {
+        self.send();
+        if let Some((_, file)) = &mut self.file {
+            file.flush()?;
+        }
+        Ok(self.collector.and_then(|collector| collector.tally().complaint()))
+    }
+}

@@ -1,0 +1,194 @@
+//! The ways to a collector.
+
+use crate::collector::{Collector, Trace};
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use prost::Message;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// A collector that listens for OTLP over HTTP.
+struct HttpCollector {
+    address: SocketAddr,
+    requests: Receiver<Request>,
+    /// Stops the server when it is dropped.
+    _runtime: Runtime,
+}
+
+struct Request {
+    path: String,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl HttpCollector {
+    fn start() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (keep, requests) = channel();
+        let server = Router::new().fallback(answer).with_state(keep);
+        runtime.spawn(axum::serve(listener, server).into_future());
+        Self { address, requests, _runtime: runtime }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The only request that has arrived.
+    fn request(&self) -> Request {
+        let request = self.requests.try_recv().unwrap();
+        assert!(self.requests.try_recv().is_err());
+        request
+    }
+}
+
+async fn answer(State(keep): State<Sender<Request>>, uri: Uri, headers: HeaderMap, body: Bytes) {
+    keep.send(Request { path: uri.path().to_owned(), headers, body }).unwrap();
+}
+
+impl Request {
+    fn header(&self, name: &str) -> &str {
+        self.headers[name].to_str().unwrap()
+    }
+
+    /// What it says, by its own word for how it says it.
+    fn trace(&self) -> Trace {
+        let mut trace = Trace::default();
+        trace.extend(match self.header("content-type") {
+            "application/x-protobuf" => {
+                ExportTraceServiceRequest::decode(self.body.clone()).unwrap()
+            }
+            "application/json" => serde_json::from_slice(&self.body).unwrap(),
+            other => panic!("{other}"),
+        });
+        trace
+    }
+}
+
+/// Begins a session and ends it; gives what was said on standard error.
+fn session(mut command: Command) -> String {
+    command.arg("--").arg(test_agent()).arg("demo");
+    let (end, _) = Editor::start(Proxy::spawn(command)).proxy.finish();
+    assert_eq!(end.status, Some(0));
+    end.stderr
+}
+
+const SESSION: [&str; 2] = ["initialize", "session/new"];
+
+#[test]
+fn spans_go_over_http() {
+    for (protocol, content_type) in
+        [("http/protobuf", "application/x-protobuf"), ("http/json", "application/json")]
+    {
+        let collector = HttpCollector::start();
+        let url = collector.url();
+        let told = session(acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]));
+        assert_eq!(told, "", "{protocol}");
+        let request = collector.request();
+        assert_eq!((&*request.path, request.header("content-type")), ("/v1/traces", content_type));
+        assert_eq!(request.trace().names(), SESSION, "{protocol}");
+    }
+}
+
+#[test]
+fn the_environment_names_the_protocol() {
+    const ANY: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
+    const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
+    for (options, variables, expected) in [
+        (&[][..], &[(ANY, "http/json")][..], "application/json"),
+        (&[], &[(ANY, "grpc"), (TRACES, "http/protobuf")], "application/x-protobuf"),
+        (&["--protocol", "http/json"], &[(TRACES, "grpc")], "application/json"),
+    ] {
+        let collector = HttpCollector::start();
+        let mut command = acp_traces(options);
+        command.envs(variables.iter().copied());
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/", collector.url()));
+        assert_eq!(session(command), "");
+        let request = collector.request();
+        assert_eq!((&*request.path, request.header("content-type")), ("/v1/traces", expected));
+    }
+}
+
+#[test]
+fn a_protocol_that_nobody_knows_is_told() {
+    let collector = Collector::start();
+    let mut command = acp_traces(&["--otlp-endpoint", &collector.url()]);
+    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "pigeon");
+    let expected =
+        "acp-traces: OTEL_EXPORTER_OTLP_PROTOCOL is \"pigeon\", which is no protocol: not used\n";
+    assert_eq!(session(command), expected);
+    assert_eq!(collector.received().names(), SESSION);
+    let output = acp_traces(&["--protocol", "pigeon", "--", "agent"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("grpc, http/protobuf, http/json"));
+}
+
+#[test]
+fn the_address_for_traces_is_used_as_it_is() {
+    let collector = HttpCollector::start();
+    let mut command = acp_traces(&["--protocol", "http/protobuf"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", NO_COLLECTOR);
+    command.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("{}/to/traces", collector.url()));
+    assert_eq!(session(command), "");
+    assert_eq!(collector.request().path, "/to/traces");
+}
+
+#[test]
+fn headers_and_attributes_of_the_environment_are_sent() {
+    let (grpc, http) = (Collector::start(), HttpCollector::start());
+    for (protocol, url) in [("grpc", grpc.url()), ("http/protobuf", http.url())] {
+        let mut command = acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]);
+        command.env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=editors,authorization=Bearer%20key");
+        command.env("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test,host.name=here");
+        assert_eq!(session(command), "", "{protocol}");
+    }
+    let (over_grpc, request) = (grpc.received(), http.request());
+    for (name, expected) in [("x-team", "editors"), ("authorization", "Bearer key")] {
+        assert_eq!(over_grpc.metadata.get(name).unwrap(), expected);
+        assert_eq!(request.header(name), expected);
+    }
+    for trace in [over_grpc, request.trace()] {
+        for (name, expected) in [("deployment.environment.name", "test"), ("host.name", "here")] {
+            assert_eq!(trace.resource[name], Value::StringValue(expected.to_owned()));
+        }
+        assert_eq!(trace.resource["service.name"], Value::StringValue("acp-traces".to_owned()));
+    }
+}
+
+#[test]
+fn a_transcript_is_replayed_over_http() {
+    let collector = HttpCollector::start();
+    let transcript = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
+    let url = collector.url();
+    let options = ["replay", transcript, "--protocol", "http/json", "--otlp-endpoint", &url];
+    assert_eq!(acp_traces(&options).status().unwrap().code(), Some(0));
+    assert_eq!(collector.request().trace().names(), ["execute_tool execute", "invoke_agent"]);
+}
+
+#[test]
+fn an_http_collector_that_is_not_there_costs_the_session_nothing() {
+    // Connections are made by the system and never taken.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}", silent.local_addr().unwrap());
+    for url in [NO_COLLECTOR, &silent] {
+        let options = ["--protocol", "http/protobuf", "--otlp-endpoint", url];
+        let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+        editor.prompt("hello");
+        let (end, took) = editor.proxy.finish();
+        assert_eq!(end.status, Some(0));
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        let told = format!("acp-traces: 3 of 3 spans did not reach {url}/v1/traces: ");
+        assert!(end.stderr.starts_with(&told), "{}", end.stderr);
+    }
+}

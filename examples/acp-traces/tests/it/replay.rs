@@ -1,0 +1,177 @@
+//! Sessions that were recorded, traced again.
+
+use crate::collector::Collector;
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use crate::span_files::{lines, names, span};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A turn with a tool call.
+const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
+
+fn replay(transcript: &Path, options: &[&str]) -> Output {
+    acp_traces(&["replay"]).arg(transcript).args(options).output().unwrap()
+}
+
+/// The spans of a transcript, in a file of `folder`.
+fn replay_to(path: &Path, transcript: &Path) -> PathBuf {
+    let output = replay(transcript, &["--file", path.to_str().unwrap()]);
+    assert_eq!(told(&output), "");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.is_empty());
+    path.to_owned()
+}
+
+fn told(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+/// The expected ids are of another implementation of SHA-256: `hashlib.sha256(text + n.to_bytes(8, "big"))`.
+#[test]
+fn ids_follow_from_the_transcript_and_times_are_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = lines(&replay_to(&folder.path().join("spans"), Path::new(TURN)));
+    assert_eq!(names(&lines), ["execute_tool execute", "invoke_agent"]);
+    let (tool, turn) = (span(&lines[0]), span(&lines[1]));
+    let trace = "f6ab790114fe72ca2c9641540133ced0";
+    let (turn_id, tool_id) = ("d5c9334a656b9cc8", "a992ddb14ad70d46");
+    for (of, member, expected) in [
+        (turn, "traceId", trace),
+        (turn, "spanId", turn_id),
+        (turn, "parentSpanId", ""),
+        (turn, "startTimeUnixNano", "1700000000000000001"),
+        (turn, "endTimeUnixNano", "1700000002250000000"),
+        (tool, "traceId", trace),
+        (tool, "spanId", tool_id),
+        (tool, "parentSpanId", turn_id),
+        (tool, "startTimeUnixNano", "1700000001500000000"),
+    ] {
+        assert_eq!(of[member], expected, "{member} of {}", of["name"]);
+    }
+}
+
+#[test]
+fn a_session_replayed_is_the_session_traced() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let (live, transcript) = (place("live"), place("transcript"));
+    let mut command = acp_traces(&[]);
+    command.arg("--file").arg(&live).arg("--record").arg(&transcript);
+    command.arg("--").arg(test_agent()).arg("demo");
+    let mut editor = Editor::start(Proxy::spawn(command));
+    editor.prompt("tour");
+    editor.prompt("hello");
+    editor.proxy.finish();
+    let (once, twice) =
+        (replay_to(&place("once"), &transcript), replay_to(&place("twice"), &transcript));
+    assert_eq!(fs::read(&once).unwrap(), fs::read(&twice).unwrap());
+    let without_ids = |path: &Path| -> Vec<Value> {
+        let mut lines = lines(path);
+        for line in &mut lines {
+            let span = &mut line["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+            for id in ["traceId", "spanId", "parentSpanId"] {
+                span[id] = json!(null);
+            }
+        }
+        lines
+    };
+    assert_eq!(without_ids(&once), without_ids(&live));
+    assert_eq!(lines(&once).len(), 8);
+}
+
+#[test]
+fn another_transcript_has_other_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("transcript");
+    fs::write(&other, fs::read_to_string(TURN).unwrap() + "\n").unwrap();
+    let one = lines(&replay_to(&folder.path().join("one"), Path::new(TURN)));
+    let two = lines(&replay_to(&folder.path().join("two"), &other));
+    assert_eq!(names(&one), names(&two));
+    for id in ["traceId", "spanId"] {
+        assert!(one.iter().zip(&two).all(|(one, two)| span(one)[id] != span(two)[id]), "{id}");
+    }
+}
+
+#[test]
+fn a_collector_gets_the_same_each_time() {
+    let collector = Collector::start();
+    let received = || {
+        let output = replay(Path::new(TURN), &["--otlp-endpoint", &collector.url()]);
+        assert_eq!((output.status.code(), told(&output)), (Some(0), ""));
+        collector.received().spans
+    };
+    let spans = received();
+    assert_eq!(spans.len(), 2);
+    assert_eq!(spans, received());
+}
+
+#[test]
+fn content_is_in_spans_only_when_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (options, expected) in [(&[][..], false), (&["--record-content"], true)] {
+        let file = folder.path().join(expected.to_string());
+        let options = [&["--file", file.to_str().unwrap()], options].concat();
+        assert_eq!(told(&replay(Path::new(TURN), &options)), "");
+        assert_eq!(fs::read_to_string(&file).unwrap().contains("\"List\""), expected);
+    }
+}
+
+#[test]
+fn what_is_no_entry_is_told_and_the_rest_is_traced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    let turn = fs::read_to_string(TURN).unwrap();
+    fs::write(&transcript, format!("\n{{\"time\":-1}}\n{turn}{{\"time\":17")).unwrap();
+    let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let told: Vec<_> = told(&output).lines().collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].starts_with("acp-traces: line 2 of the transcript is not an entry: "),
+        "{told:?}"
+    );
+    assert!(
+        told[1].starts_with("acp-traces: line 6 of the transcript is not an entry: "),
+        "{told:?}"
+    );
+    assert_eq!(names(&lines(&file)), ["execute_tool execute", "invoke_agent"]);
+}
+
+#[test]
+fn what_is_open_at_the_end_ends_without_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("transcript");
+    let turn = fs::read_to_string(TURN).unwrap();
+    fs::write(&transcript, turn.lines().next().unwrap()).unwrap();
+    let lines = lines(&replay_to(&folder.path().join("spans"), &transcript));
+    assert_eq!(names(&lines), ["invoke_agent"]);
+    assert_eq!(span(&lines[0])["status"]["code"], 0);
+}
+
+#[test]
+fn a_transcript_that_is_not_there_is_told() {
+    let output = replay(Path::new("no-such-transcript"), &["--otlp-endpoint", NO_COLLECTOR]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).starts_with("acp-traces: cannot read no-such-transcript: "));
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_told() {
+    let output = replay(Path::new(TURN), &["--otlp-endpoint", NO_COLLECTOR]);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "acp-traces: 2 of 2 spans did not reach http://127.0.0.1:1: ";
+    assert!(told(&output).starts_with(expected), "{}", told(&output));
+}
+
+#[test]
+fn a_service_name_of_the_environment_is_no_hindrance() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", TURN]);
+    command.env("OTEL_SERVICE_NAME", "variable").arg("--file").arg(&file);
+    assert_eq!(told(&command.output().unwrap()), "");
+    assert!(fs::read_to_string(&file).unwrap().contains("\"variable\""));
+}

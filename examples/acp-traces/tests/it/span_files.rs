@@ -1,0 +1,162 @@
+//! Spans in a file, as the OTLP file exporter's specification has them.
+
+use crate::collector::Collector;
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use opentelemetry_proto::tonic::trace::v1::{Span, TracesData};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The lines of a file of spans.
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.is_empty() || text.ends_with('\n'));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The span of a line.
+pub(crate) fn span(line: &Value) -> &Value {
+    &line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+}
+
+/// The names of the spans, in the order of the file.
+pub(crate) fn names(lines: &[Value]) -> Vec<&str> {
+    lines.iter().map(|line| span(line)["name"].as_str().unwrap()).collect()
+}
+
+/// Has a turn of the demo agent, and expects no complaint.
+fn tour(mut command: Command) {
+    command.arg("--").arg(test_agent()).arg("demo");
+    let mut editor = Editor::start(Proxy::spawn(command));
+    editor.prompt("tour, said the canary");
+    let (end, _) = editor.proxy.finish();
+    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+}
+
+fn to_file(path: &Path) -> [&str; 2] {
+    ["--file", path.to_str().unwrap()]
+}
+
+const TOUR: [&str; 7] = [
+    "initialize",
+    "session/new",
+    "execute_tool read_file",
+    "session/request_permission",
+    "execute_tool edit_file",
+    "execute_tool run_command",
+    "invoke_agent demo-agent",
+];
+
+#[test]
+fn a_file_stands_in_for_a_collector() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    tour(acp_traces(&to_file(&path)));
+    let lines = lines(&path);
+    assert_eq!(names(&lines), TOUR);
+    assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
+}
+
+/// The table of the specification: ids in hexadecimal digits, 64 bit numbers as strings, enums as numbers.
+#[test]
+fn lines_are_the_json_of_otlp() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    tour(acp_traces(&to_file(&path)));
+    let lines = lines(&path);
+    let is_id = |value: &Value, digits| {
+        let id = value.as_str().unwrap();
+        id.len() == digits && id.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    for line in &lines {
+        let span = span(line);
+        assert!(is_id(&span["traceId"], 32) && is_id(&span["spanId"], 16), "{span}");
+        for time in ["startTimeUnixNano", "endTimeUnixNano"] {
+            assert!(span[time].as_str().unwrap().parse::<u64>().is_ok(), "{span}");
+        }
+    }
+    let (permission, turn) = (span(&lines[3]), span(&lines[6]));
+    assert_eq!((&permission["kind"], &turn["kind"]), (&json!(2), &json!(3)));
+    assert_eq!(permission["parentSpanId"], span(&lines[4])["spanId"]);
+    let attributes = turn["attributes"].as_array().unwrap();
+    for (key, value) in [
+        ("gen_ai.usage.input_tokens", json!({ "intValue": "1200" })),
+        ("gen_ai.operation.name", json!({ "stringValue": "invoke_agent" })),
+        (
+            "gen_ai.response.finish_reasons",
+            json!({ "arrayValue": { "values": [{ "stringValue": "stop" }] } }),
+        ),
+    ] {
+        assert!(attributes.contains(&json!({ "key": key, "value": value })), "{key} in {turn}");
+    }
+    let scope = &lines[0]["resourceSpans"][0]["scopeSpans"][0];
+    assert_eq!(scope["scope"]["name"], "acp-traces");
+    assert_eq!(scope["schemaUrl"], "https://opentelemetry.io/schemas/1.41.1");
+    let resource = &lines[0]["resourceSpans"][0]["resource"]["attributes"];
+    assert_eq!(
+        resource[0],
+        json!({ "key": "service.name", "value": { "stringValue": "acp-traces" } })
+    );
+}
+
+#[test]
+fn a_file_and_a_collector_get_the_same_spans() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    let collector = Collector::start();
+    let url = collector.url();
+    tour(acp_traces(&[&to_file(&path)[..], &["--otlp-endpoint", &url]].concat()));
+    let text = fs::read_to_string(&path).unwrap();
+    let written: Vec<Span> = text
+        .lines()
+        .flat_map(|line| serde_json::from_str::<TracesData>(line).unwrap().resource_spans)
+        .flat_map(|it| it.scope_spans)
+        .flat_map(|it| it.spans)
+        .collect();
+    assert_eq!(written, collector.received().spans);
+    assert_eq!(written.len(), TOUR.len());
+}
+
+#[test]
+fn the_environments_collector_stays_beside_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::start();
+    let mut command = acp_traces(&to_file(&folder.path().join("spans.jsonl")));
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+    tour(command);
+    assert_eq!(collector.received().spans.len(), TOUR.len());
+}
+
+#[test]
+fn sessions_share_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    tour(acp_traces(&to_file(&path)));
+    tour(acp_traces(&to_file(&path)));
+    assert_eq!(names(&lines(&path)), [TOUR, TOUR].concat());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn spans_that_find_no_room_are_counted() {
+    let mut editor =
+        Editor::start(Proxy::with_options(&to_file(Path::new("/dev/full")), &["demo"]));
+    editor.prompt("tour");
+    let (end, _) = editor.proxy.finish();
+    assert_eq!(end.status, Some(0));
+    let told = "acp-traces: 7 of 7 spans are missing in /dev/full: No space left on device";
+    assert!(end.stderr.starts_with(told), "{}", end.stderr);
+}
+
+#[test]
+fn nothing_is_exported_when_the_environment_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    let options = [&to_file(&path)[..], &["--otlp-endpoint", NO_COLLECTOR]].concat();
+    let mut command = acp_traces(&options);
+    command.env("OTEL_SDK_DISABLED", "True");
+    tour(command);
+    assert!(!path.exists());
+}
