@@ -36,6 +36,8 @@ keys! {
         GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS = "gen_ai.usage.cache_read.input_tokens";
         /// Input tokens that went into the provider's cache.
         GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS = "gen_ai.usage.cache_creation.input_tokens";
+        /// Which tokens a metric counts: `input`, `output`.
+        GEN_AI_TOKEN_TYPE = "gen_ai.token.type";
         /// What the user sent, with content capture only: a JSON string.
         GEN_AI_INPUT_MESSAGES = "gen_ai.input.messages";
         /// What the agent said, with content capture only: a JSON string.
@@ -50,6 +52,14 @@ keys! {
         GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
         /// What the tool gave back, with content capture only: a JSON string.
         GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
+    }
+    "GenAI conventions, in development", "https://github.com/open-telemetry/semantic-conventions-genai" {
+        /// Input tokens that went into the provider's cache, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
+        GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.usage.cache_write.input_tokens";
+        /// Output tokens that the models thought with, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
+        GEN_AI_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.usage.reasoning.output_tokens";
+        /// What is in the tokens that a metric counts, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only: `unknown`.
+        GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
     }
     "error attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/error.md" {
         /// What kind of error ended the operation: a JSON-RPC code, or one of [`error_type`].
@@ -142,6 +152,8 @@ keys! {
     "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
         /// Updates that `session/load` or `session/resume` replayed; they happened before, and make no spans.
         ACP_SESSION_REPLAYED_UPDATES = "acp.session.replayed_updates";
+        /// The session that `session/fork` made of another.
+        ACP_SESSION_FORK_ID = "acp.session.fork.id";
     }
     "ACP, session modes", "https://agentclientprotocol.com/protocol/v1/session-modes" {
         /// The mode that the session is in now.

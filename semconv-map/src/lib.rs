@@ -45,6 +45,7 @@
 //! | plan, mode, config options, notice, compaction | event of the turn | | [`keys::event`] |
 //! | `usage_update`, `usage` of the answer | attributes of the turn | | [`acp::prompt_turn`] |
 //! | updates that `session/load` replays | a count on the span of `session/load` | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
+//! | any of these | values of [metrics](metric) | | [`metric`] |
 //! | text of messages and thoughts | the time of the first; with content capture, messages | | [`messages`] |
 //!
 //! Single values: [`finish_reason`](mod@finish_reason), [`tool_type`](mod@tool_type),
@@ -65,13 +66,21 @@
 //! # Which conventions
 //!
 //! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release with the GenAI part in it.
-//! [`Profile::V1_39`] has the names and the shapes of v1.39.0. Give [`Profile::schema_url`] to the instrumentation scope.
+//! [`Profile::V1_39`] has the names and the shapes of v1.39.0, [`Profile::GENAI_DEV`] those of the repository that the GenAI
+//! part moved to, which has no release yet. Give [`Profile::schema_url`] to the instrumentation scope.
 //!
 //! # Trace context
 //!
 //! A request of the client that names a `traceparent` in its `_meta` begins a span below that, and its `baggage` is given
 //! out with the span: see [`trace_context`]. The tracker never changes a line; for who wants to pass on the context of a
 //! span, [`trace_context::inject`] says which bytes to put where.
+//!
+//! # Metrics
+//!
+//! Where [`Policy::record_metrics`] says so, turns, tool calls, requests, permissions and sessions are measured as well:
+//! [`metric`] has each with its unit and its buckets.
+//!
+#![doc = include_str!("decisions.md")]
 #![no_std]
 
 extern crate alloc;
@@ -81,6 +90,7 @@ pub mod attribute;
 pub mod finish_reason;
 pub mod keys;
 pub mod messages;
+pub mod metric;
 pub mod policy;
 pub mod span;
 pub mod tool_type;

@@ -1,6 +1,8 @@
 //! What the conventions leave open, and what belongs to whoever runs the observer.
 use crate::keys;
+use crate::metric::{self, Row};
 use alloc::borrow::Cow;
+use core::hash::{Hash, Hasher};
 
 /// A release of the semantic conventions, as data: what differs between releases is looked up here and nowhere else.
 ///
@@ -10,13 +12,25 @@ use alloc::borrow::Cow;
 /// assert_eq!(Profile::default(), Profile::V1_41);
 /// assert_eq!(Profile::V1_41.schema_url(), "https://opentelemetry.io/schemas/1.41.1");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Profile {
     schema_url: &'static str,
     pub(crate) agent_version: &'static str,
     pub(crate) cache_read_tokens: Option<&'static str>,
     pub(crate) cache_write_tokens: Option<&'static str>,
+    pub(crate) reasoning_tokens: Option<&'static str>,
     pub(crate) client_tools: ClientTools,
+    pub(crate) tool_content: ToolContent,
+    pub(crate) metrics: [&'static [Row]; 2],
+}
+
+/// What a tool's arguments and result are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolContent {
+    /// Any JSON value.
+    Any,
+    /// An object; another value becomes the member `value` of one.
+    Object,
 }
 
 /// How a profile reads the agent's `fs/*` and `terminal/*` requests.
@@ -35,7 +49,10 @@ impl Profile {
         agent_version: keys::ACP_AGENT_VERSION,
         cache_read_tokens: None,
         cache_write_tokens: None,
+        reasoning_tokens: None,
         client_tools: ClientTools::ExecuteTool,
+        tool_content: ToolContent::Any,
+        metrics: metric::V1_39,
     };
 
     /// Semantic conventions v1.41.1, the last release whose GenAI part is not moved elsewhere; the default.
@@ -44,7 +61,25 @@ impl Profile {
         agent_version: keys::GEN_AI_AGENT_VERSION,
         cache_read_tokens: Some(keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS),
         cache_write_tokens: Some(keys::GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS),
+        reasoning_tokens: None,
         client_tools: ClientTools::Protocol,
+        tool_content: ToolContent::Any,
+        metrics: metric::V1_41,
+    };
+
+    /// The GenAI conventions as they stand after they left the others, at commit `06ec68e` of 2026-10-07. They have no
+    /// release, and their names may change.
+    ///
+    /// Spec: [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai)
+    pub const GENAI_DEV: Self = Self {
+        schema_url: "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
+        agent_version: keys::GEN_AI_AGENT_VERSION,
+        cache_read_tokens: Some(keys::GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS),
+        cache_write_tokens: Some(keys::GEN_AI_USAGE_CACHE_WRITE_INPUT_TOKENS),
+        reasoning_tokens: Some(keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS),
+        client_tools: ClientTools::Protocol,
+        tool_content: ToolContent::Object,
+        metrics: metric::DEV,
     };
 
     /// The schema of the names, for the instrumentation scope.
@@ -52,6 +87,21 @@ impl Profile {
     /// Spec: [Schema URL](https://opentelemetry.io/docs/specs/otel/schemas/#schema-url)
     pub fn schema_url(&self) -> &'static str {
         self.schema_url
+    }
+}
+
+/// There is one profile of each schema.
+impl PartialEq for Profile {
+    fn eq(&self, other: &Self) -> bool {
+        self.schema_url == other.schema_url
+    }
+}
+
+impl Eq for Profile {}
+
+impl Hash for Profile {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.schema_url.hash(state);
     }
 }
 
@@ -90,6 +140,8 @@ pub struct Policy {
     pub network_transport: Option<Cow<'static, str>>,
     /// Whether prompts, answers, tool arguments and results, titles, paths, commands and error messages are recorded.
     pub record_content: bool,
+    /// Whether [metrics](crate::metric) are recorded.
+    pub record_metrics: bool,
 }
 
 /// How a stop reason becomes a finish reason. `acp.stop_reason` always has the agent's own word.
@@ -125,6 +177,9 @@ pub enum ToolTypePolicy {
     Omit,
     /// By the table of [`tool_type`](mod@crate::tool_type).
     ByKind,
+    /// By where it ran, as the conventions mean it: `function` where the agent asked the client for files or terminals
+    /// while it was the only one that ran, else `extension`.
+    ByExecution,
 }
 
 /// What the counts in an agent's prompt response mean: the specification's words say the session, most agents the turn.

@@ -1,7 +1,8 @@
-//! What a [`Tracker`](crate::Tracker) gives out: spans that start, spans that end, and events in between.
+//! What a [`Tracker`](crate::Tracker) gives out: spans that start, spans that end, events in between, metrics.
 //!
 //! Spec: [Span](https://opentelemetry.io/docs/specs/otel/trace/api/#span)
 use crate::attribute::Attribute;
+use crate::metric::Measurement;
 use crate::trace_context::{Baggage, TraceContext};
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -21,6 +22,8 @@ pub enum Record {
     Event(SpanEvent),
     /// A span ends.
     End(SpanEnd),
+    /// Something was measured.
+    Metric(Measurement),
 }
 
 /// Names a span towards the caller; unique for the life of a [`Tracker`](crate::Tracker).

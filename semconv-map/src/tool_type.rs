@@ -1,7 +1,8 @@
-//! Where a tool runs, guessed from what kind of tool it is.
+//! Where a tool runs.
 //!
 //! The conventions' `gen_ai.tool.type` says where a tool runs, ACP's `kind` what it does, so by default no type is
-//! recorded. [`ToolTypePolicy::ByKind`] selects this table:
+//! recorded. [`ToolTypePolicy::ByExecution`] goes by who was seen to do the work: `function` for the client, which the
+//! agent asked for files or terminals; else `extension`, the agent. [`ToolTypePolicy::ByKind`] selects this table:
 //!
 //! | ACP `kind` | `gen_ai.tool.type` |
 //! |---|---|
@@ -14,21 +15,25 @@
 use crate::policy::ToolTypePolicy;
 use acp_types::v1::tool_calls::ToolKind;
 
-/// The tool type for a kind, if the policy wants one.
+/// The tool type for a kind and whether the client did the work, if the policy wants one.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::ToolKind;
 /// use semconv_map::{policy::ToolTypePolicy, tool_type::tool_type};
 ///
-/// assert_eq!(tool_type(&ToolKind::Read, ToolTypePolicy::ByKind), Some("datastore"));
-/// assert_eq!(tool_type(&ToolKind::Read, ToolTypePolicy::Omit), None);
+/// assert_eq!(tool_type(&ToolKind::Read, true, ToolTypePolicy::ByKind), Some("datastore"));
+/// assert_eq!(tool_type(&ToolKind::Read, true, ToolTypePolicy::ByExecution), Some("function"));
+/// assert_eq!(tool_type(&ToolKind::Read, true, ToolTypePolicy::Omit), None);
 /// ```
-pub fn tool_type(kind: &ToolKind, policy: ToolTypePolicy) -> Option<&'static str> {
-    let by_kind = match kind {
-        ToolKind::Read | ToolKind::Search | ToolKind::Fetch => "datastore",
-        _ => "extension",
-    };
-    (policy == ToolTypePolicy::ByKind).then_some(by_kind)
+pub fn tool_type(kind: &ToolKind, by_client: bool, policy: ToolTypePolicy) -> Option<&'static str> {
+    match (policy, kind) {
+        (ToolTypePolicy::Omit, _) => None,
+        (ToolTypePolicy::ByExecution, _) if by_client => Some("function"),
+        (ToolTypePolicy::ByKind, ToolKind::Read | ToolKind::Search | ToolKind::Fetch) => {
+            Some("datastore")
+        }
+        _ => Some("extension"),
+    }
 }
 
 #[cfg(test)]
@@ -52,8 +57,12 @@ mod tests {
         assert!(table.iter().map(|row| row.0).eq(ToolKind::NAMES.iter().copied()));
         for (given, expected) in table.into_iter().chain([("newer", "extension")]) {
             let kind = ToolKind::from(given);
-            assert_eq!(tool_type(&kind, ToolTypePolicy::ByKind), Some(expected), "{given}");
-            assert_eq!(tool_type(&kind, ToolTypePolicy::Omit), None, "{given}");
+            for (by_client, by_execution) in [(true, "function"), (false, "extension")] {
+                let with = |policy| tool_type(&kind, by_client, policy);
+                assert_eq!(with(ToolTypePolicy::ByKind), Some(expected), "{given}");
+                assert_eq!(with(ToolTypePolicy::ByExecution), Some(by_execution), "{given}");
+                assert_eq!(with(ToolTypePolicy::Omit), None, "{given}");
+            }
         }
     }
 }

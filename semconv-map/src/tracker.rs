@@ -5,6 +5,7 @@ use crate::acp::prompt_turn::TurnEnd;
 use crate::acp::tool_call::ToolEnd;
 use crate::attribute::Attributes;
 use crate::keys::{self, end, error_type};
+use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Record, SpanHandle, Status};
 use alloc::borrow::Cow;
@@ -56,6 +57,8 @@ pub struct Counters {
     pub dropped_spans: u64,
     /// Events that did not fit into the limits.
     pub dropped_events: u64,
+    /// Values of metrics that did not fit into the limits.
+    pub dropped_metrics: u64,
 }
 
 /// How much a [`Tracker`] keeps at most.
@@ -180,6 +183,7 @@ struct OpenRequest {
 enum Work {
     Initialize,
     NewSession,
+    ForkSession,
     LoadSession(String),
     SetConfigOption(String),
     EndSession(String),
@@ -195,6 +199,7 @@ impl Work {
         let work = match (direction, method) {
             (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
             (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
+            (Direction::ClientToAgent, "session/fork") => Some(Self::ForkSession),
             (Direction::ClientToAgent, "session/load" | "session/resume") => {
                 session().map(Self::LoadSession)
             }
@@ -221,12 +226,12 @@ impl Tracker {
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
             peeks: PeekCache::new(updates::MEMBERS),
+            spans: Spans::new(limits, &policy),
             policy,
             limits,
             counters: Counters::default(),
             now: Duration::ZERO,
             peers: Peers::default(),
-            spans: Spans::new(limits),
             requests: BTreeMap::new(),
             sessions: Sessions::new(limits.sessions),
         }
@@ -253,6 +258,7 @@ impl Tracker {
             }
             Kind::Response => self.on_response(direction.opposite(), &message),
         }
+        self.measure_sessions();
     }
 
     /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
@@ -272,8 +278,17 @@ impl Tracker {
             }
             session.end_tools(policy, spans, now, ToolEnd::Closed(reason), |_| true);
         }
-        self.sessions = Sessions::new(self.limits.sessions);
+        self.sessions.clear();
+        self.measure_sessions();
         self.peers = Peers::default();
+    }
+
+    fn measure_sessions(&mut self) {
+        let change = self.sessions.take_change();
+        if change != 0 {
+            let metric = &metric::ACP_SESSION_ACTIVE;
+            self.spans.measure(self.now, metric, change, Attributes::default());
+        }
     }
 
     /// The next record, in the order of what happened; call it until it gives nothing.
@@ -293,7 +308,8 @@ impl Tracker {
     /// What was not recorded so far.
     pub fn counters(&self) -> Counters {
         let (dropped_spans, dropped_events) = (self.spans.dropped_spans, self.spans.dropped_events);
-        Counters { dropped_spans, dropped_events, ..self.counters }
+        let dropped_metrics = self.spans.dropped_metrics;
+        Counters { dropped_spans, dropped_events, dropped_metrics, ..self.counters }
     }
 
     fn on_notification(

@@ -28,13 +28,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use jsonrpc_core::{ErrorObject, RequestId, peek_member, wire};
 
-/// The method as it may stand in a span's name: nothing for one that the protocol does not define.
+/// The method as it may stand in a span's name: nothing for one that neither version of the protocol defines, be it as
+/// unstable.
 pub(crate) fn known_method(direction: Direction, method: &str) -> Option<&'static str> {
     let receiver = match direction {
         Direction::ClientToAgent => methods::Direction::ToAgent,
         Direction::AgentToClient => methods::Direction::ToClient,
     };
-    methods::find(methods::V1, receiver, method).map(|known| known.name)
+    let mut versions = [methods::V1, methods::V2].into_iter();
+    let known = versions.find_map(|version| methods::find(version, receiver, method));
+    known.map(|known| known.name)
 }
 
 /// The kind of span that a request is.
@@ -197,6 +200,13 @@ impl Peers {
         attributes.set(keys::GEN_AI_OPERATION_NAME, operation);
         attributes.set_some(keys::GEN_AI_CONVERSATION_ID, session.map(clip));
         attributes.set_some(keys::GEN_AI_AGENT_NAME, self.agent_name().map(String::from));
+    }
+
+    /// What a metric says that is not of a span.
+    pub(crate) fn metric_attributes(&self) -> Attributes {
+        let mut attributes = Attributes::default();
+        attributes.set_some(keys::GEN_AI_AGENT_NAME, self.agent_name().map(String::from));
+        attributes
     }
 
     pub(crate) fn set_protocol_version(&self, attributes: &mut Attributes) {

@@ -115,6 +115,18 @@ impl From<&Cost> for Money {
     }
 }
 
+impl Money {
+    /// What was added, never negative; nothing for another currency.
+    pub(crate) fn since(&self, before: &Self) -> Option<f64> {
+        let is_comparable = before.currency.is_none() || before.currency == self.currency;
+        is_comparable.then(|| (self.amount - before.amount).max(0.0))
+    }
+
+    pub(crate) fn currency(&self) -> Option<String> {
+        self.currency.clone()
+    }
+}
+
 /// What the agent says at the end of a turn: the answer to the prompt, or in version 2 that the session is idle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
@@ -234,11 +246,8 @@ impl Turn {
         let Some(cost) = &self.cost else { return };
         attributes.set(keys::ACP_COST_AMOUNT, cost.amount);
         attributes.set_some(keys::ACP_COST_CURRENCY, cost.currency.clone());
-        let comparable =
-            |before: &&Money| before.currency.is_none() || before.currency == cost.currency;
-        if let Some(before) = self.cost_before.as_ref().filter(comparable) {
-            attributes.set(keys::ACP_COST_TURN_AMOUNT, (cost.amount - before.amount).max(0.0));
-        }
+        let added = self.cost_before.as_ref().and_then(|before| cost.since(before));
+        attributes.set_some(keys::ACP_COST_TURN_AMOUNT, added);
     }
 }
 
@@ -280,6 +289,7 @@ pub(crate) struct Tokens {
     output: u64,
     cached_read: Option<u64>,
     cached_write: Option<u64>,
+    thought: Option<u64>,
 }
 
 fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &mut Attributes) {
@@ -294,6 +304,7 @@ fn set_usage(policy: &Policy, usage: &Usage, before: &mut Tokens, attributes: &m
     for (key, tokens) in [
         (policy.profile.cache_read_tokens, turn.cached_read),
         (policy.profile.cache_write_tokens, turn.cached_write),
+        (policy.profile.reasoning_tokens, turn.thought),
     ] {
         if let Some(key) = key {
             attributes.set_some(key, tokens.map(count));
@@ -320,6 +331,7 @@ impl Tokens {
             output: usage.output_tokens.saturating_add(thought),
             cached_read: read,
             cached_write: write,
+            thought: usage.thought_tokens,
         }
     }
 
@@ -332,10 +344,11 @@ impl Tokens {
             output: self.output.saturating_sub(before.output),
             cached_read: since(self.cached_read, before.cached_read),
             cached_write: since(self.cached_write, before.cached_write),
+            thought: since(self.thought, before.thought),
         }
     }
 }
 
-fn count(tokens: u64) -> i64 {
+pub(crate) fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }

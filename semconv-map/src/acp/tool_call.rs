@@ -13,7 +13,7 @@
 //! | `gen_ai.tool.name` | see [`tool_name`] |
 //! | `acp.tool.kind` | `kind`, as the agent said last |
 //! | `gen_ai.tool.type` | by policy, see [`tool_type`](crate::tool_type) |
-//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content`; `acp.tool.title`; `acp.tool.locations` |
+//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in development: what is no object becomes the member `value` of one); `acp.tool.title`; `acp.tool.locations` |
 //!
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
@@ -21,7 +21,7 @@ use super::lifecycle::Peers;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::keys;
 use crate::messages::{MAX_PATH_BYTES, location, tool_content};
-use crate::policy::Policy;
+use crate::policy::{Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
 use crate::tracker::CloseReason;
@@ -174,6 +174,8 @@ pub(crate) struct OpenToolCall {
     pub(crate) span: SpanHandle,
     /// The prompt that it belongs to.
     pub(crate) turn: Option<RequestId>,
+    /// The agent asked the client for files or terminals while it was the only one that ran.
+    pub(crate) is_by_client: bool,
     started: Started,
     name: Option<String>,
     kind: Option<ToolKind>,
@@ -208,7 +210,8 @@ impl OpenToolCall {
         started: Started,
     ) -> Self {
         let content = policy.record_content.then(Box::default);
-        Self { span, turn, started, name: None, kind: None, content }
+        let is_by_client = false;
+        Self { span, turn, is_by_client, started, name: None, kind: None, content }
     }
 
     /// Keeps what is new.
@@ -237,11 +240,12 @@ impl OpenToolCall {
             renamed = (name != self.started.name).then(|| span_name(&name));
             attributes.set(keys::GEN_AI_TOOL_NAME, name);
         }
-        let tool_type = tool_type(self.kind.as_ref().unwrap_or(&ToolKind::Other), policy.tool_type);
+        let kind = self.kind.as_ref().unwrap_or(&ToolKind::Other);
+        let tool_type = tool_type(kind, self.is_by_client, policy.tool_type);
         attributes.set_some(keys::GEN_AI_TOOL_TYPE, tool_type);
         attributes.set_some(keys::ACP_TOOL_KIND, self.kind.map(|kind| clip(kind.as_str())));
         if let Some(content) = self.content {
-            content.set(&mut attributes);
+            content.set(policy.profile.tool_content, &mut attributes);
         }
         (renamed, how.set(&mut attributes), attributes)
     }
@@ -266,11 +270,16 @@ impl Content {
         }
     }
 
-    fn set(self, attributes: &mut Attributes) {
+    fn set(self, shape: ToolContent, attributes: &mut Attributes) {
+        let shaped = |json: String| match shape {
+            ToolContent::Object if !json.starts_with('{') => format!("{{\"value\":{json}}}"),
+            _ => json,
+        };
         attributes.set_some(keys::ACP_TOOL_TITLE, self.title);
         attributes.set_some(keys::ACP_TOOL_LOCATIONS, self.locations);
-        attributes.set_some(keys::GEN_AI_TOOL_CALL_ARGUMENTS, self.arguments);
-        attributes.set_some(keys::GEN_AI_TOOL_CALL_RESULT, self.result.or(self.produced));
+        attributes.set_some(keys::GEN_AI_TOOL_CALL_ARGUMENTS, self.arguments.map(shaped));
+        let result = self.result.or(self.produced);
+        attributes.set_some(keys::GEN_AI_TOOL_CALL_RESULT, result.map(shaped));
     }
 }
 

@@ -124,6 +124,7 @@ impl Tracker {
         let is_client_tool = call.direction == Direction::AgentToClient
             && client_request::is_client_tool(call.method);
         let (name, kind, attributes) = if is_client_tool {
+            self.note_client_tool(call.session);
             client_request::start(&self.policy, &self.peers, call, params)
         } else {
             let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
@@ -146,6 +147,17 @@ impl Tracker {
             None => self.sessions.only_turn(),
         };
         turn.map_or(Parent::Root, |turn| Parent::Span(turn.span))
+    }
+
+    /// The client does work for the tool call that runs.
+    fn note_client_tool(&mut self, session: Option<&str>) {
+        let session = session.and_then(|session| self.sessions.get_mut(session));
+        if let Some(session) = session
+            && let Some(span) = session.only_tool().map(|tool| tool.span)
+            && let Some(tool) = session.tools.values_mut().find(|tool| tool.span == span)
+        {
+            tool.is_by_client = true;
+        }
     }
 
     fn end_turn(
@@ -217,11 +229,12 @@ impl Tracker {
                 self.peers.set_protocol_version(attributes);
             }
             Work::NewSession => self.on_new_session(result, attributes),
-            Work::LoadSession(id) | Work::SetConfigOption(id) => {
-                if let Some(session) = self.sessions.get_or_insert(&id) {
-                    session.on_options(result);
-                }
+            Work::ForkSession => self.on_fork(result, attributes),
+            Work::LoadSession(id) => {
+                self.on_options(&id, result);
+                self.sessions.set_active(&id, true);
             }
+            Work::SetConfigOption(id) => self.on_options(&id, result),
             Work::EndSession(id) => self.on_session_ended(&id),
             Work::Permission { options, asked, tool } => {
                 self.on_permission(result, &options, asked, tool, attributes);
@@ -241,13 +254,32 @@ impl Tracker {
             return;
         };
         attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(&id));
-        if let Some(session) = self.sessions.get_or_insert(&id) {
-            session.on_options(result);
+        self.on_options(&id, result);
+        if let Some(session) = self.sessions.get_mut(&id) {
             session.cost.get_or_insert_default();
+        }
+        self.sessions.set_active(&id, true);
+    }
+
+    /// A session begins with what another had; the span belongs to that one.
+    fn on_fork(&mut self, result: &str, attributes: &mut Attributes) {
+        let Some(id) = member(result, "sessionId") else {
+            self.counters.undecodable += 1;
+            return;
+        };
+        attributes.set(keys::ACP_SESSION_FORK_ID, clip(&id));
+        self.on_options(&id, result);
+        self.sessions.set_active(&id, true);
+    }
+
+    fn on_options(&mut self, id: &str, result: &str) {
+        if let Some(session) = self.sessions.get_or_insert(id) {
+            session.on_options(result);
         }
     }
 
     fn on_session_ended(&mut self, id: &str) {
+        self.sessions.set_active(id, false);
         let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.end_tools(policy, spans, now, ToolEnd::TurnEnd, |tool| tool.turn.is_none());

@@ -30,6 +30,8 @@ pub(super) struct Session {
     pub(super) loading: usize,
     /// The updates they replayed.
     pub(super) replayed: i64,
+    /// Whether it was made or loaded, and not closed.
+    is_active: bool,
     /// When it was last heard of, in messages.
     pub(super) last_seen: u64,
 }
@@ -182,11 +184,32 @@ pub(super) struct Sessions {
     sessions: BTreeMap<String, Session>,
     limit: usize,
     messages: u64,
+    /// How many more sessions are active than when that was last asked.
+    change: i64,
 }
 
 impl Sessions {
     pub(super) fn new(limit: usize) -> Self {
-        Self { sessions: BTreeMap::new(), limit, messages: 0 }
+        Self { sessions: BTreeMap::new(), limit, messages: 0, change: 0 }
+    }
+
+    /// How many more sessions are active than at the last call; negative for fewer.
+    pub(super) fn take_change(&mut self) -> i64 {
+        core::mem::take(&mut self.change)
+    }
+
+    /// Notes that a session was made or loaded, or closed.
+    pub(super) fn set_active(&mut self, id: &str, is_active: bool) {
+        let Some(session) = self.get_mut(id) else { return };
+        let before = core::mem::replace(&mut session.is_active, is_active);
+        self.change += i64::from(is_active) - i64::from(before);
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        while let Some((_, session)) = self.sessions.pop_first() {
+            self.change -= i64::from(session.is_active);
+        }
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&Session> {
@@ -215,8 +238,10 @@ impl Sessions {
         self.get_mut(id)
     }
 
-    pub(super) fn remove(&mut self, id: &str) -> Option<Session> {
-        self.sessions.remove(cut(id, MAX_NAME_BYTES))
+    pub(super) fn remove(&mut self, id: &str) {
+        if let Some(session) = self.sessions.remove(cut(id, MAX_NAME_BYTES)) {
+            self.change -= i64::from(session.is_active);
+        }
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
@@ -233,7 +258,7 @@ impl Sessions {
         let idle = self.sessions.iter().filter(|(_, session)| session.is_idle());
         let oldest = idle.min_by_key(|(_, session)| session.last_seen).map(|(id, _)| id.clone());
         if let Some(id) = oldest {
-            self.sessions.remove(&id);
+            self.remove(&id);
         }
     }
 }

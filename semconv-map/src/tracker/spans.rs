@@ -2,6 +2,8 @@
 use super::Limits;
 use crate::attribute::{Attribute, Attributes};
 use crate::keys;
+use crate::metric::{Measured, Measurement, Metric, MetricValue, Row};
+use crate::policy::Policy;
 use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use crate::trace_context::Baggage;
 use alloc::borrow::Cow;
@@ -21,18 +23,30 @@ pub(super) struct Spans {
     last: u64,
     pub(super) dropped_spans: u64,
     pub(super) dropped_events: u64,
+    pub(super) dropped_metrics: u64,
+    /// The metrics of spans, where metrics are recorded.
+    rows: Option<[&'static [Row]; 2]>,
 }
 
 #[derive(Debug)]
 struct Open {
     parent: Option<SpanHandle>,
     events: usize,
+    measured: Option<Measured>,
 }
 
 impl Spans {
-    pub(super) fn new(limits: Limits) -> Self {
-        let (queue, open) = (VecDeque::new(), BTreeMap::new());
-        Self { limits, queue, open, last: 0, dropped_spans: 0, dropped_events: 0 }
+    pub(super) fn new(limits: Limits, policy: &Policy) -> Self {
+        Self {
+            limits,
+            queue: VecDeque::new(),
+            open: BTreeMap::new(),
+            last: 0,
+            dropped_spans: 0,
+            dropped_events: 0,
+            dropped_metrics: 0,
+            rows: policy.record_metrics.then_some(policy.profile.metrics),
+        }
     }
 
     pub(super) fn poll(&mut self) -> Option<Record> {
@@ -63,8 +77,14 @@ impl Spans {
             Parent::Span(span) => Some(*span),
             Parent::Root | Parent::Remote(_) => None,
         };
-        self.open.insert(span, Open { parent: parent_span, events: 0 });
         let attributes = attributes.0;
+        let measured = self.rows.and_then(|rows| Measured::start(rows, time, kind, &attributes));
+        let counted = measured.as_ref().is_some_and(Measured::is_tool_call);
+        let turn = parent_span.filter(|_| counted).and_then(|parent| self.open.get_mut(&parent));
+        if let Some(turn) = turn.and_then(|turn| turn.measured.as_mut()) {
+            turn.tool_calls += 1;
+        }
+        self.open.insert(span, Open { parent: parent_span, events: 0, measured });
         self.queue.push_back(Record::Start(SpanStart {
             span,
             parent,
@@ -126,8 +146,36 @@ impl Spans {
     }
 
     fn push_end(&mut self, end: SpanEnd) {
-        self.open.remove(&end.span);
+        let measured = self.open.remove(&end.span).and_then(|open| open.measured);
+        let measured = measured.zip(self.rows);
+        let measured = measured.map(|(span, rows)| span.end(rows, end.time, &end.attributes));
+        let (span, time) = (Some(end.span), end.time);
         self.queue.push_back(Record::End(end));
+        for (metric, value, attributes) in measured.into_iter().flatten() {
+            self.push_metric(Measurement { metric, value, time, span, attributes });
+        }
+    }
+
+    /// Measures something that is not of a span, if metrics are recorded.
+    pub(super) fn measure(
+        &mut self,
+        time: Duration,
+        metric: &'static Metric,
+        value: impl Into<MetricValue>,
+        attributes: Attributes,
+    ) {
+        if self.rows.is_some() {
+            let (value, attributes) = (value.into(), attributes.0);
+            self.push_metric(Measurement { metric, value, time, span: None, attributes });
+        }
+    }
+
+    fn push_metric(&mut self, measured: Measurement) {
+        if self.used() < self.limits.records {
+            self.queue.push_back(Record::Metric(measured));
+        } else {
+            self.dropped_metrics += 1;
+        }
     }
 
     fn used(&self) -> usize {

@@ -1,11 +1,12 @@
 //! What the agent reports of a session.
 use super::{Tracker, member};
-use crate::acp::prompt_turn::{Answer, Money};
+use crate::acp::prompt_turn::{Answer, Money, count};
 use crate::acp::tool_call::{OpenToolCall, Report};
 use crate::attribute::{Attributes, clip};
 use crate::keys::{self, event};
+use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
-use acp_types::v1::agent_plan::{Plan, PlanEntryStatus};
+use acp_types::v1::agent_plan::{PlanEntry, PlanEntryStatus, PlanUpdateContent};
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use jsonrpc_core::JsonStr;
 
@@ -25,7 +26,17 @@ impl Tracker {
         };
         let now = self.now;
         let is_text = matches!(&*kind, "agent_message_chunk" | "agent_thought_chunk");
-        let is_work = is_text || matches!(&*kind, "tool_call" | "tool_call_update" | "plan");
+        let is_work = is_text
+            || matches!(
+                &*kind,
+                "tool_call"
+                    | "tool_call_update"
+                    | "tool_call_content_chunk"
+                    | "plan"
+                    | "plan_update"
+                    | "agent_message"
+                    | "agent_thought"
+            );
         if let Some(session) = self.sessions.get_mut(&id) {
             if session.is_replaying() {
                 if is_work || kind == "user_message_chunk" {
@@ -51,6 +62,8 @@ impl Tracker {
             "agent_message_chunk"
             | "agent_thought_chunk"
             | "plan"
+            | "plan_update"
+            | "plan_removed"
             | "current_mode_update"
             | "usage_update"
             | "notice"
@@ -69,7 +82,17 @@ impl Tracker {
             SessionUpdate::AgentMessageChunk(chunk) => self.on_chunk(id, false, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.on_chunk(id, true, chunk),
             SessionUpdate::Plan(plan) => {
-                set_plan(plan, &mut attributes);
+                set_plan(&plan.entries, &mut attributes);
+                self.turn_event(id, event::PLAN, attributes);
+            }
+            SessionUpdate::PlanUpdate(update) => {
+                if let PlanUpdateContent::Items(items) = &update.plan {
+                    set_plan(&items.entries, &mut attributes);
+                }
+                self.turn_event(id, event::PLAN, attributes);
+            }
+            SessionUpdate::PlanRemoved(_) => {
+                set_plan(&[], &mut attributes);
                 self.turn_event(id, event::PLAN, attributes);
             }
             SessionUpdate::CurrentModeUpdate(mode) => {
@@ -99,11 +122,22 @@ impl Tracker {
 
     fn on_usage(&mut self, id: &str, usage: &UsageUpdate) {
         let Some(session) = self.sessions.get_or_insert(id) else { return };
-        if let Some(cost) = &usage.cost {
-            session.cost = Some(Money::from(&**cost));
-        }
+        let cost = usage.cost.as_ref().map(|cost| Money::from(&**cost));
+        let before = cost.clone().and_then(|cost| session.cost.replace(cost));
         if let Some(turn) = session.turn() {
             turn.on_usage(usage);
+        }
+        for (metric, tokens) in [
+            (&metric::ACP_SESSION_CONTEXT_USED, usage.used),
+            (&metric::ACP_SESSION_CONTEXT_SIZE, usage.size),
+        ] {
+            self.spans.measure(self.now, metric, count(tokens), self.peers.metric_attributes());
+        }
+        let Some((cost, before)) = cost.zip(before) else { return };
+        if let Some(added) = cost.since(&before).filter(|added| *added > 0.0) {
+            let mut attributes = self.peers.metric_attributes();
+            attributes.set_some(keys::ACP_COST_CURRENCY, cost.currency());
+            self.spans.measure(self.now, &metric::ACP_SESSION_COST, added, attributes);
         }
     }
 
@@ -164,11 +198,11 @@ impl Tracker {
     }
 }
 
-fn set_plan(plan: &Plan, attributes: &mut Attributes) {
-    let completed =
-        plan.entries.iter().filter(|entry| entry.status == PlanEntryStatus::Completed).count();
+fn set_plan(entries: &[PlanEntry], attributes: &mut Attributes) {
+    let is_completed = |entry: &&PlanEntry| entry.status == PlanEntryStatus::Completed;
+    let completed = entries.iter().filter(is_completed).count();
     for (key, count) in
-        [(keys::ACP_PLAN_ENTRIES, plan.entries.len()), (keys::ACP_PLAN_COMPLETED, completed)]
+        [(keys::ACP_PLAN_ENTRIES, entries.len()), (keys::ACP_PLAN_COMPLETED, completed)]
     {
         attributes.set(key, i64::try_from(count).unwrap_or(i64::MAX));
     }

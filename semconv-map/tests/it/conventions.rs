@@ -2,7 +2,8 @@
 //!
 //! The names of each span, their types and what is required are those of the registry
 //! [v1.41.1](https://github.com/open-telemetry/semantic-conventions/tree/v1.41.1/model) and
-//! [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model).
+//! [v1.39.0](https://github.com/open-telemetry/semantic-conventions/tree/v1.39.0/model), and those of
+//! [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai) as of 2026-10-07.
 use crate::golden::{recordings, replay};
 use crate::spans::Span;
 use semconv_map::{AttributeValue, Policy, Profile};
@@ -36,6 +37,14 @@ const INVOKE_AGENT_V1_41: &[Name] = &[
     ("gen_ai.agent.version", Type::String),
     ("gen_ai.usage.cache_creation.input_tokens", Type::Int),
     ("gen_ai.usage.cache_read.input_tokens", Type::Int),
+];
+
+/// What `invoke_agent` has in development.
+const INVOKE_AGENT_DEV: &[Name] = &[
+    ("gen_ai.agent.version", Type::String),
+    ("gen_ai.usage.cache_read.input_tokens", Type::Int),
+    ("gen_ai.usage.cache_write.input_tokens", Type::Int),
+    ("gen_ai.usage.reasoning.output_tokens", Type::Int),
 ];
 
 const EXECUTE_TOOL: &[Name] = &[
@@ -72,8 +81,11 @@ const REQUEST: &[Name] = &[
 #[test]
 fn each_attribute_is_one_of_its_span() {
     let mut seen = 0;
-    for (profile, newer) in [(Profile::V1_39, [].as_slice()), (Profile::V1_41, INVOKE_AGENT_V1_41)]
-    {
+    for (profile, newer) in [
+        (Profile::V1_39, [].as_slice()),
+        (Profile::V1_41, INVOKE_AGENT_V1_41),
+        (Profile::GENAI_DEV, INVOKE_AGENT_DEV),
+    ] {
         for (name, recording) in recordings() {
             let mut policy = Policy::default();
             policy.profile = profile;

@@ -5,10 +5,10 @@ use semconv_map::span::{Parent, SpanKind};
 use semconv_map::{Counters, Policy};
 use serde_json::json;
 
-/// Each request of the protocol is a span; notifications are none.
+/// Each request of the protocol is a span, unstable ones and those of version 2 as well; notifications are none.
 #[test]
 fn each_method_has_its_span() {
-    for method in methods::V1 {
+    for method in methods::V1.iter().chain(methods::V2) {
         let (sender, kind) = match method.direction {
             methods::Direction::ToAgent => (C2A, SpanKind::Client),
             methods::Direction::ToClient => (A2C, SpanKind::Server),
@@ -61,6 +61,20 @@ fn an_unknown_method_is_a_span_without_its_name() {
         assert_eq!(span.str("rpc.response.status_code"), Some("-32601"), "{method}");
         assert_eq!(run.tracker.counters(), Counters::default(), "{method}");
     }
+}
+
+/// The span of a fork belongs to the session that was there, and names the one that came.
+#[test]
+fn a_fork_names_both_sessions() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(1, "session/fork", json!({ "sessionId": "s", "cwd": "/" })));
+    let model = json!([{ "id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big", "options": [] }]);
+    run.line(A2C, &result(1, json!({ "sessionId": "t", "configOptions": model })));
+    let fork = run.span("session/fork");
+    assert_eq!(fork.str("gen_ai.conversation.id"), Some("s"));
+    assert_eq!(fork.str("acp.session.fork.id"), Some("t"));
+    run.line(C2A, &prompt(2, "t"));
+    assert_eq!(run.span("invoke_agent").str("gen_ai.request.model"), Some("big"));
 }
 
 #[test]

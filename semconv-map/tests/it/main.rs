@@ -14,6 +14,7 @@ mod inject;
 mod lifecycle;
 mod limits;
 mod lines;
+mod metrics;
 mod permission;
 mod profile;
 mod prompt_turn;

@@ -1,5 +1,6 @@
 use crate::lines::{prompt, request, result, stop, tool};
 use crate::spans::{A2C, C2A, Run};
+use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::SpanKind;
 use semconv_map::{Policy, Profile, SCHEMA_URL};
 use serde_json::json;
@@ -32,6 +33,81 @@ fn the_default_profile_is_v1_41() {
     let read = run.span("fs/read_text_file");
     assert_eq!(read.start.kind, SpanKind::Server);
     assert_eq!(read.get("gen_ai.operation.name"), None);
+}
+
+#[test]
+fn in_development_names_have_moved_on() {
+    assert_eq!(
+        Profile::GENAI_DEV.schema_url(),
+        "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+    );
+    let run = run(Profile::GENAI_DEV);
+    let turn = run.span("invoke_agent coder");
+    assert_eq!(turn.str("gen_ai.agent.version"), Some("1.2"));
+    assert_eq!(turn.i64("gen_ai.usage.cache_read.input_tokens"), Some(3));
+    assert_eq!(turn.i64("gen_ai.usage.cache_write.input_tokens"), Some(0));
+    assert_eq!(turn.get("gen_ai.usage.cache_creation.input_tokens"), None);
+    assert_eq!(turn.get("gen_ai.usage.reasoning.output_tokens"), None, "the agent did not say");
+    assert_eq!(run.span("fs/read_text_file").start.kind, SpanKind::Server);
+}
+
+/// What tools were given and gave back, as each profile writes it.
+#[test]
+fn in_development_tool_content_is_an_object() {
+    let rows = [
+        (json!({ "a": 1 }), r#"{"a":1}"#, r#"{"a":1}"#),
+        (json!("text"), r#""text""#, r#"{"value":"text"}"#),
+        (json!([1]), "[1]", r#"{"value":[1]}"#),
+        (json!(7), "7", r#"{"value":7}"#),
+    ];
+    for (given, any, object) in rows {
+        for (profile, expected) in
+            [(Profile::V1_39, any), (Profile::V1_41, any), (Profile::GENAI_DEV, object)]
+        {
+            let mut policy = Policy::default();
+            policy.profile = profile;
+            policy.record_content = true;
+            let mut run = Run::new(policy);
+            let update = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed", "rawInput": given, "rawOutput": given });
+            run.line(A2C, &crate::lines::update("s", update));
+            let tool = run.span("execute_tool other");
+            assert_eq!(tool.str("gen_ai.tool.call.arguments"), Some(expected), "{given}");
+            assert_eq!(tool.str("gen_ai.tool.call.result"), Some(expected), "{given}");
+        }
+    }
+}
+
+/// Who does the work, as far as it can be seen, and the tool type by that.
+#[test]
+fn a_tool_type_by_execution_says_who_did_the_work() {
+    let mut policy = Policy::default();
+    policy.tool_type = ToolTypePolicy::ByExecution;
+    let mut run = Run::new(policy);
+    let read =
+        |id: i64| request(id, "fs/read_text_file", json!({ "sessionId": "s", "path": "/a" }));
+    run.line(C2A, &prompt(1, "s"));
+    run.line(A2C, &tool("s", "a", "read", "in_progress"));
+    run.line(A2C, &read(7));
+    run.line(A2C, &tool("s", "a", "read", "completed"));
+    run.line(A2C, &tool("s", "b", "edit", "in_progress"));
+    run.line(A2C, &tool("s", "c", "fetch", "in_progress"));
+    run.line(A2C, &read(8));
+    run.line(
+        A2C,
+        &request(
+            9,
+            "session/request_permission",
+            json!({ "sessionId": "s", "toolCall": { "toolCallId": "c" } }),
+        ),
+    );
+    run.line(A2C, &stop(1, "end_turn"));
+    for (name, expected) in [
+        ("execute_tool read", "function"),
+        ("execute_tool edit", "extension"),
+        ("execute_tool fetch", "extension"),
+    ] {
+        assert_eq!(run.span(name).str("gen_ai.tool.type"), Some(expected), "{name}");
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ use crate::lines::{
 };
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
+use semconv_map::metric::{self, MetricValue};
+use semconv_map::policy::ToolTypePolicy;
 use semconv_map::{CloseReason, Direction, Limits, Policy, Profile, Tracker};
 use serde_json::json;
 use std::time::Duration;
@@ -23,6 +25,7 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
         "initialize",
         "session/new",
         "session/load",
+        "session/fork",
         "session/close",
         "session/list",
         "session/set_config_option",
@@ -34,6 +37,7 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
     ]);
     let event = prop::sample::select(vec![
         "plan",
+        "plan_update",
         "usage_update",
         "current_mode_update",
         "notice",
@@ -52,11 +56,13 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
         id.clone().prop_map(|id| result(id, json!(null))),
         session.clone().prop_map(|session| text(session, CANARY)),
         (id.clone(), method, session.clone()).prop_map(|(id, method, session)| {
-            request(id, method, json!({ "sessionId": session, "path": CANARY, "command": CANARY, "protocolVersion": 1 }))
+            let meta = json!({ "baggage": format!("k={CANARY}") });
+            request(id, method, json!({ "_meta": meta, "sessionId": session, "path": CANARY, "command": CANARY, "protocolVersion": 1 }))
         }),
         (session.clone(), event).prop_map(|(session, event)| {
             update(session, json!({
-                "sessionUpdate": event, "entries": [], "used": 1, "size": 2, "cost": { "amount": 1.5, "currency": "USD" },
+                "sessionUpdate": event, "entries": [],
+                "plan": { "type": "items", "planId": "p", "entries": [{ "content": CANARY, "priority": "low", "status": "pending" }] }, "used": 1, "size": 2, "cost": { "amount": 1.5, "currency": "USD" },
                 "currentModeId": "m", "severity": "info", "title": CANARY,
             }))
         }),
@@ -76,11 +82,14 @@ fn reasons() -> impl Strategy<Value = CloseReason> {
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
-    (prop::sample::select(vec![Profile::V1_39, Profile::V1_41]), any::<bool>()).prop_map(
-        |(profile, record_content)| {
+    let profiles = prop::sample::select(vec![Profile::V1_39, Profile::V1_41, Profile::GENAI_DEV]);
+    (profiles, any::<bool>(), any::<bool>()).prop_map(
+        |(profile, record_content, record_metrics)| {
             let mut policy = Policy::default();
             policy.profile = profile;
             policy.record_content = record_content;
+            policy.record_metrics = record_metrics;
+            policy.tool_type = ToolTypePolicy::ByExecution;
             policy
         },
     )
@@ -94,7 +103,7 @@ proptest! {
         lines in prop::collection::vec((lines(), 0..9_u64), 0..80),
         reason in reasons(),
     ) {
-        let record_content = policy.record_content;
+        let (record_content, record_metrics) = (policy.record_content, policy.record_metrics);
         let mut run = Run::new(policy);
         for ((direction, line), now) in lines {
             run.line_at(direction, Duration::from_secs(now), line.as_bytes());
@@ -103,9 +112,17 @@ proptest! {
         let counters = run.tracker.counters();
         prop_assert_eq!((counters.invalid_lines, counters.dropped_spans, counters.dropped_events), (0, 0, 0));
         for span in run.spans.all.values() {
-            let shown = format!("{:?} {:?} {:?}", span.start, span.events, span.end);
+            let attributes: Vec<_> = span.attributes().collect();
+            let shown = format!("{} {attributes:?} {:?} {:?}", span.start.name, span.events, span.end);
             prop_assert!(record_content || !shown.contains(CANARY), "{}", shown);
         }
+        let metrics = format!("{:?}", run.spans.metrics);
+        prop_assert!(!metrics.contains(CANARY), "{}", metrics);
+        prop_assert!(record_metrics || run.spans.metrics.is_empty());
+        prop_assert_eq!(counters.dropped_metrics, 0);
+        let active = run.spans.metrics.iter().filter(|measured| *measured.metric == metric::ACP_SESSION_ACTIVE);
+        let active = active.map(|measured| if let MetricValue::I64(change) = measured.value { change } else { 99 });
+        prop_assert_eq!(active.sum::<i64>(), 0, "sessions stay active");
     }
 
     /// With limits too small for the traffic, what is dropped is counted and the rest keeps its promises.
@@ -117,7 +134,9 @@ proptest! {
     ) {
         let mut limits = Limits::default();
         (limits.sessions, limits.open_spans, limits.records, limits.events_per_span) = sizes;
-        let mut run = Run::of(Tracker::with_limits(Policy::default(), limits));
+        let mut policy = Policy::default();
+        policy.record_metrics = true;
+        let mut run = Run::of(Tracker::with_limits(policy, limits));
         for ((direction, line), polls) in lines {
             run.tracker.handle_line(direction, Duration::ZERO, line.as_bytes());
             if polls {

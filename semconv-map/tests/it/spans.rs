@@ -1,4 +1,5 @@
 //! Runs a tracker, and puts its records together to spans; every run is checked against what a `Record` promises.
+use semconv_map::metric::Measurement;
 use semconv_map::span::{Parent, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use semconv_map::{Attribute, AttributeValue, CloseReason, Direction, Policy, Record, Tracker};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +70,7 @@ impl Run {
 #[derive(Default)]
 pub(crate) struct Spans {
     pub(crate) all: BTreeMap<SpanHandle, Span>,
+    pub(crate) metrics: Vec<Measurement>,
     open: BTreeSet<SpanHandle>,
     last: Duration,
 }
@@ -111,6 +113,15 @@ impl Spans {
                 let (span, time) = (end.span, end.time);
                 self.all.get_mut(&span).unwrap().end = Some(end);
                 self.all[&span].check();
+                time
+            }
+            Record::Metric(measured) => {
+                if let Some(span) = measured.span {
+                    let end = self.all[&span].end.as_ref();
+                    assert_eq!(end.map(|end| end.time), Some(measured.time), "{measured:?}");
+                }
+                let time = measured.time;
+                self.metrics.push(measured);
                 time
             }
             other => panic!("a new kind of record: {other:?}"),
@@ -232,7 +243,7 @@ impl Span {
     }
 }
 
-fn shown(attribute: &Attribute) -> String {
+pub(crate) fn shown(attribute: &Attribute) -> String {
     let value = match &attribute.value {
         AttributeValue::String(text) => format!("{text:?}"),
         AttributeValue::Bool(value) => value.to_string(),

@@ -107,3 +107,44 @@ fn a_version_that_is_only_repeated_is_not_version_2() {
     assert_eq!(turn.str("acp.stop_reason"), Some("end_turn"));
     assert_eq!(turn.i64("acp.protocol.version"), Some(2));
 }
+
+/// A plan that is told whole or in a file, and that goes away.
+#[test]
+fn each_change_of_a_plan_is_an_event() {
+    let entry = |status: &str| json!({ "content": "x", "priority": "low", "status": status });
+    let entries = json!([entry("completed"), entry("cancelled"), entry("pending")]);
+    let rows = [
+        (
+            json!({ "sessionUpdate": "plan_update", "plan": { "type": "items", "planId": "p", "entries": entries } }),
+            2,
+        ),
+        (
+            json!({ "sessionUpdate": "plan_update", "plan": { "type": "file", "planId": "p", "uri": "file:///p" } }),
+            0,
+        ),
+        (json!({ "sessionUpdate": "plan_update", "plan": { "type": "newer" } }), 0),
+        (json!({ "sessionUpdate": "plan_removed", "planId": "p" }), 2),
+    ];
+    for (plan, attributes) in rows {
+        let mut run = v2();
+        run.line(A2C, &accepted());
+        run.line(A2C, &update("s", plan.clone()));
+        let turn = run.span("invoke_agent coder");
+        assert_eq!(turn.event_names(), ["acp.plan"], "{plan}");
+        assert_eq!(turn.events[0].attributes.len(), attributes, "{plan}");
+        assert_eq!(run.tracker.counters(), Counters::default(), "{plan}");
+    }
+}
+
+/// The first sign of work is a piece of it as much as the whole.
+#[test]
+fn each_sign_of_work_is_one() {
+    for kind in ["agent_message", "agent_thought", "plan_update", "tool_call_content_chunk"] {
+        let mut run = v2();
+        run.line(A2C, &accepted());
+        run.line(A2C, &update("s", json!({ "sessionUpdate": kind, "toolCallId": "t", "messageId": "m", "plan": { "type": "newer" } })));
+        run.line(A2C, &state(json!({ "state": "idle", "stopReason": "end_turn" })));
+        let turn = run.span("invoke_agent coder");
+        assert_eq!(turn.f64("acp.prompt.time_to_first_update"), Some(2.0), "{kind}");
+    }
+}

@@ -1,0 +1,221 @@
+//! Metrics: what each measures, in which unit and with which buckets, and which profile has it.
+//!
+//! | metric | unit | what | profile |
+//! |---|---|---|---|
+//! | `gen_ai.client.operation.duration` | s | a turn | each |
+//! | `gen_ai.client.token.usage` | {token} | a turn's tokens, input and output apart | v1.39, v1.41 |
+//! | `gen_ai.client.operation.time_to_first_chunk` | s | as `acp.prompt.time_to_first_update` | v1.41 |
+//! | `gen_ai.client.inference.usage.*` | {token} | a turn's tokens, as counters; modality `unknown` | dev |
+//! | `gen_ai.invoke_agent.duration` | s | a turn | dev |
+//! | `gen_ai.invoke_agent.tool_calls` | {tool_call} | the tool calls of a turn | dev |
+//! | `gen_ai.execute_tool.duration` | s | a tool call | dev |
+//! | `rpc.client.call.duration`, `rpc.server.call.duration` | s | a request that is neither a turn nor a tool | each |
+//! | `acp.prompt.duration` | s | a turn, with buckets up to half an hour | each |
+//! | `acp.prompt.time_to_first_update` | s | the wait for the agent's first sign of work | each |
+//! | `acp.tool_call.duration` | s | a tool call | each |
+//! | `acp.permission.wait.duration` | s | the agent's wait for a permission | each |
+//! | `acp.session.active` | {session} | sessions that were made or loaded, and are not closed | each |
+//! | `acp.session.context.used`, `.size` | {token} | the context window | each |
+//! | `acp.session.cost` | {cost} | what sessions cost, by `acp.cost.currency` | each |
+//! | `mcp.*` | s | nothing yet: for what observes MCP | each |
+//!
+//! A turn has no metric of a single inference: `gen_ai.client.inference.duration`, the histograms of its tokens, and
+//! `gen_ai.invoke_agent.inference_calls` stand for what ACP does not show. Those of `gen_ai.server.*` are for who runs the
+//! models. No metric has a session, a title or a path among its attributes.
+//!
+//! Metrics are recorded where [`Policy::record_metrics`](crate::Policy::record_metrics) says so.
+//!
+//! ```
+//! use core::time::Duration;
+//! use semconv_map::{Direction, Policy, Record, Tracker, metric};
+//!
+//! let mut policy = Policy::default();
+//! policy.record_metrics = true;
+//! let mut tracker = Tracker::new(policy);
+//! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
+//! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}"#;
+//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(3), answer);
+//!
+//! let measured = std::iter::from_fn(|| tracker.poll()).find_map(|record| match record {
+//!     Record::Metric(measured) if *measured.metric == metric::ACP_PROMPT_DURATION => Some(measured.value),
+//!     _ => None,
+//! });
+//! assert_eq!(measured, Some(2.0.into()));
+//! ```
+//!
+//! Spec: [GenAI metrics, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-metrics.md),
+//! [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
+//! [RPC metrics, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/rpc-metrics.md)
+use crate::attribute::Attribute;
+use crate::keys;
+use crate::span::SpanHandle;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+mod of_spans;
+
+pub(crate) use of_spans::{DEV, Measured, Row, V1_39, V1_41};
+
+/// A metric, as an instrument is made of it.
+///
+/// Spec: [Instrument](https://opentelemetry.io/docs/specs/otel/metrics/api/#instrument)
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of instrument measures it.
+    pub instrument: Instrument,
+    /// Its unit, as [UCUM](https://ucum.org/ucum) writes it.
+    pub unit: &'static str,
+    /// The upper bounds of a histogram's buckets, but for the last, which has none; empty for other instruments.
+    pub boundaries: &'static [f64],
+}
+
+/// What kind of instrument measures a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Instrument {
+    /// Values that are counted in buckets.
+    Histogram,
+    /// Values that are added up, never negative.
+    Counter,
+    /// Values that are added up, of either sign.
+    UpDownCounter,
+    /// Values of which the last counts.
+    Gauge,
+}
+
+/// One value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Measurement {
+    /// Of which metric.
+    pub metric: &'static Metric,
+    /// The value, in the unit of the metric.
+    pub value: MetricValue,
+    /// When, as the caller counts time.
+    pub time: Duration,
+    /// The span that it was measured on, for exemplars; the end of that came right before.
+    pub span: Option<SpanHandle>,
+    /// What to tell values apart by.
+    pub attributes: Vec<Attribute>,
+}
+
+/// The value of a [`Measurement`]; those of one metric are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MetricValue {
+    /// A count.
+    I64(i64),
+    /// Seconds, or an amount; never NaN nor infinite.
+    F64(f64),
+}
+
+impl From<i64> for MetricValue {
+    fn from(value: i64) -> Self {
+        Self::I64(value)
+    }
+}
+
+impl From<f64> for MetricValue {
+    fn from(value: f64) -> Self {
+        Self::F64(value)
+    }
+}
+
+macro_rules! metrics {
+    ($( $(#[$doc:meta])* $NAME:ident = $name:literal, $instrument:ident, $unit:literal, $boundaries:expr; )+) => {
+        $(
+            $(#[$doc])*
+            pub const $NAME: Metric = Metric {
+                name: $name,
+                instrument: Instrument::$instrument,
+                unit: $unit,
+                boundaries: $boundaries,
+            };
+        )+
+
+        /// Every metric that there is here.
+        pub const ALL: &[Metric] = &[$( $NAME, )+];
+    };
+}
+
+metrics! {
+    /// How long a turn took.
+    GEN_AI_CLIENT_OPERATION_DURATION = "gen_ai.client.operation.duration", Histogram, "s", SECONDS;
+    /// The tokens of a turn, by `gen_ai.token.type`.
+    GEN_AI_CLIENT_TOKEN_USAGE = "gen_ai.client.token.usage", Histogram, "{token}", TOKENS;
+    /// How long the client waited for the agent's first sign of work.
+    GEN_AI_CLIENT_OPERATION_TIME_TO_FIRST_CHUNK = "gen_ai.client.operation.time_to_first_chunk", Histogram, "s", SECONDS;
+    /// Tokens that went into the models.
+    GEN_AI_CLIENT_INFERENCE_USAGE_INPUT_TOKENS = "gen_ai.client.inference.usage.input_tokens", Counter, "{token}", &[];
+    /// Tokens that the models produced.
+    GEN_AI_CLIENT_INFERENCE_USAGE_OUTPUT_TOKENS = "gen_ai.client.inference.usage.output_tokens", Counter, "{token}", &[];
+    /// Input tokens that came out of the provider's cache.
+    GEN_AI_CLIENT_INFERENCE_USAGE_CACHE_READ_INPUT_TOKENS = "gen_ai.client.inference.usage.cache_read.input_tokens", Counter, "{token}", &[];
+    /// Input tokens that went into the provider's cache.
+    GEN_AI_CLIENT_INFERENCE_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.client.inference.usage.cache_write.input_tokens", Counter, "{token}", &[];
+    /// Output tokens that the models thought with.
+    GEN_AI_CLIENT_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.client.inference.usage.reasoning.output_tokens", Counter, "{token}", &[];
+    /// How long a turn took.
+    GEN_AI_INVOKE_AGENT_DURATION = "gen_ai.invoke_agent.duration", Histogram, "s", &[0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+    /// How many tool calls a turn had.
+    GEN_AI_INVOKE_AGENT_TOOL_CALLS = "gen_ai.invoke_agent.tool_calls", Histogram, "{tool_call}", &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+    /// How long a tool call took.
+    GEN_AI_EXECUTE_TOOL_DURATION = "gen_ai.execute_tool.duration", Histogram, "s", SECONDS;
+    /// How long the client waited for an answer of the agent.
+    RPC_CLIENT_CALL_DURATION = "rpc.client.call.duration", Histogram, "s", RPC_SECONDS;
+    /// How long the client took to answer the agent.
+    RPC_SERVER_CALL_DURATION = "rpc.server.call.duration", Histogram, "s", RPC_SECONDS;
+    /// How long a request to an MCP server took.
+    MCP_CLIENT_OPERATION_DURATION = "mcp.client.operation.duration", Histogram, "s", MCP_SECONDS;
+    /// How long an MCP server took to answer.
+    MCP_SERVER_OPERATION_DURATION = "mcp.server.operation.duration", Histogram, "s", MCP_SECONDS;
+    /// How long a session of an MCP client lasted.
+    MCP_CLIENT_SESSION_DURATION = "mcp.client.session.duration", Histogram, "s", MCP_SECONDS;
+    /// How long a session of an MCP server lasted.
+    MCP_SERVER_SESSION_DURATION = "mcp.server.session.duration", Histogram, "s", MCP_SECONDS;
+    /// How long a turn took: the buckets of `gen_ai.invoke_agent.duration` and two more, for turns may take half an hour.
+    ACP_PROMPT_DURATION = "acp.prompt.duration", Histogram, "s", &[0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 900.0, 1800.0];
+    /// How long the client waited for the agent's first sign of work.
+    ACP_PROMPT_TIME_TO_FIRST_UPDATE = "acp.prompt.time_to_first_update", Histogram, "s", MCP_SECONDS;
+    /// How long a tool call took.
+    ACP_TOOL_CALL_DURATION = "acp.tool_call.duration", Histogram, "s", MCP_SECONDS;
+    /// How long the agent waited for a permission.
+    ACP_PERMISSION_WAIT_DURATION = "acp.permission.wait.duration", Histogram, "s", MCP_SECONDS;
+    /// Sessions that were made, loaded, resumed or forked, and are neither closed nor deleted.
+    ACP_SESSION_ACTIVE = "acp.session.active", UpDownCounter, "{session}", &[];
+    /// Tokens in the context window.
+    ACP_SESSION_CONTEXT_USED = "acp.session.context.used", Gauge, "{token}", &[];
+    /// Tokens that fit into the context window.
+    ACP_SESSION_CONTEXT_SIZE = "acp.session.context.size", Gauge, "{token}", &[];
+    /// What sessions cost, by `acp.cost.currency`: what was added since the last report. A cost that shrinks adds nothing.
+    ACP_SESSION_COST = "acp.session.cost", Counter, "{cost}", &[];
+}
+
+/// 0.01 · 2^n.
+const SECONDS: &[f64] =
+    &[0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const MCP_SECONDS: &[f64] =
+    &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+const RPC_SECONDS: &[f64] =
+    &[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
+/// 4^n.
+const TOKENS: &[f64] = &[
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1024.0,
+    4096.0,
+    16384.0,
+    65536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+];
