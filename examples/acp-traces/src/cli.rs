@@ -1,3 +1,4 @@
+use crate::conventions::{Choice, Release};
 use crate::export::Transport;
 use clap::{Args, Parser, Subcommand};
 use core::time::Duration;
@@ -80,6 +81,14 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
     pub(crate) service_name: Option<String>,
 
+    /// Which release of the semantic conventions the spans follow
+    #[arg(long, value_name = "RELEASE", default_value = "v1.41")]
+    pub(crate) profile: Release,
+
+    /// How to read what the conventions leave open; may be given more than once, the last word counts
+    #[arg(long, value_name = "CHOICE")]
+    pub(crate) policy: Vec<Choice>,
+
     /// Record what people, the model and tools said; without it no text, path or command is in a span
     #[arg(long)]
     pub(crate) record_content: bool,
@@ -89,6 +98,8 @@ impl SpanOptions {
     /// What is traced and how.
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::default();
+        policy.profile = self.profile.profile();
+        self.policy.iter().for_each(|choice| choice.apply(&mut policy));
         policy.record_content = self.record_content;
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy

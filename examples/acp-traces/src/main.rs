@@ -11,6 +11,7 @@
 //! ```
 
 mod cli;
+mod conventions;
 mod ending;
 mod export;
 mod ids;

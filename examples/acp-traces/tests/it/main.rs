@@ -7,6 +7,8 @@ mod bytes;
 #[cfg(test)]
 mod collector;
 #[cfg(test)]
+mod conventions;
+#[cfg(test)]
 mod editor;
 #[cfg(test)]
 mod endings;

@@ -1,0 +1,69 @@
+//! Which conventions spans follow, and how what these leave open is read.
+
+use clap::ValueEnum;
+use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, ToolTypePolicy, UsagePolicy};
+use semconv_map::{Policy, Profile};
+
+/// A release of the semantic conventions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Release {
+    /// Semantic conventions v1.39.0
+    #[value(name = "v1.39")]
+    V1_39,
+    /// Semantic conventions v1.41.1
+    #[value(name = "v1.41")]
+    V1_41,
+}
+
+impl Release {
+    pub(crate) fn profile(self) -> Profile {
+        match self {
+            Self::V1_39 => Profile::V1_39,
+            Self::V1_41 => Profile::V1_41,
+        }
+    }
+}
+
+/// One choice where the conventions leave one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Choice {
+    /// Why a turn ended, in the words of the conventions (default)
+    #[value(name = "finish-reason=semconv")]
+    FinishReasonSemconv,
+    /// Why a turn ended, in the agent's word
+    #[value(name = "finish-reason=verbatim")]
+    FinishReasonVerbatim,
+    /// The provider is the agent (default)
+    #[value(name = "provider=agent")]
+    ProviderAgent,
+    /// The provider is `acp.` and the agent
+    #[value(name = "provider=prefixed")]
+    ProviderPrefixed,
+    /// Tools have no type (default)
+    #[value(name = "tool-type=omit")]
+    ToolTypeOmit,
+    /// The type of a tool follows from its kind
+    #[value(name = "tool-type=by-kind")]
+    ToolTypeByKind,
+    /// The agent counts the tokens of a turn (default)
+    #[value(name = "usage=per-turn")]
+    UsagePerTurn,
+    /// The agent counts the tokens of the session so far
+    #[value(name = "usage=cumulative")]
+    UsageCumulative,
+}
+
+impl Choice {
+    pub(crate) fn apply(self, policy: &mut Policy) {
+        match self {
+            Self::FinishReasonSemconv => policy.finish_reason = FinishReasonPolicy::Semconv,
+            Self::FinishReasonVerbatim => policy.finish_reason = FinishReasonPolicy::Verbatim,
+            Self::ProviderAgent => policy.provider = ProviderPolicy::AgentName,
+            Self::ProviderPrefixed => policy.provider = ProviderPolicy::Prefixed,
+            Self::ToolTypeOmit => policy.tool_type = ToolTypePolicy::Omit,
+            Self::ToolTypeByKind => policy.tool_type = ToolTypePolicy::ByKind,
+            Self::UsagePerTurn => policy.usage = UsagePolicy::PerTurn,
+            Self::UsageCumulative => policy.usage = UsagePolicy::Cumulative,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Profiles and policies, on the command line.
+
+use crate::proxy::acp_traces;
+use crate::span_files::{lines, span};
+use serde_json::{Value, json};
+
+const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-turns.jsonl");
+
+/// The lines of a turn with a tool call, replayed.
+fn replayed(options: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("spans");
+    let mut command = acp_traces(&["replay", TURN]);
+    let output = command.args(options).arg("--file").arg(&file).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    lines(&file)
+}
+
+fn attribute(line: &Value, key: &str) -> Value {
+    let mut attributes = span(line)["attributes"].as_array().unwrap().iter();
+    attributes.find(|it| it["key"] == key).map_or(Value::Null, |it| it["value"].clone())
+}
+
+#[test]
+fn a_profile_names_its_schema() {
+    for (options, schema) in [
+        (&[][..], "https://opentelemetry.io/schemas/1.41.1"),
+        (&["--profile", "v1.41"], "https://opentelemetry.io/schemas/1.41.1"),
+        (&["--profile", "v1.39"], "https://opentelemetry.io/schemas/1.39.0"),
+    ] {
+        for line in replayed(options) {
+            assert_eq!(line["resourceSpans"][0]["scopeSpans"][0]["schemaUrl"], schema);
+        }
+    }
+}
+
+#[test]
+fn a_policy_decides() {
+    let reasons = |reason| json!({ "arrayValue": { "values": [{ "stringValue": reason }] } });
+    let text = |text| json!({ "stringValue": text });
+    // Of the tool call, and of the second turn.
+    let (tool, turn) = (1, 3);
+    for (choice, line, key, chosen, otherwise) in [
+        (
+            "finish-reason=verbatim",
+            turn,
+            "gen_ai.response.finish_reasons",
+            reasons("end_turn"),
+            reasons("stop"),
+        ),
+        ("provider=prefixed", turn, "gen_ai.provider.name", text("acp.agent"), text("agent")),
+        ("tool-type=by-kind", tool, "gen_ai.tool.type", text("extension"), Value::Null),
+        (
+            "usage=cumulative",
+            turn,
+            "gen_ai.usage.input_tokens",
+            json!({ "intValue": "20" }),
+            json!({ "intValue": "30" }),
+        ),
+    ] {
+        assert_eq!(attribute(&replayed(&["--policy", choice])[line], key), chosen, "{choice}");
+        assert_eq!(attribute(&replayed(&[])[line], key), otherwise, "{choice}");
+        let (name, _) = choice.split_once('=').unwrap();
+        let default = match name {
+            "finish-reason" => "semconv",
+            "provider" => "agent",
+            "tool-type" => "omit",
+            _ => "per-turn",
+        };
+        let default = format!("{name}={default}");
+        let lines = replayed(&["--policy", choice, "--policy", &default]);
+        assert_eq!(attribute(&lines[line], key), otherwise, "{default}");
+    }
+}
+
+#[test]
+fn a_choice_that_is_none_is_told() {
+    let output = acp_traces(&["--policy", "usage=guess", "--", "agent"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("usage=cumulative"));
+}
