@@ -1,4 +1,5 @@
 //! The web page, built into the program.
+use crate::server::{Part, Refusal};
 use axum::extract::Path;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -47,19 +48,21 @@ files![
 ];
 
 /// `GET /`
-pub(crate) async fn index() -> Response {
+pub(crate) async fn index() -> Result<Response, Refusal> {
     file("index.html")
 }
 
 /// `GET /assets/{name}`
-pub(crate) async fn asset(Path(name): Path<String>) -> Response {
+pub(crate) async fn asset(name: Part) -> Result<Response, Refusal> {
+    let Path(name) = name?;
     file(&name)
 }
 
-fn file(name: &str) -> Response {
-    let Some((name, content)) = FILES.iter().find(|(known, _)| *known == name) else {
-        return (StatusCode::NOT_FOUND, "no such file").into_response();
-    };
+fn file(name: &str) -> Result<Response, Refusal> {
+    let (name, content) = FILES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such file"))?;
     let kind = match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
@@ -74,7 +77,7 @@ fn file(name: &str) -> Response {
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    (headers, *content).into_response()
+    Ok((headers, *content).into_response())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
 use axum::body::{Body, BodyDataStream};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -50,13 +51,22 @@ pub(crate) fn router(threads: Arc<Threads>) -> Router {
 
 /// A request that is answered before there is a stream.
 #[derive(Debug)]
-struct Refusal(StatusCode, String);
+pub(crate) struct Refusal(StatusCode, String);
 
 impl Refusal {
-    fn new(status: StatusCode, message: impl ToString) -> Self {
+    pub(crate) fn new(status: StatusCode, message: impl ToString) -> Self {
         Self(status, message.to_string())
     }
 }
+
+impl From<PathRejection> for Refusal {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+/// A part of the path.
+pub(crate) type Part = Result<Path<String>, PathRejection>;
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -178,10 +188,8 @@ async fn chat(
 }
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`
-async fn cancel(
-    State(threads): State<Arc<Threads>>,
-    Path(run_id): Path<String>,
-) -> Result<StatusCode, Refusal> {
+async fn cancel(State(threads): State<Arc<Threads>>, run_id: Part) -> Result<StatusCode, Refusal> {
+    let Path(run_id) = run_id?;
     if threads.cancel(&run_id) {
         return Ok(StatusCode::ACCEPTED);
     }
@@ -191,10 +199,11 @@ async fn cancel(
 /// `POST /api/ai/chat/interrupts/{interruptId}`
 async fn answer(
     State(threads): State<Arc<Threads>>,
-    Path(interrupt_id): Path<String>,
+    interrupt_id: Part,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Refusal> {
+    let Path(interrupt_id) = interrupt_id?;
     let body: Answer = read_json(&headers, body).await?;
     let answer = match (body.option_id, body.cancelled) {
         (Some(option_id), None | Some(false)) => PermissionAnswer::Selected(option_id.into()),

@@ -228,6 +228,12 @@ async fn what_is_not_there_is_not_found() {
             "the path does not take this method",
         ),
         (gateway.client.post(gateway.url("/")), 405, "the path does not take this method"),
+        (gateway.client.get(gateway.url("/assets/nothing.js")), 404, "no such file"),
+        (
+            gateway.client.post(gateway.url("/api/ai/chat/runs/%ff/cancel")),
+            400,
+            "Invalid URL: Invalid UTF-8 in `run_id`",
+        ),
     ] {
         let (got, said) = refusal(soon(request.send()).await.unwrap()).await;
         assert_eq!((got.as_u16(), &*said), (status, message));

@@ -9,6 +9,9 @@ use tokio::process::Command;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
+/// The most bytes of a message, as the README says.
+const MAX_MESSAGE: usize = 16 * 1024 * 1024;
+
 type Socket = WebSocketStream<TcpStream>;
 
 /// A listener, and a gateway whose agent is there.
@@ -148,6 +151,25 @@ async fn a_socket_that_closes_mid_turn_ends_the_run_and_is_opened_again() {
     let message = &told.error().message;
     assert!(message.starts_with("the connection to the agent failed: "), "{message}");
     assert_eq!(gateway.ask("t", "3", "hello").await.rest().await.end(), "success");
+    drop(gateway);
+    soon(agent).await.unwrap();
+}
+
+/// Unlike a line over the limit, it cannot be passed over.
+#[tokio::test]
+async fn a_message_over_the_limit_ends_the_connection() {
+    let (listener, gateway) = listen().await;
+    let agent = tokio::spawn(async move {
+        let mut first = accept(&listener).await;
+        begin(&mut first).await;
+        first.send(Message::text(text("until here"))).await.unwrap();
+        let _ = first.send(Message::text(text(&"x".repeat(MAX_MESSAGE)))).await;
+        bridge(accept(&listener).await).await;
+    });
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("AGENT_EXITED", "until here"));
+    assert!(told.error().message.contains("too long"), "{}", told.error().message);
+    assert_eq!(gateway.ask("t", "2", "hello").await.rest().await.end(), "success");
     drop(gateway);
     soon(agent).await.unwrap();
 }
