@@ -10,10 +10,13 @@
 //! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
 //! | `acp.method.name` | the method |
 //! | `gen_ai.conversation.id` | the session, if the request names one or its answer makes one |
+//! | `acp.session.fork.id` | the session that `session/fork` made |
 //! | `acp.protocol.version` | what the agent answered to `initialize` |
 //! | `network.transport` | what the policy says |
 //! | `rpc.response.status_code`, `error.type` | the code of an error, as text |
 //! | status | Error for an error; with its message only when content is recorded |
+//!
+//! The protocol is [`acp_types::methods`], version 1 and version 2 with what is unstable in them.
 //!
 //! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::attribute::{Attributes, clip, cut};

@@ -12,7 +12,7 @@
 //! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId` |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
-//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart |
+//! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart; in development thoughts are `gen_ai.usage.reasoning.output_tokens` as well |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
 //! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture |
