@@ -11,6 +11,7 @@
 //! | any other | a part of that type without content |
 //! | thought | `reasoning` |
 //! | tool call | `tool_call` |
+//! | completed compaction | in development: `compaction` with the `id`, not the summary |
 //!
 //! Content that does not fit is cut so that the JSON stays valid: a text is shortened and its part marked
 //! `"truncated":true`; base64 data, of which a piece means nothing, becomes empty; parts beyond the bound are left out.
@@ -96,6 +97,11 @@ impl Message {
                 ("name", clip(name).into()),
             ]),
         );
+    }
+
+    /// Adds that the agent shortened its context.
+    pub(crate) fn push_compaction(&mut self, id: &str) {
+        self.push(None, members([("type", "compaction".into()), ("id", clip(id).into())]));
     }
 
     /// The messages attribute of what the user sent.

@@ -21,6 +21,8 @@ pub struct Profile {
     pub(crate) reasoning_tokens: Option<&'static str>,
     pub(crate) client_tools: ClientTools,
     pub(crate) tool_content: ToolContent,
+    /// Whether a message has a part for that the context was shortened.
+    pub(crate) compaction_part: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
@@ -52,6 +54,7 @@ impl Profile {
         reasoning_tokens: None,
         client_tools: ClientTools::ExecuteTool,
         tool_content: ToolContent::Any,
+        compaction_part: false,
         metrics: metric::V1_39,
     };
 
@@ -64,6 +67,7 @@ impl Profile {
         reasoning_tokens: None,
         client_tools: ClientTools::Protocol,
         tool_content: ToolContent::Any,
+        compaction_part: false,
         metrics: metric::V1_41,
     };
 
@@ -79,6 +83,7 @@ impl Profile {
         reasoning_tokens: Some(keys::GEN_AI_USAGE_REASONING_OUTPUT_TOKENS),
         client_tools: ClientTools::Protocol,
         tool_content: ToolContent::Object,
+        compaction_part: true,
         metrics: metric::DEV,
     };
 

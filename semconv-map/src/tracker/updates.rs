@@ -7,6 +7,7 @@ use crate::keys::{self, event};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
 use acp_types::v1::agent_plan::{PlanEntry, PlanEntryStatus, PlanUpdateContent};
+use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use jsonrpc_core::JsonStr;
 
@@ -107,6 +108,13 @@ impl Tracker {
             SessionUpdate::CompactionUpdate(compaction) => {
                 attributes.set(keys::ACP_COMPACTION_STATUS, clip(compaction.status.as_str()));
                 self.turn_event(id, event::COMPACTION, attributes);
+                if self.policy.profile.compaction_part
+                    && compaction.status == CompactionStatus::Completed
+                    && let Some(turn) = self.sessions.get_mut(id).and_then(|session| session.turn())
+                    && let Some(output) = &mut turn.output
+                {
+                    output.push_compaction(compaction.compaction_id.as_str());
+                }
             }
             _ => {}
         }

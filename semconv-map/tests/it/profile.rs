@@ -77,6 +77,32 @@ fn in_development_tool_content_is_an_object() {
     }
 }
 
+/// A compaction is a part of the message where the conventions have one, and an event in each profile.
+#[test]
+fn in_development_a_completed_compaction_is_a_part() {
+    for (profile, expected) in [
+        (Profile::V1_39, json!([])),
+        (Profile::V1_41, json!([])),
+        (Profile::GENAI_DEV, json!([{ "type": "compaction", "id": "c" }])),
+    ] {
+        let mut policy = Policy::default();
+        policy.profile = profile;
+        policy.record_content = true;
+        let mut run = Run::new(policy);
+        run.line(C2A, &prompt(1, "s"));
+        for status in ["in_progress", "completed"] {
+            let update = json!({ "sessionUpdate": "compaction_update", "compactionId": "c", "status": status });
+            run.line(A2C, &crate::lines::update("s", update));
+        }
+        run.line(A2C, &stop(1, "end_turn"));
+        let turn = run.span("invoke_agent");
+        assert_eq!(turn.event_names(), ["acp.compaction"; 2]);
+        let output = turn.str("gen_ai.output.messages").unwrap();
+        let output: serde_json::Value = serde_json::from_str(output).unwrap();
+        assert_eq!(output[0]["parts"], expected, "{}", profile.schema_url());
+    }
+}
+
 /// Who does the work, as far as it can be seen, and the tool type by that.
 #[test]
 fn a_tool_type_by_execution_says_who_did_the_work() {
