@@ -228,7 +228,9 @@ fn goals(costs: &Costs, sizes: &Sizes) {
     println!("| framing: instructions a byte, 16 MiB over 200 KB | {growth:.3} | 1.1 | 1.05 |");
     let (large, size) = (cost("ours: Lines, decode", "fs_read_16m"), sizes["fs_read_16m"].1 as f64);
     let (peak, all) = (large.peak as f64 / size, large.allocated as f64 / size);
-    println!("| frame and envelope of 16 MiB: peak over size, growing counted as a copy | {peak:.3} | – | – |");
+    println!(
+        "| frame and envelope of 16 MiB: peak over size, growing counted as a copy | {peak:.3} | – | – |"
+    );
     println!("| frame and envelope of 16 MiB: allocated over size | {all:.3} | 2.2 | 2.05 |");
     println!(
         "| observing token_stream: Tracker over peek, instructions | {observing:.2} | 1.2 | 1.05 |"
