@@ -1,11 +1,14 @@
 use crate::conventions::{Choice, Release};
 use crate::export::Transport;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use core::time::Duration;
 use semconv_map::Policy;
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Traces the Agent Client Protocol (ACP) between an editor and an agent.
 ///
@@ -47,6 +50,30 @@ pub(crate) enum Task {
     ///
     /// The ids of spans and traces follow from the transcript: the same one gives the same spans each time.
     Replay(ReplayOptions),
+    /// Write completions for a shell to standard output
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write manual pages into a folder
+    Man {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
+}
+
+/// Writes completions for `shell` to standard output.
+pub(crate) fn complete(shell: Shell) -> io::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Options::command(), env!("CARGO_PKG_NAME"), &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a manual page for the program and one for each task into `folder`.
+pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
+    clap_mangen::generate_to(Options::command(), folder)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 #[derive(Debug, Args)]
@@ -108,7 +135,9 @@ impl SpanOptions {
 
 const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
-       acp-traces replay [OPTIONS] <TRANSCRIPT>";
+       acp-traces replay [OPTIONS] <TRANSCRIPT>
+       acp-traces completions <SHELL>
+       acp-traces man <FOLDER>";
 
 const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \

@@ -13,6 +13,8 @@ pub(crate) enum Release {
     /// Semantic conventions v1.41.1
     #[value(name = "v1.41")]
     V1_41,
+    /// The GenAI conventions in development; they have no release, and names may change
+    GenaiDev,
 }
 
 impl Release {
@@ -20,6 +22,7 @@ impl Release {
         match self {
             Self::V1_39 => Profile::V1_39,
             Self::V1_41 => Profile::V1_41,
+            Self::GenaiDev => Profile::GENAI_DEV,
         }
     }
 }
@@ -45,6 +48,9 @@ pub(crate) enum Choice {
     /// The type of a tool follows from its kind
     #[value(name = "tool-type=by-kind")]
     ToolTypeByKind,
+    /// The type of a tool follows from where it ran
+    #[value(name = "tool-type=by-execution")]
+    ToolTypeByExecution,
     /// The agent counts the tokens of a turn (default)
     #[value(name = "usage=per-turn")]
     UsagePerTurn,
@@ -62,6 +68,7 @@ impl Choice {
             Self::ProviderPrefixed => policy.provider = ProviderPolicy::Prefixed,
             Self::ToolTypeOmit => policy.tool_type = ToolTypePolicy::Omit,
             Self::ToolTypeByKind => policy.tool_type = ToolTypePolicy::ByKind,
+            Self::ToolTypeByExecution => policy.tool_type = ToolTypePolicy::ByExecution,
             Self::UsagePerTurn => policy.usage = UsagePolicy::PerTurn,
             Self::UsageCumulative => policy.usage = UsagePolicy::Cumulative,
         }

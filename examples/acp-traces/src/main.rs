@@ -36,6 +36,8 @@ fn main() -> ExitCode {
     let options = cli::Options::parse();
     let ended = match &options.task {
         Some(cli::Task::Replay(options)) => replay::run(options),
+        Some(cli::Task::Completions { shell }) => cli::complete(*shell),
+        Some(cli::Task::Man { folder }) => cli::write_manual(folder),
         None => session::run(&options),
     };
     ended.unwrap_or_else(|error| {

@@ -27,6 +27,7 @@ fn a_profile_names_its_schema() {
         (&[][..], "https://opentelemetry.io/schemas/1.41.1"),
         (&["--profile", "v1.41"], "https://opentelemetry.io/schemas/1.41.1"),
         (&["--profile", "v1.39"], "https://opentelemetry.io/schemas/1.39.0"),
+        (&["--profile", "genai-dev"], "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"),
     ] {
         for line in replayed(options) {
             assert_eq!(line["resourceSpans"][0]["scopeSpans"][0]["schemaUrl"], schema);
@@ -50,6 +51,7 @@ fn a_policy_decides() {
         ),
         ("provider=prefixed", turn, "gen_ai.provider.name", text("acp.agent"), text("agent")),
         ("tool-type=by-kind", tool, "gen_ai.tool.type", text("extension"), Value::Null),
+        ("tool-type=by-execution", tool, "gen_ai.tool.type", text("extension"), Value::Null),
         (
             "usage=cumulative",
             turn,

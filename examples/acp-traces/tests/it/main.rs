@@ -13,6 +13,8 @@ mod editor;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod help;
+#[cfg(test)]
 mod protocols;
 #[cfg(test)]
 mod proxy;

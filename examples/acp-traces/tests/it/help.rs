@@ -1,0 +1,38 @@
+//! What the program tells about itself.
+
+use crate::proxy::acp_traces;
+use std::fs;
+
+#[test]
+fn shells_complete_options_and_tasks() {
+    // Of an option's values the scripts for the other two know nothing.
+    for (shell, knows_values) in
+        [("bash", true), ("elvish", false), ("fish", true), ("powershell", false), ("zsh", true)]
+    {
+        let output = acp_traces(&["completions", shell]).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]), "{shell}");
+        let script = String::from_utf8(output.stdout).unwrap();
+        for word in ["acp-traces", "replay", "otlp-endpoint", "record"] {
+            assert!(script.contains(word), "{word} for {shell}");
+        }
+        assert_eq!(script.contains("http/protobuf"), knows_values, "{shell}");
+    }
+}
+
+#[test]
+fn there_is_a_manual() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = acp_traces(&["man", folder.path().to_str().unwrap()]).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    for (page, option) in [("acp-traces.1", "grace"), ("acp-traces-replay.1", "TRANSCRIPT")] {
+        let text = fs::read_to_string(folder.path().join(page)).unwrap();
+        assert!(text.contains(".TH") && text.contains(option), "{page}");
+    }
+}
+
+#[test]
+fn the_usage_is_told() {
+    let output = acp_traces(&["--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    assert!(help.contains("Usage: acp-traces [OPTIONS] -- <COMMAND>...\n"), "{help}");
+}
