@@ -73,8 +73,9 @@ impl Observer {
         let Overlooked { counters, long_lines } = self.done.recv_timeout(FLUSH).unwrap_or_default();
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
+            let missing = if self.transcript.is_some() { "messages and spans" } else { "spans" };
             eprintln!(
-                "acp-traces: {} bytes in {} chunks passed faster than they could be looked at: spans are missing",
+                "acp-traces: {} bytes in {} chunks passed faster than they could be looked at: {missing} are missing",
                 dropped.bytes, dropped.chunks
             );
         }
