@@ -85,6 +85,8 @@ fn meta_name(meta: &Meta) -> Option<String> {
 pub(crate) struct Report<'a> {
     #[serde(borrow, rename = "toolCallId")]
     pub(crate) id: Cow<'a, str>,
+    #[serde(borrow, rename = "sessionUpdate")]
+    update: Option<Cow<'a, str>>,
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -106,6 +108,11 @@ pub(crate) struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// Whether the agent announces a tool call, rather than tells more of one.
+    pub(crate) fn announces(&self) -> bool {
+        self.update.as_deref() == Some("tool_call")
+    }
+
     /// How the tool call ended, if it has.
     pub(crate) fn end(&self) -> Option<ToolEnd> {
         match self.status.as_deref()? {

@@ -21,7 +21,8 @@ pub(super) struct Session {
     /// The prompts that are not answered, in the order they came.
     pub(super) turns: Vec<Turn>,
     pub(super) tools: BTreeMap<String, OpenToolCall>,
-    ended_tools: VecDeque<String>,
+    /// With the turn in which they ended.
+    ended_tools: VecDeque<(Option<RequestId>, String)>,
     pub(super) model: Option<String>,
     pub(super) tokens: Tokens,
     /// What the session has cost, if that is known.
@@ -47,8 +48,22 @@ impl Session {
         self.loading > 0 && self.turns.is_empty()
     }
 
-    pub(super) fn has_ended(&self, tool_call: &str) -> bool {
-        self.ended_tools.iter().any(|ended| ended == tool_call)
+    /// Whether a tool call has ended, so that what comes of it is late.
+    ///
+    /// Some agents count their calls anew in each turn: one that is announced in a later turn than it ended in is
+    /// another, and begins.
+    pub(super) fn has_ended(&mut self, tool_call: &str, announced: bool) -> bool {
+        let turn = self.turns.first().map(|turn| turn.id.clone());
+        let Some(at) = self.ended_tools.iter().position(|(_, ended)| ended == tool_call) else {
+            return false;
+        };
+        let is_another = announced
+            && turn.is_some()
+            && self.ended_tools.get(at).is_some_and(|(ended_in, _)| *ended_in != turn);
+        if is_another {
+            self.ended_tools.remove(at);
+        }
+        !is_another
     }
 
     /// The turn that updates and requests of the agent belong to: the oldest one, for agents answer in order.
@@ -83,7 +98,8 @@ impl Session {
         if self.ended_tools.len() >= ENDED_TOOL_CALLS {
             self.ended_tools.pop_front();
         }
-        self.ended_tools.push_back(id);
+        let turn = self.turns.first().map(|turn| turn.id.clone());
+        self.ended_tools.push_back((turn, id));
     }
 
     /// Ends the tool calls that `belongs` picks.

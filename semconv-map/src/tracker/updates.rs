@@ -172,7 +172,7 @@ impl Tracker {
             return None;
         };
         let key = clip(&report.id);
-        if session.has_ended(&key) {
+        if session.has_ended(&key, report.announces()) {
             return None;
         }
         if !session.tools.contains_key(&key) {

@@ -30,6 +30,25 @@ fn a_tool_call_lasts_until_it_is_completed() {
     assert!(!span.is_error());
 }
 
+#[test]
+fn an_id_that_comes_again_in_a_later_turn_is_another_call() {
+    let mut run = Run::new(Policy::default());
+    for turn in [1, 2] {
+        run.line(C2A, &prompt(turn, "s"));
+        run.line(A2C, &tool("s", "t", "read", "pending"));
+        run.line(A2C, &tool_status("s", "t", "completed"));
+        // These are late, and begin nothing.
+        run.line(A2C, &tool_status("s", "t", "in_progress"));
+        run.line(A2C, &tool("s", "t", "read", "pending"));
+        run.line(A2C, &stop(turn, "end_turn"));
+    }
+    run.line(C2A, &prompt(3, "s"));
+    run.line(A2C, &tool_status("s", "t", "in_progress"));
+    run.line(A2C, &stop(3, "end_turn"));
+    let names = run.spans.names();
+    assert_eq!(names.iter().filter(|name| **name == "execute_tool read").count(), 2, "{names:?}");
+}
+
 /// Each status, and whether it ends the tool call and how.
 #[test]
 fn each_status_of_a_tool_call_has_its_end() {
