@@ -1,6 +1,7 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
 use crate::run_log::{MAX_UNREAD, RunLog};
+use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
@@ -12,6 +13,8 @@ use agui_types::input::RunAgentInput;
 use agui_types::sse;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::Extra;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -263,6 +266,10 @@ impl Thread {
                 self.leave_session();
                 self.fail(failure, &why);
             }
+            Some(FromAgent::PromptEnded(Err(Trouble::Refused(error)))) if lost_session(&error) => {
+                self.session = None;
+                self.trouble(Trouble::Refused(error));
+            }
             Some(FromAgent::PromptEnded(Err(trouble))) => self.trouble(trouble),
             Some(FromAgent::Gone(why)) => {
                 self.session = None;
@@ -371,6 +378,12 @@ fn capabilities(agent: &Result<Arc<Agent>, Trouble>) -> PromptCapabilities {
             anything
         }
     }
+}
+
+/// Whether the agent says that it does not know the session: the next run needs another.
+fn lost_session(error: &ErrorObject) -> bool {
+    let data = error.data.as_ref().and_then(|data| data.decode::<Extra>().ok());
+    error.code == RESOURCE_NOT_FOUND && data.is_some_and(|data| data.get("sessionId").is_some())
 }
 
 async fn wait(cancelled: Option<CancellationToken>) {

@@ -163,6 +163,15 @@ async fn what_comes_after_the_turn_is_kept_for_the_next() {
 }
 
 #[tokio::test]
+async fn a_session_that_the_agent_has_lost_is_left() {
+    let gateway = Gateway::script("forgets-session", &[]).await;
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.text(), "before");
+    let lost = gateway.ask("t", "2", "hello").await.rest().await;
+    assert_eq!(lost.end(), "ACP_SESSION_NOT_FOUND");
+    assert_eq!(gateway.ask("t", "3", "hello").await.rest().await.text(), "after");
+}
+
+#[tokio::test]
 async fn an_agent_that_stops_reading_can_be_cancelled_and_ended() {
     let mut gateway =
         Gateway::script("stops-reading", &["--cancel-grace", "0.2", "--exit-grace", "0"]).await;
