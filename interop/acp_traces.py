@@ -47,8 +47,9 @@ class Editor:
 class Session:
     """An agent behind acp-traces, driven by the official client, with a tap on each side of the proxy."""
 
-    def __init__(self, agent, options=COLLECTOR):
+    def __init__(self, agent, options=COLLECTOR, asks=()):
         self.agent, self.options, self.place, self.editor = agent, options, Place(), Editor()
+        self.asks, self.cancelled = asks, False
 
     async def __aenter__(self):
         place = self.place
@@ -81,6 +82,7 @@ class Session:
                 return error
 
     async def cancelled_turn(self, scenario):
+        self.cancelled = True
         self.editor.updated.clear()
         turn = asyncio.create_task(self.turn(scenario))
         async with asyncio.timeout(TURN_SECONDS):
@@ -160,8 +162,8 @@ def expect_spans(session, spans):
         assert (span.kind, span.status, span.parent) == ("CLIENT", "UNSET", ""), span
         assert span.attributes["acp.method.name"] == method, span
         assert span.attributes["network.transport"] == "pipe", span
-    turns = expect_turns(wire, spans)
-    expect_tools(wire, spans, turns)
+    turns = expect_turns(wire, spans, session.cancelled)
+    expect_tools(wire, spans, turns, session.asks)
     expect_served(wire, spans, turns)
 
 
@@ -170,7 +172,7 @@ def named(spans, word):
     return sorted((span for span in spans if span.name.split(" ")[0] == word), key=lambda span: span.start)
 
 
-def expect_turns(wire, spans):
+def expect_turns(wire, spans, cancelled):
     turns = named(spans, "invoke_agent")
     for span, answer in zip(turns, wire.answers, strict=True):
         assert span.name == (f"invoke_agent {wire.agent}" if wire.agent else "invoke_agent"), span
@@ -184,11 +186,12 @@ def expect_turns(wire, spans):
             assert span.attributes["acp.stop_reason"] == reason, span
             assert span.attributes["gen_ai.response.finish_reasons"] == [finish], span
             assert span.status == "UNSET", span
-        assert ("acp.session.cancel" in span.events) == (span is turns[-1]), span
+        assert ("acp.session.cancel" in span.events) == (cancelled and span is turns[-1]), span
     return turns
 
 
-def expect_tools(wire, spans, turns):
+def expect_tools(wire, spans, turns, answers):
+    """`answers` are the kinds of the options that the editor took, in order."""
     tools = {span.attributes["gen_ai.tool.call.id"]: span for span in named(spans, "execute_tool")}
     assert tools.keys() == wire.calls.keys() and len(tools) == len(named(spans, "execute_tool")), (wire.calls, tools)
     for call, turn in wire.calls.items():
@@ -196,7 +199,7 @@ def expect_tools(wire, spans, turns):
         assert span.name == f"execute_tool {span.attributes['gen_ai.tool.name']}", span
         assert (span.kind, span.parent) == ("INTERNAL", turns[turn].id), span
     permissions = named(spans, "session/request_permission")
-    for span, call, kind in zip(permissions, wire.asked, ("allow_once", "reject_once"), strict=True):
+    for span, call, kind in zip(permissions, wire.asked, answers, strict=True):
         assert (span.kind, span.parent) == ("SERVER", tools[call].id), span
         assert span.attributes["acp.permission.outcome"] == "selected", span
         assert span.attributes["acp.permission.option.kind"] == kind, span
@@ -211,9 +214,25 @@ def expect_served(wire, spans, turns):
         assert span.kind == "SERVER" and span.parent and span.trace in traces, span
 
 
+def expect_same_bytes(session):
+    for direction in ("in", "out"):
+        near, far = session.place.tapped("near", direction), session.place.tapped("far", direction)
+        assert near and near == far, f"{direction}: {len(near)} bytes at the editor, {len(far)} at the agent"
+
+
+async def official_example():
+    """The Python SDK's own example, which says back what it is asked and has no tools."""
+    async with Session({"name": "sdk-example"}) as session:
+        assert await session.turn("text") == "end_turn"
+        assert await session.end() in (0, 128 + signal.SIGTERM)
+        expect_same_bytes(session)
+        spans, _ = received(session.place.run)
+        expect_spans(session, spans)
+
+
 async def whole_session(agent):
     """Every kind of turn, the bytes of both sides, and the spans."""
-    async with Session(agent) as session:
+    async with Session(agent, asks=("allow_once", "reject_once")) as session:
         assert await session.turn("text") == "end_turn"
         assert await session.turn("read") == "end_turn"
         assert await session.turn("edit") == "end_turn"
@@ -222,9 +241,7 @@ async def whole_session(agent):
         assert isinstance(await session.turn("error"), acp.RequestError)
         assert await session.cancelled_turn("slow") == "cancelled"
         assert await session.end() in (0, 128 + signal.SIGTERM)
-        for direction in ("in", "out"):
-            near, far = session.place.tapped("near", direction), session.place.tapped("far", direction)
-            assert near and near == far, f"{direction}: {len(near)} bytes at the editor, {len(far)} at the agent"
+        expect_same_bytes(session)
         spans, exported = received(session.place.run)
         expect_spans(session, spans)
         for word in said(session.place):
@@ -257,8 +274,7 @@ async def dead_collector(endpoint):
         start = time.monotonic()
         assert await session.end() == 0
         assert time.monotonic() - start < 5, "the end was slow"
-        for direction in ("in", "out"):
-            assert session.place.tapped("near", direction) == session.place.tapped("far", direction)
+        expect_same_bytes(session)
 
 
 async def exit_status(command, expected):
@@ -297,6 +313,7 @@ async def terminated():
 async def main():
     for agent in AGENTS:
         await check(f"acp-traces × {agent['name']}: bytes and spans", whole_session(agent))
+    await check("acp-traces × sdk-example: bytes and spans", official_example())
     await check("acp-traces: content on request", content_on_request())
     with socket.socket() as refusing, socket.socket() as silent:
         refusing.bind(("127.0.0.1", 0))

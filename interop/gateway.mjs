@@ -260,6 +260,24 @@ async function conversation(agent, version) {
   await check(title("the end, nothing left behind"), () => chat.close());
 }
 
+/** The Python SDK's own example: it says back what it is asked, and has no tools. */
+async function officialExample(version) {
+  await check(`gateway × sdk-example × @ag-ui/client ${version}: what was said, and the end`, async () => {
+    const chat = await Chat.open({ name: "sdk-example" }, version);
+    try {
+      for (const scenario of ["text", "read"]) {
+        const turn = await chat.turn(scenario);
+        expectFinished(turn);
+        expectMessages(turn);
+        const { content } = turn.messages.findLast(({ role }) => role === "assistant");
+        assert.equal(content, `Client sent:${prompt(chat.agent, scenario)}`);
+      }
+    } finally {
+      await chat.close();
+    }
+  });
+}
+
 /** The official SDK's WebSocket server behind the gateway; there is no tap on a socket, so the scenarios say it all. */
 async function overWebSocket(version) {
   await check(`gateway × sdk-agent over WebSocket × @ag-ui/client ${version}`, async () => {
@@ -366,6 +384,7 @@ async function agentThatIsNotThere() {
 
 for (const agent of AGENTS) for (const version of VERSIONS) await conversation(agent, version);
 for (const version of VERSIONS) {
+  await officialExample(version);
   await vocabulary(version);
   await overWebSocket(version);
   await agentThatDies(version);
