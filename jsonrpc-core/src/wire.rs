@@ -124,7 +124,7 @@ pub mod private {
     pub use super::object::{
         Name, assert_distinct, deserialize, optional, read_once, required, serialize,
     };
-    pub use super::open_union::read_tag;
+    pub use super::open_union::{read_marked_tag, read_tag};
     pub use alloc::borrow::Cow;
     pub use alloc::sync::Arc;
     pub use alloc::vec::Vec;

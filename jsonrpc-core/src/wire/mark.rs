@@ -53,9 +53,15 @@ pub fn read_marked<'de, K: Mark, M: Members<'de>, T: DeserializeOwned>(
     if slot.is_some() {
         return Err(de::Error::duplicate_field(name));
     }
-    let Marked(value, _) = members.next_value::<Marked<T, K>>()?;
-    *slot = Some(value);
+    *slot = Some(next_marked::<K, _, _>(members)?);
     Ok(())
+}
+
+/// Reads the value of the member whose name was read last, which has marks.
+pub(super) fn next_marked<'de, K: Mark, M: Members<'de>, T: DeserializeOwned>(
+    members: &mut M,
+) -> Result<T, M::Error> {
+    members.next_value::<Marked<T, K>>().map(|Marked(value, _)| value)
 }
 
 /// What the specification does about an error.

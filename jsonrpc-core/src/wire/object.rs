@@ -255,10 +255,22 @@ macro_rules! object {
 
         $crate::__json_schema! { $Name, generator => {
             let mut object = $crate::wire::schema::ObjectSchema::default();
-            $( object.required($rwire, $crate::object!(@schema $Req, generator)); )*
-            $( object.optional($owire, $crate::object!(@schema ::core::option::Option<$Opt>, generator)); )*
-            $( object.optional($pwire, $crate::object!(@schema $crate::wire::Presence<$Pat>, generator)); )*
-            $( object.optional($meta, $crate::object!(@schema ::core::option::Option<$crate::wire::Meta>, generator)); )?
+            $( object.required(
+                $rwire, $crate::object!(@schema $Req, generator), &[$($(::core::stringify!($rmark)),+)?],
+            ); )*
+            $( object.optional(
+                $owire,
+                $crate::object!(@schema ::core::option::Option<$Opt>, generator),
+                &[$($(::core::stringify!($omark)),+)?],
+            ); )*
+            $( object.optional(
+                $pwire,
+                $crate::object!(@schema $crate::wire::Presence<$Pat>, generator),
+                &[$($(::core::stringify!($pmark)),+)?],
+            ); )*
+            $( object.optional(
+                $meta, $crate::object!(@schema ::core::option::Option<$crate::wire::Meta>, generator), &[],
+            ); )?
             object.with_rest($crate::object!(@schema $Rest, generator))
         } }
 
@@ -271,14 +283,17 @@ macro_rules! object {
         $crate::wire::private::read_once(&mut $slot, $wire, &mut $members)?
     };
     (@read $slot:ident $wire:literal $members:ident [$($mark:ident)+] $default:literal) => {{
+        $crate::object! { @define_mark [$($mark)+] $default }
+        $crate::wire::private::read_marked::<Mark, _, _>(&mut $slot, $wire, &mut $members)?
+    }};
+    (@define_mark [$($mark:ident)+] $default:literal) => {
         struct Mark;
         impl $crate::wire::private::Mark for Mark {
             const NAME: &'static str = ::core::concat!(
                 "$wire::marked", $( $crate::object! { @mark $mark }, )+ " = ", $default
             );
         }
-        $crate::wire::private::read_marked::<Mark, _, _>(&mut $slot, $wire, &mut $members)?
-    }};
+    };
     (@mark default_on_error) => { " default_on_error" };
     (@mark default_on_null) => { " default_on_null" };
     (@mark skip_invalid_items) => { " skip_invalid_items" };

@@ -1,5 +1,6 @@
 use super::extra::Extra;
 use super::locate::Carried;
+use super::mark::{Mark, next_marked};
 use super::object::{Members, Name, Object};
 use super::raw::Raw;
 use alloc::boxed::Box;
@@ -49,6 +50,8 @@ impl UnknownVariant {
 /// cheapest. A known tag with a bad body is that body's error; an unknown tag gives
 /// `Unknown` ([`UnknownVariant`]); no tag, or `null`, is an error, unless there is an `untagged` variant, which
 /// then is meant (where the variant has a name on the wire, that may also be written; if it was, it is written again).
+/// With an `untagged` variant the tag may have the mark `default_on_error`, see [`object!`](crate::object):
+/// `pub enum Name by "tag" [default_on_error] { … }`.
 ///
 /// Beside the variants it gives `Unknown`, `TAG`, `NAMES`, `tag`, `is_known` and serde.
 ///
@@ -92,7 +95,7 @@ impl UnknownVariant {
 macro_rules! open_union {
     (
         $(#[$attr:meta])*
-        pub enum $Name:ident by $tag:literal {
+        pub enum $Name:ident by $tag:literal $([$($mark:ident),+])? {
             $( $(#[$vattr:meta])* $Variant:ident($Payload:ty) = $wire:literal, )*
         }
         $(untagged { $(#[$uattr:meta])* $Untagged:ident($UPayload:ty) $(= $uwire:literal)? $(,)? })?
@@ -137,7 +140,7 @@ macro_rules! open_union {
             fn read_members<'de, M: $crate::wire::Members<'de>>(
                 members: M,
             ) -> $crate::wire::private::Result<Self, M::Error> {
-                let (tag, members) = $crate::wire::private::read_tag($tag, members)?;
+                let (tag, members) = $crate::open_union!(@read_tag $tag members $([$($mark)+])?)?;
                 match tag.as_ref().map($crate::wire::private::Name::as_str) {
                     $( ::core::option::Option::Some($wire) =>
                         <$Payload as $crate::wire::Object>::read_members(members).map(Self::$Variant), )*
@@ -183,6 +186,13 @@ macro_rules! open_union {
 
         $crate::object! { @serde $Name }
     };
+    (@read_tag $tag:literal $members:ident) => {
+        $crate::wire::private::read_tag($tag, $members)
+    };
+    (@read_tag $tag:literal $members:ident [$($mark:ident)+]) => {{
+        $crate::object! { @define_mark [$($mark)+] "" }
+        $crate::wire::private::read_marked_tag::<Mark, _>($tag, $members)
+    }};
     (@name) => { ::core::option::Option::None };
     (@name $name:literal) => { ::core::option::Option::Some($name) };
 }
@@ -190,13 +200,28 @@ macro_rules! open_union {
 /// Reads up to the tag, keeping what stands before it.
 pub fn read_tag<'de, M: Members<'de>>(
     tag: &'static str,
+    members: M,
+) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
+    read_to_tag(tag, members, M::next_value)
+}
+
+/// As [`read_tag`], for a tag that has marks.
+pub fn read_marked_tag<'de, K: Mark, M: Members<'de>>(
+    tag: &'static str,
+    members: M,
+) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
+    read_to_tag(tag, members, next_marked::<K, _, _>)
+}
+
+fn read_to_tag<'de, M: Members<'de>>(
+    tag: &'static str,
     mut members: M,
+    read: impl FnOnce(&mut M) -> Result<Option<Tag>, M::Error>,
 ) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
     let mut before = Extra::new();
     while let Some(name) = members.next_name()? {
         if name.as_str() == tag {
-            let value: Option<Tag> = members.next_value()?;
-            let value = value.map(|Tag(value)| Name::Owned(value));
+            let value = read(&mut members)?.map(|Tag(value)| Name::Owned(value));
             return Ok((value, Tagged::new(tag, before, Some(members))));
         }
         before.read(name, &mut members)?;

@@ -1,7 +1,7 @@
 //! JSON Schemas of what the macros define (feature `schemars`).
 //!
 //! A schema says what decoding takes: members, names and variants that a type does not know are allowed. A member whose
-//! type has no schema may be anything.
+//! type has no schema may be anything. Marks of members are keywords that begin with `x-deserialize-`.
 use super::{Extra, Meta, Presence, Raw};
 use crate::{ErrorCode, RequestId};
 use alloc::borrow::Cow;
@@ -84,13 +84,17 @@ pub struct ObjectSchema {
 
 impl ObjectSchema {
     /// A member that has to be there.
-    pub fn required(&mut self, name: &str, schema: Schema) {
+    pub fn required(&mut self, name: &str, schema: Schema, marks: &[&str]) {
         self.required.push(name.into());
-        self.optional(name, schema);
+        self.optional(name, schema, marks);
     }
 
-    /// A member that may be there.
-    pub fn optional(&mut self, name: &str, schema: Schema) {
+    /// A member that may be there. Its marks become keywords: `x-deserialize-default-on-error` and so on.
+    pub fn optional(&mut self, name: &str, mut schema: Schema, marks: &[&str]) {
+        for mark in marks {
+            let keyword = ["x-deserialize-", &mark.replace('_', "-")].concat();
+            schema.insert(keyword, true.into());
+        }
         self.properties.insert(name.into(), schema.into());
     }
 

@@ -384,3 +384,46 @@ proptest! {
         }
     }
 }
+
+open_union! {
+    /// A tag that has a mark.
+    pub enum Reason by "reason" [default_on_error] {
+        /// It was asked to.
+        Asked(Extra) = "asked",
+    }
+    untagged {
+        /// Nobody says.
+        NotSaid(Extra),
+    }
+}
+
+object! {
+    /// A union with such a tag, flat in an object.
+    pub struct Ended {
+        /// When.
+        at: u32 = "at",
+    }
+    rest {
+        /// Why.
+        reason: Reason,
+    }
+}
+
+/// A tag with a mark that cannot be read is as absent, and comes out again in the mode that preserves.
+#[test]
+fn a_tag_may_have_a_mark() -> Result<(), Box<dyn Error>> {
+    let text = r#"{"at":3,"reason":["asked"],"by":"x"}"#;
+    let error = wire::decode::<Ended>(text).unwrap_err();
+    assert_eq!(error.to_string(), "at /reason: expected a string, got array");
+    let ended = wire::decode_with::<Ended>(text, Mode::Preserve)?;
+    assert!(matches!(ended.value.reason, Reason::NotSaid(_)));
+    let told: Vec<_> = ended.diagnostics.iter().map(|told| (told.code, &*told.pointer)).collect();
+    assert_eq!(told, [(DiagnosticCode::DefaultOnError, "/reason")]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&ended.encode()?)?,
+        serde_json::from_str::<Value>(text)?
+    );
+    let unknown = r#"{"at":3,"reason":"bored"}"#;
+    assert!(!wire::decode::<Ended>(unknown)?.reason.is_known());
+    Ok(())
+}

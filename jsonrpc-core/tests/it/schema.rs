@@ -106,7 +106,11 @@ fn schemas_say_what_is_taken() {
             "type": "object",
             "properties": {
                 "id": {"$ref": "#/$defs/Id"},
-                "colours": {"type": ["array", "null"], "items": {"$ref": "#/$defs/Colour"}},
+                "colours": {
+                    "type": ["array", "null"],
+                    "items": {"$ref": "#/$defs/Colour"},
+                    "x-deserialize-default-on-error": true,
+                },
                 "foreign": true,
                 "raw": true,
                 "title": {"type": ["string", "null"]},
