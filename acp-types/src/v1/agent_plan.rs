@@ -11,7 +11,7 @@ object! {
     /// Spec: [`Plan`](https://agentclientprotocol.com/protocol/v1/schema#plan)
     pub struct Plan {
         /// What is to be done, all of it.
-        entries: Vec<PlanEntry> = "entries",
+        entries: Vec<PlanEntry> = "entries" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -111,7 +111,7 @@ object! {
         /// Which plan.
         plan_id: PlanId = "planId",
         /// What is to be done, all of it.
-        entries: Vec<PlanEntry> = "entries",
+        entries: Vec<PlanEntry> = "entries" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }

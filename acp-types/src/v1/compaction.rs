@@ -26,9 +26,9 @@ object! {
     }
     patch {
         /// What was kept, for people to read, whole.
-        summary: Vec<ContentBlock> = "summary",
+        summary: Vec<ContentBlock> = "summary" [default_on_error, skip_invalid_items],
         /// What went wrong.
-        error: String = "error",
+        error: String = "error" [default_on_error],
         /// `_meta`: what peers agreed on outside the protocol.
         meta: Meta = "_meta",
     }

@@ -52,7 +52,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -69,9 +69,9 @@ object! {
     }
     optional {
         /// Where it is from.
-        uri: String = "uri",
+        uri: String = "uri" [default_on_error],
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -88,7 +88,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -105,15 +105,15 @@ object! {
     }
     optional {
         /// Its name, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// What it is.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// Its media type.
-        mime_type: String = "mimeType",
+        mime_type: String = "mimeType" [default_on_error],
         /// Its size in bytes.
-        size: i64 = "size",
+        size: i64 = "size" [default_on_error],
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -128,7 +128,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -157,7 +157,7 @@ object! {
     }
     optional {
         /// Its media type.
-        mime_type: String = "mimeType",
+        mime_type: String = "mimeType" [default_on_error],
     }
     and "_meta"
 }
@@ -174,7 +174,7 @@ object! {
     }
     optional {
         /// Its media type.
-        mime_type: String = "mimeType",
+        mime_type: String = "mimeType" [default_on_error],
     }
     and "_meta"
 }
@@ -186,11 +186,11 @@ object! {
     pub struct Annotations {}
     optional {
         /// Whom it is for.
-        audience: Vec<Role> = "audience",
+        audience: Vec<Role> = "audience" [default_on_error, skip_invalid_items],
         /// When it last changed, an ISO 8601 timestamp.
-        last_modified: String = "lastModified",
+        last_modified: String = "lastModified" [default_on_error],
         /// How much it matters, from 0 to 1.
-        priority: f64 = "priority",
+        priority: f64 = "priority" [default_on_error],
     }
     and "_meta"
 }

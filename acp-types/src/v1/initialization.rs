@@ -35,9 +35,9 @@ object! {
     }
     optional {
         /// What the client can do; absent means nothing beyond the baseline.
-        client_capabilities: ClientCapabilities = "clientCapabilities",
+        client_capabilities: ClientCapabilities = "clientCapabilities" [default_on_error],
         /// Which program the client is.
-        client_info: Implementation = "clientInfo",
+        client_info: Implementation = "clientInfo" [default_on_error],
     }
     and "_meta"
 }
@@ -52,11 +52,11 @@ object! {
     }
     optional {
         /// What the agent can do; absent means nothing beyond the baseline.
-        agent_capabilities: AgentCapabilities = "agentCapabilities",
+        agent_capabilities: AgentCapabilities = "agentCapabilities" [default_on_error],
         /// Ways to log in; absent means that there is none.
-        auth_methods: Vec<AuthMethod> = "authMethods",
+        auth_methods: Vec<AuthMethod> = "authMethods" [default_on_error, skip_invalid_items],
         /// Which program the agent is.
-        agent_info: Implementation = "agentInfo",
+        agent_info: Implementation = "agentInfo" [default_on_error],
     }
     and "_meta"
 }
@@ -73,7 +73,7 @@ object! {
     }
     optional {
         /// Its name, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
     }
     and "_meta"
 }
@@ -85,19 +85,19 @@ object! {
     pub struct ClientCapabilities {}
     optional {
         /// Whether it reads and writes files for the agent.
-        fs: FileSystemCapabilities = "fs",
+        fs: FileSystemCapabilities = "fs" [default_on_error],
         /// Whether it runs commands: all five `terminal/*` methods. Absent means no.
-        terminal: bool = "terminal",
+        terminal: bool = "terminal" [default_on_error],
         /// What it can show of a session beyond the baseline.
-        session: ClientSessionCapabilities = "session",
+        session: ClientSessionCapabilities = "session" [default_on_error],
         /// Which kinds of login it supports.
-        auth: AuthCapabilities = "auth",
+        auth: AuthCapabilities = "auth" [default_on_error],
         /// Which ways of asking the user it supports.
-        elicitation: ElicitationCapabilities = "elicitation",
+        elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
         /// **Unstable.** Present when it takes sessions that a session owns.
-        subagents: SubagentCapabilities = "subagents",
+        subagents: SubagentCapabilities = "subagents" [default_on_error],
         /// **Unstable.** Present when it takes `plan_update` and `plan_removed`.
-        plan: PlanCapabilities = "plan",
+        plan: PlanCapabilities = "plan" [default_on_error],
     }
     and "_meta"
 }
@@ -109,9 +109,9 @@ object! {
     pub struct FileSystemCapabilities {}
     optional {
         /// Whether it serves `fs/read_text_file`. Absent means no.
-        read_text_file: bool = "readTextFile",
+        read_text_file: bool = "readTextFile" [default_on_error],
         /// Whether it serves `fs/write_text_file`. Absent means no.
-        write_text_file: bool = "writeTextFile",
+        write_text_file: bool = "writeTextFile" [default_on_error],
     }
     and "_meta"
 }
@@ -123,11 +123,11 @@ object! {
     pub struct ClientSessionCapabilities {}
     optional {
         /// Present when it takes compaction updates.
-        compaction: CompactionCapabilities = "compaction",
+        compaction: CompactionCapabilities = "compaction" [default_on_error],
         /// Which kinds of config options it can show.
-        config_options: SessionConfigOptionsCapabilities = "configOptions",
+        config_options: SessionConfigOptionsCapabilities = "configOptions" [default_on_error],
         /// Present when it takes notices.
-        notices: NoticeCapabilities = "notices",
+        notices: NoticeCapabilities = "notices" [default_on_error],
     }
     and "_meta"
 }
@@ -153,7 +153,7 @@ object! {
     pub struct SessionConfigOptionsCapabilities {}
     optional {
         /// Present when it can show switches.
-        boolean: BooleanConfigOptionCapabilities = "boolean",
+        boolean: BooleanConfigOptionCapabilities = "boolean" [default_on_error],
     }
     and "_meta"
 }
@@ -173,7 +173,7 @@ object! {
     pub struct AuthCapabilities {}
     optional {
         /// Whether it can run the agent in a terminal to log in. Absent means no.
-        terminal: bool = "terminal",
+        terminal: bool = "terminal" [default_on_error],
     }
     and "_meta"
 }
@@ -185,9 +185,9 @@ object! {
     pub struct ElicitationCapabilities {}
     optional {
         /// Present when it shows forms.
-        form: ElicitationFormCapabilities = "form",
+        form: ElicitationFormCapabilities = "form" [default_on_error],
         /// Present when it sends the user to a page.
-        url: ElicitationUrlCapabilities = "url",
+        url: ElicitationUrlCapabilities = "url" [default_on_error],
     }
     and "_meta"
 }
@@ -215,17 +215,17 @@ object! {
     pub struct AgentCapabilities {}
     optional {
         /// Whether it serves `session/load`. Absent means no.
-        load_session: bool = "loadSession",
+        load_session: bool = "loadSession" [default_on_error],
         /// Which content it takes in a prompt beyond text and resource links.
-        prompt_capabilities: PromptCapabilities = "promptCapabilities",
+        prompt_capabilities: PromptCapabilities = "promptCapabilities" [default_on_error],
         /// Which MCP transports it has beyond stdio.
-        mcp_capabilities: McpCapabilities = "mcpCapabilities",
+        mcp_capabilities: McpCapabilities = "mcpCapabilities" [default_on_error],
         /// Which session methods it has beyond the baseline.
-        session_capabilities: SessionCapabilities = "sessionCapabilities",
+        session_capabilities: SessionCapabilities = "sessionCapabilities" [default_on_error],
         /// What it offers around logging in.
-        auth: AgentAuthCapabilities = "auth",
+        auth: AgentAuthCapabilities = "auth" [default_on_error],
         /// **Unstable.** Present when it serves `providers/*`.
-        providers: ProvidersCapabilities = "providers",
+        providers: ProvidersCapabilities = "providers" [default_on_error],
     }
     and "_meta"
 }
@@ -237,11 +237,11 @@ object! {
     pub struct PromptCapabilities {}
     optional {
         /// Whether it takes images. Absent means no.
-        image: bool = "image",
+        image: bool = "image" [default_on_error],
         /// Whether it takes audio. Absent means no.
-        audio: bool = "audio",
+        audio: bool = "audio" [default_on_error],
         /// Whether it takes embedded resources. Absent means no.
-        embedded_context: bool = "embeddedContext",
+        embedded_context: bool = "embeddedContext" [default_on_error],
     }
     and "_meta"
 }
@@ -253,11 +253,11 @@ object! {
     pub struct McpCapabilities {}
     optional {
         /// Whether it connects over HTTP. Absent means no.
-        http: bool = "http",
+        http: bool = "http" [default_on_error],
         /// Whether it connects over server-sent events. Absent means no.
-        sse: bool = "sse",
+        sse: bool = "sse" [default_on_error],
         /// **Unstable.** Whether it reaches servers of the client over the connection itself. Absent means no.
-        acp: bool = "acp",
+        acp: bool = "acp" [default_on_error],
     }
     and "_meta"
 }
@@ -269,25 +269,25 @@ object! {
     pub struct SessionCapabilities {}
     optional {
         /// Present when it serves `session/list`.
-        list: SessionListCapabilities = "list",
+        list: SessionListCapabilities = "list" [default_on_error],
         /// Present when it serves `session/delete`.
-        delete: SessionDeleteCapabilities = "delete",
+        delete: SessionDeleteCapabilities = "delete" [default_on_error],
         /// Present when it takes `additionalDirectories`.
-        additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories",
+        additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories" [default_on_error],
         /// Present when it serves `session/resume`.
-        resume: SessionResumeCapabilities = "resume",
+        resume: SessionResumeCapabilities = "resume" [default_on_error],
         /// Present when it serves `session/close`.
-        close: SessionCloseCapabilities = "close",
+        close: SessionCloseCapabilities = "close" [default_on_error],
         /// **Unstable.** Present when it takes a `systemPrompt`.
-        system_prompt: SessionSystemPromptCapabilities = "systemPrompt",
+        system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
         /// **Unstable.** Present when it serves `session/fork`.
-        fork: SessionForkCapabilities = "fork",
+        fork: SessionForkCapabilities = "fork" [default_on_error],
         /// **Unstable.** Present when it serves `session/archive` and `session/unarchive`.
-        archive: SessionArchiveCapabilities = "archive",
+        archive: SessionArchiveCapabilities = "archive" [default_on_error],
         /// **Unstable.** Present when it serves `session/status`.
-        status: SessionStatusCapabilities = "status",
+        status: SessionStatusCapabilities = "status" [default_on_error],
         /// **Unstable.** Present when it serves `session/set_title`.
-        title: SessionTitleCapabilities = "title",
+        title: SessionTitleCapabilities = "title" [default_on_error],
     }
     and "_meta"
 }
@@ -339,9 +339,9 @@ object! {
     pub struct AgentAuthCapabilities {}
     optional {
         /// Present when it serves `logout`.
-        logout: LogoutCapabilities = "logout",
+        logout: LogoutCapabilities = "logout" [default_on_error],
         /// **Unstable.** Present when it serves `auth/status`, and reports changes.
-        status: AuthStatusCapabilities = "status",
+        status: AuthStatusCapabilities = "status" [default_on_error],
     }
     and "_meta"
 }
@@ -409,7 +409,7 @@ object! {
     pub struct SessionSystemPromptCapabilities {}
     optional {
         /// Which modes it has beyond `append`.
-        mode: SessionSystemPromptModeCapabilities = "mode",
+        mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
     }
     and "_meta"
 }
@@ -421,7 +421,7 @@ object! {
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
         /// Present when it has `override`.
-        r#override: SessionSystemPromptOverrideCapabilities = "override",
+        r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
     }
     and "_meta"
 }

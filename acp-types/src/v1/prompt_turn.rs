@@ -58,7 +58,7 @@ object! {
     }
     optional {
         /// **Unstable.** The tokens that this turn took.
-        usage: Usage = "usage",
+        usage: Usage = "usage" [default_on_error],
     }
     and "_meta"
 }
@@ -103,11 +103,11 @@ object! {
     }
     optional {
         /// Those that the model reasoned with.
-        thought_tokens: u64 = "thoughtTokens",
+        thought_tokens: u64 = "thoughtTokens" [default_on_error],
         /// Those that were read from a cache.
-        cached_read_tokens: u64 = "cachedReadTokens",
+        cached_read_tokens: u64 = "cachedReadTokens" [default_on_error],
         /// Those that were written to a cache.
-        cached_write_tokens: u64 = "cachedWriteTokens",
+        cached_write_tokens: u64 = "cachedWriteTokens" [default_on_error],
     }
     and "_meta"
 }
@@ -203,7 +203,7 @@ object! {
     }
     optional {
         /// Which message it belongs to; another one begins another message.
-        message_id: MessageId = "messageId",
+        message_id: MessageId = "messageId" [default_on_error],
     }
     and "_meta"
 }
@@ -220,7 +220,7 @@ object! {
     }
     optional {
         /// What the session has cost so far.
-        cost: Box<Cost> = "cost",
+        cost: Box<Cost> = "cost" [default_on_error],
     }
     and "_meta"
 }

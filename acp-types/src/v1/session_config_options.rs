@@ -43,9 +43,9 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// What it is for; only a hint for how to show it.
-        category: SessionConfigOptionCategory = "category",
+        category: SessionConfigOptionCategory = "category" [default_on_error],
     }
     rest {
         /// What kind of choice it is.
@@ -194,7 +194,7 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
     }
     and "_meta"
 }
@@ -209,7 +209,7 @@ object! {
         /// What to call it before the user.
         name: String = "name",
         /// Its values.
-        options: Vec<SessionConfigSelectOption> = "options",
+        options: Vec<SessionConfigSelectOption> = "options" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -271,7 +271,7 @@ object! {
     /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionResponse`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionresponse)
     pub struct SetSessionConfigOptionResponse {
         /// All options as they stand now.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -282,7 +282,7 @@ object! {
     /// Spec: [`ConfigOptionUpdate`](https://agentclientprotocol.com/protocol/v1/schema#configoptionupdate)
     pub struct ConfigOptionUpdate {
         /// All options as they stand now.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }

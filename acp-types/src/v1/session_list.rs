@@ -29,11 +29,11 @@ object! {
     /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsresponse)
     pub struct ListSessionsResponse {
         /// The sessions of this page.
-        sessions: Vec<SessionInfo> = "sessions",
+        sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",
     }
     optional {
         /// Where the next page begins; absent on the last.
-        next_cursor: String = "nextCursor",
+        next_cursor: String = "nextCursor" [default_on_error],
     }
     and "_meta"
 }
@@ -50,13 +50,13 @@ object! {
     }
     optional {
         /// Absolute paths of more folders that belong to it.
-        additional_directories: Vec<String> = "additionalDirectories",
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_error, skip_invalid_items],
         /// What it is about, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// When it was last active, an ISO 8601 timestamp.
-        updated_at: String = "updatedAt",
+        updated_at: String = "updatedAt" [default_on_error],
         /// **Unstable.** Whether it was put away.
-        archived: bool = "archived",
+        archived: bool = "archived" [default_on_error],
     }
     and "_meta"
 }
@@ -87,9 +87,9 @@ object! {
     pub struct SessionInfoUpdate {}
     patch {
         /// What it is about, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// When it was last active, an ISO 8601 timestamp.
-        updated_at: String = "updatedAt",
+        updated_at: String = "updatedAt" [default_on_error],
         /// `_meta`: what peers agreed on outside the protocol.
         meta: Meta = "_meta",
     }

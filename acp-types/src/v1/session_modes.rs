@@ -21,7 +21,7 @@ object! {
         /// The one it is in.
         current_mode_id: SessionModeId = "currentModeId",
         /// All that it has.
-        available_modes: Vec<SessionMode> = "availableModes",
+        available_modes: Vec<SessionMode> = "availableModes" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -38,7 +38,7 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
     }
     and "_meta"
 }

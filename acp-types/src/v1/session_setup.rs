@@ -25,11 +25,11 @@ object! {
         /// Absolute path of the folder that the session works in.
         cwd: String = "cwd",
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null] or "[]",
     }
     optional {
         /// Absolute paths of more folders that belong to the session.
-        additional_directories: Vec<String> = "additionalDirectories",
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
         /// **Unstable.** What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -46,9 +46,9 @@ object! {
     }
     optional {
         /// Its modes, where the agent has such.
-        modes: SessionModeState = "modes",
+        modes: SessionModeState = "modes" [default_on_error],
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -63,11 +63,11 @@ object! {
         /// Absolute path of the folder that the session works in.
         cwd: String = "cwd",
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null] or "[]",
     }
     optional {
         /// Absolute paths of more folders that belong to the session.
-        additional_directories: Vec<String> = "additionalDirectories",
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
         /// **Unstable.** What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -81,9 +81,9 @@ object! {
     pub struct LoadSessionResponse {}
     optional {
         /// Its modes, where the agent has such.
-        modes: SessionModeState = "modes",
+        modes: SessionModeState = "modes" [default_on_error],
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -100,9 +100,9 @@ object! {
     }
     optional {
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Absolute paths of more folders that belong to the session.
-        additional_directories: Vec<String> = "additionalDirectories",
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
         /// **Unstable.** What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -116,9 +116,9 @@ object! {
     pub struct ResumeSessionResponse {}
     optional {
         /// Its modes, where the agent has such.
-        modes: SessionModeState = "modes",
+        modes: SessionModeState = "modes" [default_on_error],
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -154,9 +154,9 @@ object! {
     }
     optional {
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// Absolute paths of more folders that belong to the new session.
-        additional_directories: Vec<String> = "additionalDirectories",
+        additional_directories: Vec<String> = "additionalDirectories" [default_on_null],
         /// What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -173,9 +173,9 @@ object! {
     }
     optional {
         /// Its modes, where the agent has such.
-        modes: SessionModeState = "modes",
+        modes: SessionModeState = "modes" [default_on_error],
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -208,7 +208,7 @@ object! {
         /// Where it is.
         url: String = "url",
         /// Headers to send with each request.
-        headers: Vec<HttpHeader> = "headers",
+        headers: Vec<HttpHeader> = "headers" [default_on_null] or "[]",
     }
     and "_meta"
 }
@@ -223,7 +223,7 @@ object! {
         /// Where it is.
         url: String = "url",
         /// Headers to send with each request.
-        headers: Vec<HttpHeader> = "headers",
+        headers: Vec<HttpHeader> = "headers" [default_on_null] or "[]",
     }
     and "_meta"
 }
@@ -251,9 +251,9 @@ object! {
         /// Absolute path of the program.
         command: String = "command",
         /// Its arguments.
-        args: Vec<String> = "args",
+        args: Vec<String> = "args" [default_on_null] or "[]",
         /// Variables to set in its environment.
-        env: Vec<EnvVariable> = "env",
+        env: Vec<EnvVariable> = "env" [default_on_null] or "[]",
     }
     and "_meta"
 }

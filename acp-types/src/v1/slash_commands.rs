@@ -11,7 +11,7 @@ object! {
     /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v1/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
         /// All of them.
-        available_commands: Vec<AvailableCommand> = "availableCommands",
+        available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -28,7 +28,7 @@ object! {
     }
     optional {
         /// What it wants after its name; absent when nothing.
-        input: AvailableCommandInput = "input",
+        input: AvailableCommandInput = "input" [default_on_error],
     }
     and "_meta"
 }

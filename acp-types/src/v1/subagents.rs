@@ -20,13 +20,13 @@ object! {
     }
     patch {
         /// What it is called here, for people to read.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// What it is for, for people to read.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// What the client may do to it.
-        capabilities: SubagentSessionCapabilities = "capabilities",
+        capabilities: SubagentSessionCapabilities = "capabilities" [default_on_error],
         /// How it stands, whole; cleared means that nobody knows, not that it is idle.
-        state: StateUpdate = "state",
+        state: StateUpdate = "state" [default_on_error],
         /// Absolute path of the folder that it works in; cleared means that of its owner.
         cwd: String = "cwd",
         /// Absolute paths of more folders that belong to it; cleared means those of its owner.
@@ -43,7 +43,7 @@ object! {
     pub struct SubagentSessionCapabilities {}
     optional {
         /// Present when it may send `session/cancel`.
-        cancel: SessionCancelCapabilities = "cancel",
+        cancel: SessionCancelCapabilities = "cancel" [default_on_error],
     }
     and "_meta"
 }
@@ -66,15 +66,15 @@ object! {
     }
     patch {
         /// The session that sends it.
-        sender_session_id: SessionId = "senderSessionId",
+        sender_session_id: SessionId = "senderSessionId" [default_on_error],
         /// The session that receives it.
-        recipient_session_id: SessionId = "recipientSessionId",
+        recipient_session_id: SessionId = "recipientSessionId" [default_on_error],
         /// What the sender calls it.
-        sender_message_id: MessageId = "senderMessageId",
+        sender_message_id: MessageId = "senderMessageId" [default_on_error],
         /// What the recipient calls it.
-        recipient_message_id: MessageId = "recipientMessageId",
+        recipient_message_id: MessageId = "recipientMessageId" [default_on_error],
         /// What it says, whole.
-        content: Vec<ContentBlock> = "content",
+        content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -152,7 +152,7 @@ object! {
     pub struct IdleStateUpdate {}
     optional {
         /// The tokens that the work took which has ended.
-        usage: Box<Usage> = "usage",
+        usage: Box<Usage> = "usage" [default_on_error],
     }
     rest {
         /// Why its work ended, where the agent says so.
@@ -165,7 +165,7 @@ open_union! {
     /// **Unstable.** Why an agent ended its work; an agent need not say so.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#idlestateupdate)
-    pub enum IdleStopReason by "stopReason" {
+    pub enum IdleStopReason by "stopReason" [default_on_error] {
         /// The model finished without asking for another tool.
         EndTurn(Extra) = "end_turn",
         /// The token limit was reached.
@@ -192,6 +192,6 @@ object! {
     pub struct ErrorStopReason {}
     optional {
         /// What went wrong, where the agent says so.
-        error: Box<ErrorObject> = "error",
+        error: Box<ErrorObject> = "error" [default_on_error],
     }
 }

@@ -25,9 +25,9 @@ object! {
     }
     optional {
         /// Its arguments.
-        args: Vec<String> = "args",
+        args: Vec<String> = "args" [default_on_null],
         /// Variables to set in its environment.
-        env: Vec<EnvVariable> = "env",
+        env: Vec<EnvVariable> = "env" [default_on_null],
         /// Absolute path of the folder to run it in.
         cwd: String = "cwd",
         /// How many bytes of output to keep; the oldest go first.
@@ -72,7 +72,7 @@ object! {
     }
     optional {
         /// How the command ended; absent while it runs.
-        exit_status: TerminalExitStatus = "exitStatus",
+        exit_status: TerminalExitStatus = "exitStatus" [default_on_error],
     }
     and "_meta"
 }
@@ -84,9 +84,9 @@ object! {
     pub struct TerminalExitStatus {}
     optional {
         /// Its exit code; absent when a signal ended it.
-        exit_code: u32 = "exitCode",
+        exit_code: u32 = "exitCode" [default_on_error],
         /// The signal that ended it.
-        signal: String = "signal",
+        signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }
@@ -111,9 +111,9 @@ object! {
     pub struct WaitForTerminalExitResponse {}
     optional {
         /// Its exit code; absent when a signal ended it.
-        exit_code: u32 = "exitCode",
+        exit_code: u32 = "exitCode" [default_on_error],
         /// The signal that ended it.
-        signal: String = "signal",
+        signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }

@@ -36,19 +36,19 @@ object! {
     }
     optional {
         /// The tool's name, for programs.
-        name: String = "name",
+        name: String = "name" [default_on_error],
         /// What kind of tool it is; absent means `other`.
-        kind: ToolKind = "kind",
+        kind: ToolKind = "kind" [default_on_error],
         /// How it stands; absent means `pending`.
-        status: ToolCallStatus = "status",
+        status: ToolCallStatus = "status" [default_on_error],
         /// What it has produced.
-        content: Vec<ToolCallContent> = "content",
+        content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
         /// Files that it works on.
-        locations: Vec<ToolCallLocation> = "locations",
+        locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
         /// What the model gave the tool.
-        raw_input: Raw = "rawInput",
+        raw_input: Raw = "rawInput" [default_on_error],
         /// What the tool gave back.
-        raw_output: Raw = "rawOutput",
+        raw_output: Raw = "rawOutput" [default_on_error],
     }
     and "_meta"
 }
@@ -87,21 +87,21 @@ object! {
     }
     patch {
         /// What it is doing, for people to read.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// The tool's name, for programs.
-        name: String = "name",
+        name: String = "name" [default_on_error],
         /// What kind of tool it is.
-        kind: ToolKind = "kind",
+        kind: ToolKind = "kind" [default_on_error],
         /// How it stands.
-        status: ToolCallStatus = "status",
+        status: ToolCallStatus = "status" [default_on_error],
         /// All that it has produced, instead of what was.
-        content: Vec<ToolCallContent> = "content",
+        content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
         /// All files that it works on, instead of what was.
-        locations: Vec<ToolCallLocation> = "locations",
+        locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
         /// What the model gave the tool.
-        raw_input: Raw = "rawInput",
+        raw_input: Raw = "rawInput" [default_on_error],
         /// What the tool gave back.
-        raw_output: Raw = "rawOutput",
+        raw_output: Raw = "rawOutput" [default_on_error],
     }
     and "_meta"
 }
@@ -194,7 +194,7 @@ object! {
     }
     optional {
         /// Its text before the change; absent for a new file.
-        old_text: String = "oldText",
+        old_text: String = "oldText" [default_on_error],
     }
     and "_meta"
 }
@@ -220,7 +220,7 @@ object! {
     }
     optional {
         /// The line.
-        line: u32 = "line",
+        line: u32 = "line" [default_on_error],
     }
     and "_meta"
 }

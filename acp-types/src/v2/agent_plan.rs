@@ -57,7 +57,7 @@ object! {
         /// Which plan.
         plan_id: PlanId = "planId",
         /// What is to be done, all of it.
-        entries: Vec<PlanEntry> = "entries",
+        entries: Vec<PlanEntry> = "entries" [skip_invalid_items] or "[]",
     }
     and "_meta"
 }

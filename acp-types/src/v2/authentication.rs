@@ -37,11 +37,11 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// Arguments to add to the agent's command.
-        args: Vec<String> = "args",
+        args: Vec<String> = "args" [default_on_null],
         /// Variables to set over the agent's environment, each name once.
-        env: Vec<EnvVariable> = "env",
+        env: Vec<EnvVariable> = "env" [default_on_null],
     }
     and "_meta"
 }
@@ -58,7 +58,7 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
     }
     and "_meta"
 }
@@ -116,7 +116,7 @@ object! {
     }
     optional {
         /// The accounts that the agent has, to show; absent means none.
-        accounts: Vec<AuthAccount> = "accounts",
+        accounts: Vec<AuthAccount> = "accounts" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -131,7 +131,7 @@ object! {
     }
     optional {
         /// The accounts that the agent has, to show; absent means none.
-        accounts: Vec<AuthAccount> = "accounts",
+        accounts: Vec<AuthAccount> = "accounts" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -169,13 +169,13 @@ object! {
     }
     optional {
         /// Whether it is in use.
-        active: bool = "active",
+        active: bool = "active" [default_on_error],
         /// The user's name.
-        name: String = "name",
+        name: String = "name" [default_on_error],
         /// The user's e-mail address.
-        email: String = "email",
+        email: String = "email" [default_on_error],
         /// The organization that it belongs to.
-        organization: String = "organization",
+        organization: String = "organization" [default_on_error],
     }
     and "_meta"
 }

@@ -59,7 +59,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -76,9 +76,9 @@ object! {
     }
     optional {
         /// Where it is from.
-        uri: String = "uri",
+        uri: String = "uri" [default_on_error],
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -95,7 +95,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -112,17 +112,17 @@ object! {
     }
     optional {
         /// Its name, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// What it is.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// Pictures to show for it.
-        icons: Vec<Icon> = "icons",
+        icons: Vec<Icon> = "icons" [default_on_error, skip_invalid_items],
         /// Its media type.
-        mime_type: MediaType = "mimeType",
+        mime_type: MediaType = "mimeType" [default_on_error],
         /// Its size in bytes.
-        size: u64 = "size",
+        size: u64 = "size" [default_on_error],
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -137,11 +137,11 @@ object! {
     }
     optional {
         /// Its media type.
-        mime_type: MediaType = "mimeType",
+        mime_type: MediaType = "mimeType" [default_on_error],
         /// The sizes that it has, each as `48x48`, or `any`.
-        sizes: Vec<String> = "sizes",
+        sizes: Vec<String> = "sizes" [default_on_error, skip_invalid_items],
         /// The background that it is made for.
-        theme: IconTheme = "theme",
+        theme: IconTheme = "theme" [default_on_error],
     }
     and "_meta"
 }
@@ -168,7 +168,7 @@ object! {
     }
     optional {
         /// How to use and show it.
-        annotations: Box<Annotations> = "annotations",
+        annotations: Box<Annotations> = "annotations" [default_on_error],
     }
     and "_meta"
 }
@@ -197,7 +197,7 @@ object! {
     }
     optional {
         /// Its media type.
-        mime_type: MediaType = "mimeType",
+        mime_type: MediaType = "mimeType" [default_on_error],
     }
     and "_meta"
 }
@@ -214,7 +214,7 @@ object! {
     }
     optional {
         /// Its media type.
-        mime_type: MediaType = "mimeType",
+        mime_type: MediaType = "mimeType" [default_on_error],
     }
     and "_meta"
 }
@@ -226,11 +226,11 @@ object! {
     pub struct Annotations {}
     optional {
         /// Whom it is for.
-        audience: Vec<Role> = "audience",
+        audience: Vec<Role> = "audience" [default_on_error, skip_invalid_items],
         /// When it last changed, an ISO 8601 timestamp.
-        last_modified: String = "lastModified",
+        last_modified: String = "lastModified" [default_on_error],
         /// How much it matters, from 0 to 1.
-        priority: f64 = "priority",
+        priority: f64 = "priority" [default_on_error],
     }
     and "_meta"
 }

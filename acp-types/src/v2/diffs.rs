@@ -13,11 +13,11 @@ object! {
     /// Spec: [`Diff`](https://agentclientprotocol.com/protocol/v2/schema#diff)
     pub struct Diff {
         /// What happened to each file.
-        changes: Vec<DiffChange> = "changes",
+        changes: Vec<DiffChange> = "changes" [skip_invalid_items] or "[]",
     }
     optional {
         /// The same, line by line.
-        patch: DiffPatch = "patch",
+        patch: DiffPatch = "patch" [default_on_error],
     }
     and "_meta"
 }
@@ -29,9 +29,9 @@ object! {
     pub struct DiffChange {}
     optional {
         /// What it is afterwards; what it was, where it is deleted.
-        file_type: DiffFileType = "fileType",
+        file_type: DiffFileType = "fileType" [default_on_error],
         /// Its media type.
-        mime_type: MediaType = "mimeType",
+        mime_type: MediaType = "mimeType" [default_on_error],
     }
     rest {
         /// What happened to it.

@@ -98,7 +98,7 @@ object! {
     }
     optional {
         /// Which of its tool calls asks.
-        tool_call_id: ToolCallId = "toolCallId",
+        tool_call_id: ToolCallId = "toolCallId" [default_on_error],
     }
 }
 
@@ -124,9 +124,9 @@ object! {
     }
     optional {
         /// The form's title.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// Names of the fields that must be filled in.
         required: Vec<String> = "required",
     }
@@ -220,9 +220,9 @@ object! {
     pub struct StringPropertySchema {}
     optional {
         /// The field's label.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// How many characters at least.
         min_length: u32 = "minLength",
         /// How many characters at most.
@@ -232,7 +232,7 @@ object! {
         /// What the text must look like.
         format: StringFormat = "format",
         /// What to begin with.
-        default: String = "default",
+        default: String = "default" [default_on_error],
         /// The values to choose from.
         r#enum: Vec<String> = "enum",
         /// The values to choose from, with what to call them.
@@ -253,7 +253,7 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
     }
     and "_meta"
 }
@@ -265,15 +265,15 @@ object! {
     pub struct NumberPropertySchema {}
     optional {
         /// The field's label.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// The least.
         minimum: f64 = "minimum",
         /// The most.
         maximum: f64 = "maximum",
         /// What to begin with.
-        default: f64 = "default",
+        default: f64 = "default" [default_on_error],
     }
     and "_meta"
 }
@@ -285,15 +285,15 @@ object! {
     pub struct IntegerPropertySchema {}
     optional {
         /// The field's label.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// The least.
         minimum: i64 = "minimum",
         /// The most.
         maximum: i64 = "maximum",
         /// What to begin with.
-        default: i64 = "default",
+        default: i64 = "default" [default_on_error],
     }
     and "_meta"
 }
@@ -305,11 +305,11 @@ object! {
     pub struct BooleanPropertySchema {}
     optional {
         /// The field's label.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// What to begin with.
-        default: bool = "default",
+        default: bool = "default" [default_on_error],
     }
     and "_meta"
 }
@@ -324,15 +324,15 @@ object! {
     }
     optional {
         /// The field's label.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// How many at least.
         min_items: u64 = "minItems",
         /// How many at most.
         max_items: u64 = "maxItems",
         /// What to begin with.
-        default: Vec<String> = "default",
+        default: Vec<String> = "default" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }

@@ -22,7 +22,7 @@ object! {
     }
     optional {
         /// What the client can do; absent means nothing beyond the baseline.
-        capabilities: ClientCapabilities = "capabilities",
+        capabilities: ClientCapabilities = "capabilities" [default_on_error],
     }
     and "_meta"
 }
@@ -39,9 +39,9 @@ object! {
     }
     optional {
         /// What the agent can do; absent means nothing beyond the baseline.
-        capabilities: AgentCapabilities = "capabilities",
+        capabilities: AgentCapabilities = "capabilities" [default_on_error],
         /// Ways to log in; absent means that there is none.
-        auth_methods: Vec<AuthMethod> = "authMethods",
+        auth_methods: Vec<AuthMethod> = "authMethods" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -58,7 +58,7 @@ object! {
     }
     optional {
         /// Its name, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
     }
     and "_meta"
 }
@@ -70,9 +70,9 @@ object! {
     pub struct ClientCapabilities {}
     optional {
         /// Which kinds of login it supports.
-        auth: ClientAuthCapabilities = "auth",
+        auth: ClientAuthCapabilities = "auth" [default_on_error],
         /// Which ways of asking the user it supports.
-        elicitation: ElicitationCapabilities = "elicitation",
+        elicitation: ElicitationCapabilities = "elicitation" [default_on_error],
     }
     and "_meta"
 }
@@ -84,7 +84,7 @@ object! {
     pub struct ClientAuthCapabilities {}
     optional {
         /// Present when it can run the agent in a terminal to log in.
-        terminal: TerminalAuthCapabilities = "terminal",
+        terminal: TerminalAuthCapabilities = "terminal" [default_on_error],
     }
     and "_meta"
 }
@@ -104,9 +104,9 @@ object! {
     pub struct ElicitationCapabilities {}
     optional {
         /// Present when it shows forms.
-        form: ElicitationFormCapabilities = "form",
+        form: ElicitationFormCapabilities = "form" [default_on_error],
         /// Present when it sends the user to a page.
-        url: ElicitationUrlCapabilities = "url",
+        url: ElicitationUrlCapabilities = "url" [default_on_error],
     }
     and "_meta"
 }
@@ -134,11 +134,11 @@ object! {
     pub struct AgentCapabilities {}
     optional {
         /// Present when it has sessions: then it serves the whole baseline of `session/*`.
-        session: Box<SessionCapabilities> = "session",
+        session: Box<SessionCapabilities> = "session" [default_on_error],
         /// What it offers around logging in, beyond `auth/login` and `auth/logout`.
-        auth: AgentAuthCapabilities = "auth",
+        auth: AgentAuthCapabilities = "auth" [default_on_error],
         /// **Unstable.** Present when it serves `providers/*`.
-        providers: ProvidersCapabilities = "providers",
+        providers: ProvidersCapabilities = "providers" [default_on_error],
     }
     and "_meta"
 }
@@ -150,23 +150,23 @@ object! {
     pub struct SessionCapabilities {}
     optional {
         /// Which content it takes in a prompt beyond text and resource links.
-        prompt: PromptCapabilities = "prompt",
+        prompt: PromptCapabilities = "prompt" [default_on_error],
         /// Which MCP transports it has.
-        mcp: McpCapabilities = "mcp",
+        mcp: McpCapabilities = "mcp" [default_on_error],
         /// Present when it serves `session/delete`.
-        delete: SessionDeleteCapabilities = "delete",
+        delete: SessionDeleteCapabilities = "delete" [default_on_error],
         /// Present when it takes `additionalDirectories`.
-        additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories",
+        additional_directories: SessionAdditionalDirectoriesCapabilities = "additionalDirectories" [default_on_error],
         /// **Unstable.** Present when it takes a `systemPrompt`.
-        system_prompt: SessionSystemPromptCapabilities = "systemPrompt",
+        system_prompt: SessionSystemPromptCapabilities = "systemPrompt" [default_on_error],
         /// **Unstable.** Present when it serves `session/fork`.
-        fork: SessionForkCapabilities = "fork",
+        fork: SessionForkCapabilities = "fork" [default_on_error],
         /// **Unstable.** Present when it serves `session/archive` and `session/unarchive`.
-        archive: SessionArchiveCapabilities = "archive",
+        archive: SessionArchiveCapabilities = "archive" [default_on_error],
         /// **Unstable.** Present when it serves `session/status`.
-        status: SessionStatusCapabilities = "status",
+        status: SessionStatusCapabilities = "status" [default_on_error],
         /// **Unstable.** Present when it serves `session/set_title`.
-        title: SessionTitleCapabilities = "title",
+        title: SessionTitleCapabilities = "title" [default_on_error],
     }
     and "_meta"
 }
@@ -178,11 +178,11 @@ object! {
     pub struct PromptCapabilities {}
     optional {
         /// Present when it takes images.
-        image: PromptImageCapabilities = "image",
+        image: PromptImageCapabilities = "image" [default_on_error],
         /// Present when it takes audio.
-        audio: PromptAudioCapabilities = "audio",
+        audio: PromptAudioCapabilities = "audio" [default_on_error],
         /// Present when it takes embedded resources.
-        embedded_context: PromptEmbeddedContextCapabilities = "embeddedContext",
+        embedded_context: PromptEmbeddedContextCapabilities = "embeddedContext" [default_on_error],
     }
     and "_meta"
 }
@@ -218,11 +218,11 @@ object! {
     pub struct McpCapabilities {}
     optional {
         /// Present when it runs servers as programs.
-        stdio: McpStdioCapabilities = "stdio",
+        stdio: McpStdioCapabilities = "stdio" [default_on_error],
         /// Present when it connects over HTTP.
-        http: McpHttpCapabilities = "http",
+        http: McpHttpCapabilities = "http" [default_on_error],
         /// **Unstable.** Present when it reaches servers of the client over the connection itself.
-        acp: McpAcpCapabilities = "acp",
+        acp: McpAcpCapabilities = "acp" [default_on_error],
     }
     and "_meta"
 }
@@ -274,7 +274,7 @@ object! {
     pub struct AgentAuthCapabilities {}
     optional {
         /// **Unstable.** Present when it serves `auth/status`, and reports changes.
-        status: AuthStatusCapabilities = "status",
+        status: AuthStatusCapabilities = "status" [default_on_error],
     }
     and "_meta"
 }
@@ -334,7 +334,7 @@ object! {
     pub struct SessionSystemPromptCapabilities {}
     optional {
         /// Which modes it has beyond `append`.
-        mode: SessionSystemPromptModeCapabilities = "mode",
+        mode: SessionSystemPromptModeCapabilities = "mode" [default_on_error],
     }
     and "_meta"
 }
@@ -346,7 +346,7 @@ object! {
     pub struct SessionSystemPromptModeCapabilities {}
     optional {
         /// Present when it has `override`.
-        r#override: SessionSystemPromptOverrideCapabilities = "override",
+        r#override: SessionSystemPromptOverrideCapabilities = "override" [default_on_error],
     }
     and "_meta"
 }

@@ -16,7 +16,7 @@ object! {
     }
     optional {
         /// More about it.
-        description: String = "description",
+        description: String = "description" [default_on_error],
     }
     and "_meta"
 }

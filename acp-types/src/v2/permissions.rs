@@ -30,7 +30,7 @@ object! {
     }
     optional {
         /// More about it, for the user.
-        description: String = "description",
+        description: String = "description" [default_on_error],
         /// What it is about.
         subject: Box<RequestPermissionSubject> = "subject",
     }
@@ -96,9 +96,9 @@ object! {
     }
     optional {
         /// The tool call that it belongs to.
-        tool_call_id: ToolCallId = "toolCallId",
+        tool_call_id: ToolCallId = "toolCallId" [default_on_error],
         /// The terminal that it would run in.
-        terminal_id: TerminalId = "terminalId",
+        terminal_id: TerminalId = "terminalId" [default_on_error],
     }
     and "_meta"
 }

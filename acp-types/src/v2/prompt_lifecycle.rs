@@ -173,7 +173,7 @@ object! {
     }
     patch {
         /// What was said, all of it.
-        content: Vec<ContentBlock> = "content",
+        content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -189,7 +189,7 @@ object! {
     }
     patch {
         /// What it says, all of it.
-        content: Vec<ContentBlock> = "content",
+        content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -205,7 +205,7 @@ object! {
     }
     patch {
         /// What it thinks, all of it.
-        content: Vec<ContentBlock> = "content",
+        content: Vec<ContentBlock> = "content" [default_on_error, skip_invalid_items],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -223,7 +223,7 @@ object! {
     }
     optional {
         /// What the session has cost so far.
-        cost: Box<Cost> = "cost",
+        cost: Box<Cost> = "cost" [default_on_error],
     }
     and "_meta"
 }

@@ -58,7 +58,7 @@ object! {
         /// Names it.
         provider_id: ProviderId = "providerId",
         /// The protocols that may be set for it.
-        supported: Vec<LlmProtocol> = "supported",
+        supported: Vec<LlmProtocol> = "supported" [default_on_error, skip_invalid_items] or "[]",
         /// Whether it must not be disabled.
         required: bool = "required",
     }

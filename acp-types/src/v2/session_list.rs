@@ -36,7 +36,7 @@ object! {
     /// Method `session/list`. Spec: [`ListSessionsResponse`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsresponse)
     pub struct ListSessionsResponse {
         /// The sessions of this page.
-        sessions: Vec<SessionInfo> = "sessions",
+        sessions: Vec<SessionInfo> = "sessions" [default_on_error, skip_invalid_items] or "[]",
     }
     optional {
         /// Where the next page begins; absent on the last.
@@ -57,13 +57,13 @@ object! {
     }
     optional {
         /// More folders that belong to it.
-        additional_directories: Vec<AbsolutePath> = "additionalDirectories",
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// What it is about, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// When it was last active, an ISO 8601 timestamp.
-        updated_at: String = "updatedAt",
+        updated_at: String = "updatedAt" [default_on_error],
         /// **Unstable.** Whether it was put away.
-        archived: bool = "archived",
+        archived: bool = "archived" [default_on_error],
     }
     and "_meta"
 }
@@ -75,9 +75,9 @@ object! {
     pub struct SessionInfoUpdate {}
     patch {
         /// What it is about, for people.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// When it was last active, an ISO 8601 timestamp.
-        updated_at: String = "updatedAt",
+        updated_at: String = "updatedAt" [default_on_error],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }

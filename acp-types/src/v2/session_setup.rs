@@ -34,9 +34,9 @@ object! {
     }
     optional {
         /// More folders that belong to the session.
-        additional_directories: Vec<AbsolutePath> = "additionalDirectories",
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// **Unstable.** What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -53,9 +53,9 @@ object! {
     }
     optional {
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
         /// Its commands, where the agent has such.
-        available_commands: Vec<AvailableCommand> = "availableCommands",
+        available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -72,9 +72,9 @@ object! {
     }
     optional {
         /// More folders that belong to the session.
-        additional_directories: Vec<AbsolutePath> = "additionalDirectories",
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// From where its history shall be told; absent means not at all.
         replay_from: ReplayFrom = "replayFrom",
         /// **Unstable.** What the client tells the model.
@@ -108,9 +108,9 @@ object! {
     pub struct ResumeSessionResponse {}
     optional {
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
         /// Its commands, where the agent has such.
-        available_commands: Vec<AvailableCommand> = "availableCommands",
+        available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -146,9 +146,9 @@ object! {
     }
     optional {
         /// More folders that belong to the new session.
-        additional_directories: Vec<AbsolutePath> = "additionalDirectories",
+        additional_directories: Vec<AbsolutePath> = "additionalDirectories" [default_on_null],
         /// MCP servers that the agent shall connect to.
-        mcp_servers: Vec<McpServer> = "mcpServers",
+        mcp_servers: Vec<McpServer> = "mcpServers" [default_on_null],
         /// What the client tells the model.
         system_prompt: Box<SystemPrompt> = "systemPrompt",
     }
@@ -165,9 +165,9 @@ object! {
     }
     optional {
         /// Its options, where the agent has such.
-        config_options: Vec<SessionConfigOption> = "configOptions",
+        config_options: Vec<SessionConfigOption> = "configOptions" [default_on_error, skip_invalid_items],
         /// Its commands, where the agent has such.
-        available_commands: Vec<AvailableCommand> = "availableCommands",
+        available_commands: Vec<AvailableCommand> = "availableCommands" [default_on_error, skip_invalid_items],
     }
     and "_meta"
 }
@@ -198,7 +198,7 @@ object! {
     }
     optional {
         /// Headers to send with each request.
-        headers: Vec<HttpHeader> = "headers",
+        headers: Vec<HttpHeader> = "headers" [default_on_null],
     }
     and "_meta"
 }
@@ -228,9 +228,9 @@ object! {
     }
     optional {
         /// Its arguments.
-        args: Vec<String> = "args",
+        args: Vec<String> = "args" [default_on_null],
         /// Variables to set in its environment.
-        env: Vec<EnvVariable> = "env",
+        env: Vec<EnvVariable> = "env" [default_on_null],
     }
     and "_meta"
 }

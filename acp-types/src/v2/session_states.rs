@@ -53,7 +53,7 @@ object! {
     pub struct RunningStateUpdate {}
     optional {
         /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
-        background: Vec<BackgroundWork> = "background",
+        background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
 }
@@ -65,7 +65,7 @@ object! {
     pub struct RequiresActionStateUpdate {}
     optional {
         /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
-        background: Vec<BackgroundWork> = "background",
+        background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
 }
@@ -77,7 +77,7 @@ object! {
     pub struct UnknownStateUpdate {}
     optional {
         /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
-        background: Vec<BackgroundWork> = "background",
+        background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     and "_meta"
 }
@@ -89,9 +89,9 @@ object! {
     pub struct IdleStateUpdate {}
     optional {
         /// **Unstable.** The tokens that the work took which has ended.
-        usage: Box<Usage> = "usage",
+        usage: Box<Usage> = "usage" [default_on_error],
         /// What runs beside it, all of it; absent when the agent does not say, empty when nothing runs.
-        background: Vec<BackgroundWork> = "background",
+        background: Vec<BackgroundWork> = "background" [default_on_error],
     }
     rest {
         /// Why its work ended, where the agent says so.
@@ -104,7 +104,7 @@ open_union! {
     /// Why an agent ended its work; an agent need not say so.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#idlestateupdate)
-    pub enum StopReason by "stopReason" {
+    pub enum StopReason by "stopReason" [default_on_error] {
         /// The model finished without asking for another tool.
         EndTurn(Extra) = "end_turn",
         /// The token limit was reached.
@@ -131,7 +131,7 @@ object! {
     pub struct ErrorStopReason {}
     optional {
         /// What went wrong, where the agent says so.
-        error: Box<ErrorObject> = "error",
+        error: Box<ErrorObject> = "error" [default_on_error],
     }
 }
 
@@ -149,11 +149,11 @@ object! {
     }
     optional {
         /// Those that the model reasoned with.
-        thought_tokens: u64 = "thoughtTokens",
+        thought_tokens: u64 = "thoughtTokens" [default_on_error],
         /// Those that were read from a cache.
-        cached_read_tokens: u64 = "cachedReadTokens",
+        cached_read_tokens: u64 = "cachedReadTokens" [default_on_error],
         /// Those that were written to a cache.
-        cached_write_tokens: u64 = "cachedWriteTokens",
+        cached_write_tokens: u64 = "cachedWriteTokens" [default_on_error],
     }
     and "_meta"
 }

@@ -26,7 +26,7 @@ object! {
     }
     optional {
         /// What it is at, where the agent says so; absent does not mean that it is idle.
-        state: StateUpdate = "state",
+        state: StateUpdate = "state" [default_on_error],
     }
     and "_meta"
 }

@@ -12,7 +12,7 @@ object! {
     /// Spec: [`AvailableCommandsUpdate`](https://agentclientprotocol.com/protocol/v2/schema#availablecommandsupdate)
     pub struct AvailableCommandsUpdate {
         /// All of them.
-        available_commands: Vec<AvailableCommand> = "availableCommands",
+        available_commands: Vec<AvailableCommand> = "availableCommands" [skip_invalid_items] or "[]",
     }
     and "_meta"
 }
@@ -59,7 +59,7 @@ object! {
     }
     optional {
         /// What it wants after its name; absent when nothing.
-        input: AvailableCommandInput = "input",
+        input: AvailableCommandInput = "input" [default_on_error],
     }
     and "_meta"
 }

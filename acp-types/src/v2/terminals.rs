@@ -23,17 +23,17 @@ object! {
     }
     patch {
         /// The command.
-        command: String = "command",
+        command: String = "command" [default_on_error],
         /// The folder that it runs in.
-        cwd: AbsolutePath = "cwd",
+        cwd: AbsolutePath = "cwd" [default_on_error],
         /// All of its output, instead of what was.
-        output: TerminalOutput = "output",
+        output: TerminalOutput = "output" [default_on_error],
         /// How it ended; a value means that it has.
-        exit_status: TerminalExitStatus = "exitStatus",
+        exit_status: TerminalExitStatus = "exitStatus" [default_on_error],
         /// How large it is.
-        size: TerminalSize = "size",
+        size: TerminalSize = "size" [default_on_error],
         /// What the client may do to it now.
-        capabilities: TerminalCapabilities = "capabilities",
+        capabilities: TerminalCapabilities = "capabilities" [default_on_error],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -70,9 +70,9 @@ object! {
     pub struct TerminalExitStatus {}
     optional {
         /// Its exit code; absent when a signal ended it.
-        exit_code: i64 = "exitCode",
+        exit_code: i64 = "exitCode" [default_on_error],
         /// The signal that ended it.
-        signal: String = "signal",
+        signal: String = "signal" [default_on_error],
     }
     and "_meta"
 }
@@ -97,7 +97,7 @@ object! {
     pub struct TerminalCapabilities {}
     optional {
         /// Present when it may send `terminal/cancel`.
-        cancel: TerminalCancelCapabilities = "cancel",
+        cancel: TerminalCancelCapabilities = "cancel" [default_on_error],
     }
     and "_meta"
 }

@@ -42,23 +42,23 @@ object! {
     }
     patch {
         /// The tool's name, for programs.
-        name: String = "name",
+        name: String = "name" [default_on_error],
         /// What it is doing, for people to read.
-        title: String = "title",
+        title: String = "title" [default_on_error],
         /// What kind of tool it is; it begins as `other`.
-        kind: ToolKind = "kind",
+        kind: ToolKind = "kind" [default_on_error],
         /// How it stands; it begins as `pending`.
-        status: ToolCallStatus = "status",
+        status: ToolCallStatus = "status" [default_on_error],
         /// All that it has produced, instead of what was.
-        content: Vec<ToolCallContent> = "content",
+        content: Vec<ToolCallContent> = "content" [default_on_error, skip_invalid_items],
         /// All files that it works on, instead of what was.
-        locations: Vec<ToolCallLocation> = "locations",
+        locations: Vec<ToolCallLocation> = "locations" [default_on_error, skip_invalid_items],
         /// What the model gave the tool.
-        raw_input: Raw = "rawInput",
+        raw_input: Raw = "rawInput" [default_on_error],
         /// What the tool gave back.
-        raw_output: Raw = "rawOutput",
+        raw_output: Raw = "rawOutput" [default_on_error],
         /// What the client may do to it now.
-        capabilities: ToolCallCapabilities = "capabilities",
+        capabilities: ToolCallCapabilities = "capabilities" [default_on_error],
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
@@ -105,7 +105,7 @@ object! {
     pub struct ToolCallCapabilities {}
     optional {
         /// Present when it may send `tool_call/cancel`.
-        cancel: ToolCallCancelCapabilities = "cancel",
+        cancel: ToolCallCancelCapabilities = "cancel" [default_on_error],
     }
     and "_meta"
 }
@@ -247,7 +247,7 @@ object! {
     }
     optional {
         /// The line, counted from 1.
-        line: u32 = "line",
+        line: u32 = "line" [default_on_error],
     }
     and "_meta"
 }

@@ -78,13 +78,13 @@ fn check_errors(
     name: &str,
     again: fn(&str) -> Result<String, DecodeError>,
 ) {
-    let Member { name: Some(member_name), presence, of } = member else { return };
+    let Member { name: Some(member_name), presence, of, .. } = member else { return };
     if presence == Presence::Required {
         let error = again(&with(node, member_name, None)).expect_err(member_name);
         let expected = format!("expected member `{member_name}`, got none");
         assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
     }
-    let wrong = if of == "bool" || of.starts_with(['u', 'i', 'f']) { "{}" } else { "false" };
+    let wrong = wrong(of);
     if of != "any" {
         let text = with(node, member_name, Some(wrong));
         let error = again(&text).expect_err(&text);
@@ -92,8 +92,13 @@ fn check_errors(
     }
 }
 
+/// What no value of the type is.
+pub(crate) fn wrong(of: &str) -> &'static str {
+    if of == "bool" || of.starts_with(['u', 'i', 'f']) { "{}" } else { "false" }
+}
+
 /// The text of an object with one member set to something else, or taken out.
-fn with(node: &Node, name: &str, text: Option<&str>) -> String {
+pub(crate) fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     let Node::Object(members) = node else { panic!("not an object: {node:?}") };
     let others = members.iter().filter(|(member, _)| member != name).cloned();
     let own = text.map(|text| (name.to_owned(), Node::Value(text.to_owned(), Value::Null)));

@@ -11,6 +11,8 @@ mod fixtures;
 #[cfg(test)]
 mod law;
 #[cfg(test)]
+mod lenient;
+#[cfg(test)]
 mod methods;
 #[cfg(test)]
 mod negotiation;

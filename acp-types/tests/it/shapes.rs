@@ -18,6 +18,9 @@ use std::sync::LazyLock;
 /// | `has a T, b T` | object that a member selects |
 /// | `either T, U` | array of one or of the other |
 /// | `map T` | as `{T}` |
+///
+/// Behind `!`, `?` and `*`, or a tag, are the marks of the schema: `~` for `x-deserialize-default-on-error`, `0` for
+/// `-default-on-null`, `i` for `-skip-invalid-items`.
 #[derive(Debug)]
 pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
@@ -50,6 +53,8 @@ pub(crate) struct Member {
     pub(crate) name: Option<&'static str>,
     /// What `null` and absence mean.
     pub(crate) presence: Presence,
+    /// What the schema says about values that cannot be read.
+    pub(crate) marks: &'static str,
     /// Its type.
     pub(crate) of: &'static str,
 }
@@ -76,7 +81,7 @@ impl Shape {
                     let (name, of) = pair(part);
                     (name.trim_end_matches('?'), name.ends_with('?'), of)
                 };
-                Self::ByTag(tag, variants.split(", ").map(variant).collect())
+                Self::ByTag(tag.trim_end_matches('~'), variants.split(", ").map(variant).collect())
             }
             "has" => Self::ByMember(parts().map(pair).collect()),
             "either" => {
@@ -92,14 +97,17 @@ impl Shape {
 impl Member {
     fn parse(text: &'static str) -> Self {
         let (name, of) = text.split_once(' ').expect(text);
-        let (name, presence) = match name.split_at(name.len() - 1) {
-            (_, ".") => (None, Presence::Required),
-            (name, "!") => (Some(name), Presence::Required),
-            (name, "?") => (Some(name), Presence::Optional),
-            (name, "*") => (Some(name), Presence::Patch),
-            _ => panic!("{text}"),
+        if name == ".." {
+            return Self { name: None, presence: Presence::Required, marks: "", of };
+        }
+        let (name, marks) = name.split_at(name.find(['!', '?', '*']).expect(text));
+        let (presence, marks) = marks.split_at(1);
+        let presence = match presence {
+            "!" => Presence::Required,
+            "?" => Presence::Optional,
+            _ => Presence::Patch,
         };
-        Self { name, presence, of }
+        Self { name: Some(name), presence, marks, of }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every wire type of the crate, by name.
 use crate::shapes::{self, Shapes};
 use acp_types::methods::{self, Method};
-use jsonrpc_core::wire::{DecodeError, decode};
+use jsonrpc_core::wire::{DecodeError, Diagnostic, Mode, decode, decode_with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
@@ -19,6 +19,17 @@ pub(crate) struct WireType {
     pub(crate) again: fn(&str) -> Result<String, DecodeError>,
     /// Decodes a text as the type, then says what that is, for programmers.
     pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
+    /// Decodes a text as the type in a mode; encodes the value, then with what was kept aside.
+    pub(crate) with: fn(&str, Mode) -> Result<Lenient, DecodeError>,
+}
+
+/// What became of a text in a mode.
+pub(crate) struct Lenient {
+    /// The value alone.
+    pub(crate) value: String,
+    /// With what was kept aside.
+    pub(crate) whole: String,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
@@ -29,12 +40,20 @@ fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError>
     decode::<T>(text).map(|value| format!("{value:?}"))
 }
 
+fn with<T: DeserializeOwned + Serialize>(text: &str, mode: Mode) -> Result<Lenient, DecodeError> {
+    let decoded = decode_with::<T>(text, mode)?;
+    let value = serde_json::to_string(&decoded.value).expect("it has a JSON form");
+    let whole = decoded.encode().expect("it has a JSON form");
+    Ok(Lenient { value, whole, diagnostics: decoded.diagnostics })
+}
+
 macro_rules! wire_types {
     ($version:ident { $( $module:ident { $($Type:ident),+ } )+ }) => {
         &[$($( WireType {
             name: stringify!($Type),
             again: again::<acp_types::$version::$module::$Type>,
             debug: debug::<acp_types::$version::$module::$Type>,
+            with: with::<acp_types::$version::$module::$Type>,
         }, )+)+]
     };
 }

@@ -1,0 +1,172 @@
+//! What is done about values that cannot be read is what the marks of the schema say, and nothing else. `shapes.rs` has the
+//! marks; that those are the schema's is for the comparison with the official types to show.
+use crate::law::{with, wrong};
+use crate::shapes::{Member, Node, Presence, Shape};
+use crate::wire_types::{Lenient, VERSIONS, WireType};
+use jsonrpc_core::wire::{DiagnosticCode, Mode};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// One member of an object made wrong, and what the schema says about that.
+struct Case {
+    text: String,
+    /// Where it is wrong, and what is done; nothing where that is an error.
+    expected: Option<(DiagnosticCode, String)>,
+    /// What the member is then; nothing where it is absent.
+    left: Option<Value>,
+}
+
+/// The ways to make a member wrong.
+fn cases(node: &Node, member: Member) -> Vec<Case> {
+    let Member { name: Some(name), presence, marks, of } = member else { return Vec::new() };
+    // Anything is right for these.
+    if of == "any" {
+        return Vec::new();
+    }
+    let has = |mark| marks.contains(mark);
+    let default = (presence == Presence::Required).then(|| Value::Array(Vec::new()));
+    let at = |item: &str| format!("/{name}{item}");
+    let on_error = has('~').then(|| (DiagnosticCode::DefaultOnError, at("")));
+    let of_kind = Case {
+        text: with(node, name, Some(wrong(of))),
+        expected: on_error.clone(),
+        left: default.clone(),
+    };
+    let mut cases = vec![of_kind];
+    // The id of a request may be `null`.
+    if presence == Presence::Required && of != "id" {
+        let on_null = has('0').then(|| (DiagnosticCode::DefaultOnNull, at("")));
+        let text = with(node, name, Some("null"));
+        cases.push(Case { text, expected: on_null.or(on_error.clone()), left: default.clone() });
+    }
+    if let Some(item) = of.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        let text = with(node, name, Some(&format!("[{}]", wrong(item))));
+        let skipped = has('i').then(|| (DiagnosticCode::SkippedItem, at("/0")));
+        let left = if skipped.is_some() { Some(Value::Array(Vec::new())) } else { default };
+        cases.push(Case { text, expected: skipped.or(on_error), left });
+    }
+    cases
+}
+
+/// A member that cannot be read is what its marks say, with a diagnostic, and an error where it has none; in the mode that
+/// preserves it comes out again.
+#[test]
+fn marks_are_those_of_the_schema() {
+    let mut runner = TestRunner::deterministic();
+    let (mut lenient, mut refused) = (0, 0);
+    for version in VERSIONS {
+        for (name, shape) in &version.shapes.0 {
+            let Shape::Object(members) = shape else { continue };
+            let node = version.shapes.instance(name).new_tree(&mut runner).expect(name).current();
+            for member in members {
+                for case in cases(&node, *member) {
+                    let is_lenient = case.expected.is_some();
+                    check(version.find(name), member.name.unwrap_or_default(), &case);
+                    *(if is_lenient { &mut lenient } else { &mut refused }) += 1;
+                }
+            }
+        }
+    }
+    assert!(lenient > 350 && refused > 800, "{lenient} lenient, {refused} refused");
+}
+
+fn check(wire_type: &WireType, member: &str, case: &Case) {
+    let shown = format!("{}: {}", wire_type.name, case.text);
+    let strict = (wire_type.with)(&case.text, Mode::Strict);
+    let strict = strict.err().unwrap_or_else(|| panic!("{shown} was taken"));
+    let read = [Mode::SpecLenient, Mode::Preserve].map(|mode| (wire_type.with)(&case.text, mode));
+    let Some(expected) = &case.expected else {
+        for read in read {
+            assert_eq!(
+                read.err().map(|error| error.pointer().to_owned()),
+                Some(strict.pointer().to_owned()),
+                "{shown}"
+            );
+        }
+        return;
+    };
+    let given: Value = serde_json::from_str(&case.text).expect("JSON");
+    for (mode, read) in [Mode::SpecLenient, Mode::Preserve].into_iter().zip(read) {
+        let Lenient { value, whole, diagnostics } =
+            read.unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let told: Vec<_> = diagnostics.into_iter().map(|told| (told.code, told.pointer)).collect();
+        assert_eq!(told.as_slice(), std::slice::from_ref(expected), "{shown}");
+        let value: Value = serde_json::from_str(&value).expect("JSON");
+        assert_eq!(value.get(member), case.left.as_ref(), "{shown}");
+        let whole: Value = serde_json::from_str(&whole).expect("JSON");
+        let again =
+            if mode == Mode::Preserve { without_null(&given) } else { without_null(&value) };
+        assert_eq!(without_null(&whole), again, "{shown}");
+    }
+}
+
+/// The value without members that are `null`.
+fn without_null(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().filter(|(_, value)| !value.is_null());
+            members.map(|(name, value)| (name.clone(), without_null(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_null).collect(),
+        Value::Number(number) => number.as_f64().into(),
+        other => other.clone(),
+    }
+}
+
+/// A value in which any number of members with marks are wrong, at any depth, is read with a diagnostic for each, and comes
+/// out again in the mode that preserves.
+#[test]
+fn what_cannot_be_read_comes_out_again() {
+    for version in VERSIONS {
+        let marked: BTreeMap<_, _> = version
+            .shapes
+            .0
+            .iter()
+            .filter_map(|(name, shape)| match shape {
+                Shape::Object(members) => Some((*name, members)),
+                _ => None,
+            })
+            .filter(|(_, members)| members.iter().any(|member| member.marks.contains('~')))
+            .collect();
+        for (name, members) in marked {
+            let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
+            let which = prop::collection::vec(any::<bool>(), members.len());
+            let law = TestRunner::new(config).run(
+                &(version.shapes.instance(name), which),
+                |(node, which)| {
+                    let mut text = node.text();
+                    let mut broken = 0;
+                    for (member, _) in members.iter().zip(&which).filter(|(_, which)| **which) {
+                        let Member { name: Some(member_name), marks, of, .. } = member else {
+                            continue;
+                        };
+                        if marks.contains('~') && *of != "any" {
+                            text = replace(&text, member_name, wrong(of));
+                            broken += 1;
+                        }
+                    }
+                    let read = (version.find(name).with)(&text, Mode::Preserve)
+                        .map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+                    prop_assert_eq!(read.diagnostics.len(), broken, "{}", text);
+                    let (given, whole): (Value, Value) = (
+                        serde_json::from_str(&text).expect("JSON"),
+                        serde_json::from_str(&read.whole).expect("JSON"),
+                    );
+                    prop_assert_eq!(without_null(&whole), without_null(&given));
+                    Ok(())
+                },
+            );
+            law.unwrap_or_else(|error| panic!("{}::{name}: {error}", version.name));
+        }
+    }
+}
+
+/// The text of an object with one member set.
+fn replace(text: &str, name: &str, value: &str) -> String {
+    let mut object: Value = serde_json::from_str(text).expect("JSON");
+    object[name] = serde_json::from_str(value).expect("JSON");
+    object.to_string()
+}
