@@ -12,26 +12,23 @@
 
 mod cli;
 mod conventions;
-mod ending;
 mod export;
 mod ids;
-mod launch;
 mod line_file;
 mod observe;
 mod record;
-mod relay;
 mod replay;
 mod session;
 mod spans;
-mod tap;
 mod tracing;
 
+use acp_relay::Guard;
 use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(guard) = launch::Guard::requested(std::env::args_os()) {
-        return guard.run();
+    if let Some(guard) = Guard::requested(std::env::args_os()) {
+        return guard.run("acp-traces");
     }
     let options = cli::Options::parse();
     let ended = match &options.task {

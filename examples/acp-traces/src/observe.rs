@@ -3,13 +3,14 @@
 use crate::export::{Exporter, Outcome};
 use crate::ids::Ids;
 use crate::line_file::LineFile;
-use crate::record::Recording;
-use crate::tap::{Chunk, Taken, Tap};
+use crate::record::{Recording, as_it_passed};
 use crate::tracing::Tracing;
+use acp_relay::{self as relay, Chunk, Reassembly, Taken, Tap};
 use core::time::Duration;
-use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::transcript::Direction;
 use opentelemetry_sdk::trace::RandomIdGenerator;
-use semconv_map::{CloseReason, Counters, Direction, Policy};
+use semconv_map::{CloseReason, Counters, Policy};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -59,7 +60,7 @@ pub(crate) fn start(
             }
         };
         // Nobody waits for it any more only when it took too long.
-        let _ = finished.send(watch.close(reason));
+        let _ = finished.send(watch.close(as_the_tracker_says(reason)));
     })?;
     Ok(observer)
 }
@@ -67,7 +68,7 @@ pub(crate) fn start(
 impl Observer {
     /// Lets the observer look at what is left and send its spans, for as long as [`FLUSH`]; then says on standard error
     /// what was lost, if anything.
-    pub(crate) fn finish(&self, reason: CloseReason) {
+    pub(crate) fn finish(&self, reason: relay::CloseReason) {
         let deadline = Instant::now() + FLUSH;
         self.tap.close(reason);
         let Overlooked { counters, long_lines } = self.done.recv_timeout(FLUSH).unwrap_or_default();
@@ -91,6 +92,13 @@ impl Observer {
         for complaint in lost.chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
+    }
+}
+
+fn as_the_tracker_says(reason: relay::CloseReason) -> CloseReason {
+    match reason {
+        relay::CloseReason::ClientClosed => CloseReason::ClientClosed,
+        relay::CloseReason::AgentExited => CloseReason::AgentExited,
     }
 }
 
@@ -129,7 +137,7 @@ impl Watch {
 
     fn close(&mut self, reason: CloseReason) -> Overlooked {
         let now = self.time(Instant::now());
-        for direction in [Direction::ClientToAgent, Direction::AgentToClient] {
+        for direction in [Direction::Sent, Direction::Received] {
             self.lines(direction).lines.finish();
             self.take_lines(direction, now);
         }
@@ -141,15 +149,15 @@ impl Watch {
 
     fn lines(&mut self, direction: Direction) -> &mut Reassembly {
         match direction {
-            Direction::ClientToAgent => &mut self.to_agent,
-            Direction::AgentToClient => &mut self.to_editor,
+            Direction::Sent => &mut self.to_agent,
+            Direction::Received => &mut self.to_editor,
         }
     }
 
     fn take_lines(&mut self, direction: Direction, time: Duration) {
         let lines = match direction {
-            Direction::ClientToAgent => &mut self.to_agent.lines,
-            Direction::AgentToClient => &mut self.to_editor.lines,
+            Direction::Sent => &mut self.to_agent.lines,
+            Direction::Received => &mut self.to_editor.lines,
         };
         while let Some(line) = lines.next_bytes() {
             // A line that is too long was passed on like any other.
@@ -157,7 +165,7 @@ impl Watch {
                 self.long_lines += 1;
                 continue;
             };
-            self.tracing.handle_line(direction, time, line);
+            self.tracing.handle_line(as_it_passed(direction), time, line);
             if let Some(recording) = &mut self.recording {
                 recording.record(direction, time, line);
             }
@@ -172,79 +180,5 @@ impl Watch {
 
     fn time(&self, at: Instant) -> Duration {
         self.start.1 + at.saturating_duration_since(self.start.0)
-    }
-}
-
-/// The lines of one direction.
-#[derive(Debug)]
-struct Reassembly {
-    lines: Lines,
-    /// The start of the current line is missing.
-    headless: bool,
-}
-
-/// Lines pass whatever they hold: what is no text is written down as well.
-const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass };
-
-impl Default for Reassembly {
-    fn default() -> Self {
-        Self { lines: Lines::default().with_text(AS_THEY_ARE), headless: false }
-    }
-}
-
-impl Reassembly {
-    fn push(&mut self, chunk: &Chunk) {
-        if chunk.after_gap {
-            *self = Self { headless: true, ..Self::default() };
-        }
-        let mut bytes = &*chunk.bytes;
-        if self.headless {
-            let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return };
-            bytes = bytes.get(end + 1..).unwrap_or_default();
-            self.headless = false;
-        }
-        self.lines.push(bytes);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(chunks: &[(&str, bool)]) -> Vec<String> {
-        let mut reassembly = Reassembly::default();
-        let mut lines = Vec::new();
-        for (text, after_gap) in chunks {
-            reassembly.push(&Chunk {
-                direction: Direction::ClientToAgent,
-                at: Instant::now(),
-                bytes: Box::from(text.as_bytes()),
-                after_gap: *after_gap,
-            });
-            while let Some(line) = reassembly.lines.next() {
-                lines.push(line.unwrap().to_owned());
-            }
-        }
-        lines
-    }
-
-    #[test]
-    fn lines_are_put_together() {
-        assert_eq!(
-            lines(&[("{\"a\"", false), (":1}\n{}", false), ("\n", false)]),
-            [r#"{"a":1}"#, "{}"]
-        );
-    }
-
-    #[test]
-    fn after_a_gap_the_next_whole_line_counts() {
-        let chunks = [
-            ("{\"a\"", false),
-            ("lost tail", true),
-            ("}\n{}\n", false),
-            ("{", false),
-            ("}\n{}\n", true),
-        ];
-        assert_eq!(lines(&chunks), ["{}", "{}"]);
     }
 }

@@ -19,16 +19,22 @@ impl Recording {
     }
 
     /// Takes in a message; `time` counts from the Unix epoch.
-    pub(crate) fn record(&mut self, direction: Direction, time: Duration, message: &[u8]) {
+    pub(crate) fn record(
+        &mut self,
+        direction: transcript::Direction,
+        time: Duration,
+        message: &[u8],
+    ) {
         self.line.clear();
-        self.recorder.record(time, as_the_editor_sees_it(direction), message, &mut self.line);
+        self.recorder.record(time, direction, message, &mut self.line);
         self.file.offer(&self.line);
     }
 }
 
-fn as_the_editor_sees_it(direction: Direction) -> transcript::Direction {
+/// Transcripts are as the editor sees it.
+pub(crate) fn as_it_passed(direction: transcript::Direction) -> Direction {
     match direction {
-        Direction::ClientToAgent => transcript::Direction::Sent,
-        Direction::AgentToClient => transcript::Direction::Received,
+        transcript::Direction::Sent => Direction::ClientToAgent,
+        transcript::Direction::Received => Direction::AgentToClient,
     }
 }

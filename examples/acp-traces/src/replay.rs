@@ -4,11 +4,12 @@ use crate::cli::ReplayOptions;
 use crate::export::{Collector, Destinations, JsonLines};
 use crate::ids::Ids;
 use crate::line_file::append;
+use crate::record::as_it_passed;
 use crate::tracing::Tracing;
 use core::time::Duration;
-use jsonrpc_core::transcript::{self, Entry};
+use jsonrpc_core::transcript::Entry;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
-use semconv_map::{CloseReason, Direction};
+use semconv_map::CloseReason;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
@@ -87,14 +88,6 @@ fn entry(line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
     match str::from_utf8(line)?.trim() {
         "" => Ok(None),
         line => Ok(Some(Entry::from_line(line)?)),
-    }
-}
-
-/// The transcript is as the editor sees it.
-fn as_it_passed(direction: transcript::Direction) -> Direction {
-    match direction {
-        transcript::Direction::Sent => Direction::ClientToAgent,
-        transcript::Direction::Received => Direction::AgentToClient,
     }
 }
 

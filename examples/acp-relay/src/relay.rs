@@ -2,8 +2,8 @@
 
 use crate::tap::Tap;
 use core::sync::atomic::{AtomicBool, Ordering};
+use jsonrpc_core::transcript::Direction;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use semconv_map::Direction;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
@@ -99,8 +99,8 @@ fn wait(error: &io::Error, fd: BorrowedFd<'_>, until: PollFlags) -> io::Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CloseReason;
     use crate::tap::Taken;
-    use semconv_map::CloseReason;
     use std::fs::File;
 
     /// A sink that looks into the tap when something is written to it.
@@ -140,7 +140,7 @@ mod tests {
         let file = File::open("/dev/null").unwrap();
         let mut sink = Sink { tap: &tap, file, written: Vec::new() };
         let holding = AtomicBool::new(false);
-        let ended = relay(source, &mut sink, Direction::ClientToAgent, &tap, &holding);
+        let ended = relay(source, &mut sink, Direction::Sent, &tap, &holding);
         assert_eq!(ended, Ended::Source);
         assert_eq!(sink.written, b"{}\n");
         tap.close(CloseReason::ClientClosed);
@@ -160,9 +160,8 @@ mod tests {
         let given = vec![7; 3 * CHUNK];
         let expected = given.clone();
         let ended = std::thread::scope(|threads| {
-            let ended = threads.spawn(|| {
-                relay(source, sink, Direction::AgentToClient, &tap, &AtomicBool::new(false))
-            });
+            let ended = threads
+                .spawn(|| relay(source, sink, Direction::Received, &tap, &AtomicBool::new(false)));
             threads.spawn(move || feed.write_all(&given).unwrap());
             let mut passed = Vec::new();
             result.read_to_end(&mut passed).unwrap();

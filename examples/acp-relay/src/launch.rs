@@ -36,14 +36,14 @@ fn start(command: &mut Command) -> io::Result<Child> {
 }
 
 /// Says why `program` cannot be run, and gives the exit status that shells use for it.
-pub(crate) fn cannot_run(program: &OsStr, error: &io::Error) -> ExitCode {
-    eprintln!("acp-traces: cannot run {program:?}: {error}");
+pub(crate) fn cannot_run(name: &str, program: &OsStr, error: &io::Error) -> ExitCode {
+    eprintln!("{name}: cannot run {program:?}: {error}");
     ExitCode::from(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
 }
 
 /// This program, started to become the agent.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     parent: i32,
     program: OsString,
     arguments: ArgsOs,
@@ -51,7 +51,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// The request of [`launch`], if these arguments are one.
-    pub(crate) fn requested(mut arguments: ArgsOs) -> Option<Self> {
+    pub fn requested(mut arguments: ArgsOs) -> Option<Self> {
         if arguments.nth(1)? != BECOME {
             return None;
         }
@@ -59,15 +59,15 @@ impl Guard {
         Some(Self { parent, program: arguments.next()?, arguments })
     }
 
-    /// Becomes the agent; comes back only if that fails.
-    pub(crate) fn run(self) -> ExitCode {
+    /// Becomes the agent; comes back only if that fails. `name` is the program's own, for its messages.
+    pub fn run(self, name: &str) -> ExitCode {
         #[cfg(target_os = "linux")]
         if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
-            eprintln!("acp-traces: the agent may outlive a killed acp-traces: {error}");
+            eprintln!("{name}: the agent may outlive a killed {name}: {error}");
         }
         if nix::unistd::getppid().as_raw() != self.parent {
             return ExitCode::FAILURE;
         }
-        cannot_run(&self.program, &Command::new(&self.program).args(self.arguments).exec())
+        cannot_run(name, &self.program, &Command::new(&self.program).args(self.arguments).exec())
     }
 }

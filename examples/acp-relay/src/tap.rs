@@ -1,30 +1,33 @@
 //! Where the relay leaves a copy of what passed, for the observer to look at later.
 
-use semconv_map::{CloseReason, Direction};
+use crate::CloseReason;
+use jsonrpc_core::transcript::Direction;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// How many bytes may wait to be looked at. What comes on top is dropped and counted: the session goes first.
-pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
+pub const MAX_WAITING_BYTES: usize = 32 << 20;
 
 /// How many chunks may wait to be looked at.
-pub(crate) const MAX_WAITING_CHUNKS: usize = 16_384;
+pub const MAX_WAITING_CHUNKS: usize = 16_384;
 
 /// A chunk of bytes that passed.
 #[derive(Debug)]
-pub(crate) struct Chunk {
-    pub(crate) direction: Direction,
+pub struct Chunk {
+    /// Which way it passed.
+    pub direction: Direction,
     /// When the chunk was read.
-    pub(crate) at: Instant,
-    pub(crate) bytes: Box<[u8]>,
+    pub at: Instant,
+    /// The bytes.
+    pub bytes: Box<[u8]>,
     /// Bytes of the same direction were dropped between the chunk before and this one.
-    pub(crate) after_gap: bool,
+    pub after_gap: bool,
 }
 
 /// What comes out of a [`Tap`].
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub enum Taken {
     /// What passed since the last time.
     Chunks(VecDeque<Chunk>),
     /// Nothing more, for this reason.
@@ -33,14 +36,16 @@ pub(crate) enum Taken {
 
 /// What was dropped, in total.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Dropped {
-    pub(crate) chunks: u64,
-    pub(crate) bytes: u64,
+pub struct Dropped {
+    /// How many chunks.
+    pub chunks: u64,
+    /// How many bytes they had.
+    pub bytes: u64,
 }
 
 /// A bounded queue of chunks that never makes the writer wait.
 #[derive(Debug, Default)]
-pub(crate) struct Tap {
+pub struct Tap {
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -60,8 +65,8 @@ struct Waiting {
 impl Waiting {
     fn gap(&mut self, direction: Direction) -> &mut bool {
         match direction {
-            Direction::ClientToAgent => &mut self.gap_to_agent,
-            Direction::AgentToClient => &mut self.gap_to_editor,
+            Direction::Sent => &mut self.gap_to_agent,
+            Direction::Received => &mut self.gap_to_editor,
         }
     }
 }
@@ -69,7 +74,7 @@ impl Waiting {
 impl Tap {
     /// Leaves a copy of `bytes`, or counts them as dropped if too much waits. True if the observer sleeps: then
     /// [`wake`](Self::wake) it, when there is time for that.
-    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) -> bool {
+    pub fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) -> bool {
         let copy = Box::from(bytes);
         let mut waiting = self.lock();
         let full = waiting.bytes + bytes.len() > MAX_WAITING_BYTES
@@ -87,18 +92,18 @@ impl Tap {
     }
 
     /// Wakes the observer.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         self.changed.notify_one();
     }
 
     /// Nothing more comes, for this reason: the observer ends when it has looked at what waits.
-    pub(crate) fn close(&self, reason: CloseReason) {
+    pub fn close(&self, reason: CloseReason) {
         self.lock().closed = Some(reason);
         self.wake();
     }
 
     /// Waits for chunks and takes all of them.
-    pub(crate) fn take(&self) -> Taken {
+    pub fn take(&self) -> Taken {
         let mut waiting = self
             .changed
             .wait_while(self.lock(), |waiting| {
@@ -115,7 +120,7 @@ impl Tap {
     }
 
     /// What was dropped so far.
-    pub(crate) fn dropped(&self) -> Dropped {
+    pub fn dropped(&self) -> Dropped {
         self.lock().dropped
     }
 
@@ -128,8 +133,8 @@ impl Tap {
 mod tests {
     use super::*;
 
-    const TO_AGENT: Direction = Direction::ClientToAgent;
-    const TO_EDITOR: Direction = Direction::AgentToClient;
+    const TO_AGENT: Direction = Direction::Sent;
+    const TO_EDITOR: Direction = Direction::Received;
 
     fn take(tap: &Tap) -> Vec<(Direction, usize, bool)> {
         let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };

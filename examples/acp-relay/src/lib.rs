@@ -1,0 +1,30 @@
+//! An agent between an editor and somebody who looks at what passes.
+//!
+//! ```text
+//!            ┌ relay ─ relay ┐   bytes, unchanged and at once
+//! editor ⇄ ──┤               ├── ⇄ agent
+//!            └──── tap ──────┘   a copy, while there is room
+//! ```
+//!
+//! Directions are as the editor sees them: `Sent` is for the agent, `Received` is from it.
+
+mod ending;
+mod launch;
+mod reassembly;
+mod relay;
+mod session;
+mod tap;
+
+pub use launch::Guard;
+pub use reassembly::Reassembly;
+pub use session::{NotStarted, Session};
+pub use tap::{Chunk, Dropped, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Taken, Tap};
+
+/// Why a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// The editor closed its end, or somebody told us to end.
+    ClientClosed,
+    /// The agent exited by itself.
+    AgentExited,
+}
