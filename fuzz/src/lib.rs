@@ -1,25 +1,55 @@
 //! What must hold for any input. Each function panics where it does not.
 //!
-//! `cargo test` replays the corpus on any toolchain. To look for more, with nightly and cargo-fuzz, from the folder above:
-//!
-//! ```text
-//! cargo +nightly fuzz run --features libfuzzer peek fuzz/corpus/peek fuzz/corpus/message
-//! ```
-//!
-//! An input that was found goes into the corpus under a name that says what it shows.
-mod lines;
+//! `cargo test` replays the corpus on any toolchain; `fuzz/run` looks for more, as the README says.
+mod codec;
+mod conductor;
+mod document;
+mod driver;
+mod framing;
 mod message;
 mod peek;
+mod peek_cache;
+mod peek_members;
+mod peer;
+mod strictness;
+mod transcript;
 mod wire;
+mod wire_modes;
 
-pub use lines::lines;
+pub use codec::codec;
+pub use conductor::conductor;
+pub use document::document;
+pub use driver::driver;
+pub use framing::{body, content_length, lines};
 pub use message::message;
 pub use peek::peek;
+pub use peek_cache::peek_cache;
+pub use peek_members::peek_members;
+pub use peer::peer;
+pub use strictness::strictness;
+pub use transcript::transcript;
 pub use wire::wire;
+pub use wire_modes::wire_modes;
 
 /// A target's name and body.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 4] =
-    [("message", message), ("peek", peek), ("lines", lines), ("wire", wire)];
+pub const TARGETS: [Target; 16] = [
+    ("message", message),
+    ("strictness", strictness),
+    ("document", document),
+    ("peek", peek),
+    ("peek_members", peek_members),
+    ("peek_cache", peek_cache),
+    ("wire", wire),
+    ("wire_modes", wire_modes),
+    ("lines", lines),
+    ("content_length", content_length),
+    ("body", body),
+    ("codec", codec),
+    ("transcript", transcript),
+    ("conductor", conductor),
+    ("peer", peer),
+    ("driver", driver),
+];

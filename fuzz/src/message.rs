@@ -34,7 +34,7 @@ fn broken_off(text: &str, message: &Message<'_>) {
     assert!(error.id().is_none_or(|id| Some(id) == message.id()));
 }
 
-fn line(message: &Message<'_>) -> String {
+pub(crate) fn line(message: &Message<'_>) -> String {
     let mut out = Vec::new();
     message.to_line(&mut out);
     assert_eq!(out.pop(), Some(b'\n'));
@@ -43,7 +43,7 @@ fn line(message: &Message<'_>) -> String {
 }
 
 /// All that a message has. Line breaks between tokens are written as spaces.
-fn parts(message: &Message<'_>) -> Vec<String> {
+pub(crate) fn parts(message: &Message<'_>) -> Vec<String> {
     let raw = |raw: &RawValue| raw.get().replace(['\n', '\r'], " ");
     let mut parts = vec![format!("{:?} {:?}", message.kind(), message.id())];
     match message {

@@ -83,7 +83,7 @@ pub fn wire(data: &[u8]) {
 }
 
 /// A `null` optional member counts as absent.
-fn without_nulls(value: Value) -> Value {
+pub(crate) fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(
             members

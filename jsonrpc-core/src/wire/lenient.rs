@@ -239,7 +239,9 @@ impl Change {
             Self::Member { name } | Self::Replaced { name, .. } => {
                 let Pairs(members) = serde_json::from_str(parent).ok()?;
                 let is_meant = |member: &Name<'_>| member.as_str() == name;
-                let (_, was) = members.iter().find(|(member, _)| is_meant(member))?;
+                let mut meant = members.iter().filter(|(member, _)| is_meant(member));
+                // Of a member that comes twice nobody can tell which is meant.
+                let (Some((_, was)), None) = (meant.next(), meant.next()) else { return None };
                 let changed = object(members.iter().filter_map(|(member, value)| match self {
                     Self::Replaced { default, .. } if is_meant(member) => {
                         Some((member.as_str(), &**default))

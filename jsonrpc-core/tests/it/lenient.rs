@@ -427,3 +427,18 @@ fn a_tag_may_have_a_mark() -> Result<(), Box<dyn Error>> {
     assert!(!wire::decode::<Ended>(unknown)?.reason.is_known());
     Ok(())
 }
+
+#[test]
+fn a_member_that_comes_twice_is_not_made_good() {
+    let table = [
+        (r#"{"title":"t","steps":[],"size":1,"note":7,"note":8}"#, "/note"),
+        (r#"{"title":"t","steps":[],"size":1,"note":7,"note":"n"}"#, "/note"),
+        (r#"{"title":"t","steps":7,"steps":null,"size":1}"#, "/steps"),
+    ];
+    for (text, pointer) in table {
+        for mode in [Mode::SpecLenient, Mode::Preserve] {
+            let error = wire::decode_with::<Plan>(text, mode).map(|plan| plan.value).err();
+            assert_eq!(error.as_ref().map(|error| error.pointer()), Some(pointer), "{text}");
+        }
+    }
+}

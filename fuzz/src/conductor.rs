@@ -1,0 +1,29 @@
+use jsonrpc_core::transcript::{Conductor, Direction};
+use jsonrpc_core::{Kind, Message};
+
+/// What is read from a trace is messages, and the two ends of a connection see the same ones.
+pub fn conductor(data: &[u8]) {
+    let Ok(text) = core::str::from_utf8(data) else { return };
+    let (mut ours, mut theirs) =
+        (Conductor::new("Client", "Agent"), Conductor::new("Agent", "Client"));
+    for line in text.lines() {
+        let (entry, seen) = (ours.entry(line), theirs.entry(line));
+        let reversed = seen.map(|entry| {
+            entry.map(|mut entry| {
+                entry.direction = entry.direction.reversed();
+                entry
+            })
+        });
+        assert_eq!(entry, reversed);
+        let Ok(Some(entry)) = entry else { continue };
+        assert!(matches!(entry.direction, Direction::Sent | Direction::Received));
+        let text = core::str::from_utf8(&entry.bytes).expect("UTF-8");
+        assert!(!text.contains(['\n', '\r']), "one line");
+        // Nobody says what the params of a trace are.
+        let message = Message::decode(text);
+        let kind =
+            message.as_ref().map_or_else(|error| error.kind(), |message| Some(message.kind()));
+        assert!(kind.is_some(), "{text}");
+        assert!(message.is_ok() || kind != Some(Kind::Response), "{text}");
+    }
+}

@@ -1,0 +1,45 @@
+use jsonrpc_core::transcript::{self, Entry, Replay, Replayed};
+use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer};
+
+/// An entry that can be read is written so that it reads the same; and entries play to the end, twice the same.
+pub fn transcript(data: &[u8]) {
+    let Ok(text) = core::str::from_utf8(data) else { return };
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let read: Vec<_> = transcript::read(text).collect();
+    assert_eq!(read.len(), lines);
+    let entries: Vec<_> = read.into_iter().flatten().collect();
+    for entry in &entries {
+        let mut line = Vec::new();
+        entry.to_line(&mut line);
+        let line = String::from_utf8(line).expect("UTF-8");
+        assert_eq!(line.matches(['\n', '\r']).count(), 1, "one line");
+        assert_eq!(Entry::from_line(&line).as_ref(), Ok(entry));
+    }
+    assert_eq!(play(entries.clone()), play(entries));
+}
+
+/// What comes of each entry. No request of ours ends twice, and no answer is one of nobody.
+fn play(entries: Vec<Entry<'static>>) -> Vec<String> {
+    let limits = Limits { ours: 3, theirs: 3 };
+    let (mut peer, mut replay) = (Peer::new(CancelMethod::ACP, limits), Replay::new(entries));
+    let (mut asked, mut open, mut played) = (0, Vec::new(), Vec::new());
+    while let Some((time, replayed)) = replay.step(&mut peer, |_| asked) {
+        match &replayed {
+            Replayed::Asked { id: Ok(_), .. } => {
+                open.push(asked);
+                asked += 1;
+            }
+            Replayed::Received(
+                Incoming::Response { token, .. }
+                | Incoming::Malformed { ended: Some((_, token)), .. },
+            ) => {
+                let at = open.iter().position(|open| open == token).expect("an open request");
+                open.remove(at);
+            }
+            _ => {}
+        }
+        played.push(format!("{time:?} {replayed:?}"));
+        assert_eq!(peer.open_ours(), open.len());
+    }
+    played
+}

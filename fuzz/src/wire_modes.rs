@@ -1,0 +1,89 @@
+use crate::wire::without_nulls;
+use jsonrpc_core::wire::{self, Decoded, Mode};
+use jsonrpc_core::{object, open_enum};
+use serde_json::Value;
+
+open_enum! {
+    /// A list of names.
+    pub enum Level {
+        /// It is urgent.
+        High = "high",
+    }
+}
+
+object! {
+    /// An item.
+    pub struct Step {
+        /// Required.
+        name: String = "name",
+    }
+    optional {
+        /// With a mark.
+        size: u8 = "size" [default_on_error],
+        /// An object in itself.
+        inner: Box<Plan> = "inner" [default_on_error],
+    }
+}
+
+object! {
+    /// An object with all marks.
+    pub struct Plan {
+        /// Bad ones are left out.
+        steps: Vec<Step> = "steps" [skip_invalid_items, default_on_null] or "[]",
+    }
+    optional {
+        /// With a mark.
+        level: Level = "level" [default_on_error],
+        /// Without one.
+        count: u8 = "count",
+        /// Bad ones are left out, and it may be something else.
+        tags: Vec<String> = "tags" [default_on_error, skip_invalid_items],
+    }
+    patch {
+        /// Patched.
+        title: String = "title" [default_on_error],
+    }
+    and "_meta"
+}
+
+/// What is read strictly is read the same in every mode; the lenient ones agree; and what could not be read is written
+/// as it was.
+pub fn wire_modes(data: &[u8]) {
+    let Ok(text) = core::str::from_utf8(data) else { return };
+    let strict = wire::decode::<Plan>(text);
+    let [same, lenient, preserve] = [Mode::Strict, Mode::SpecLenient, Mode::Preserve]
+        .map(|mode| wire::decode_with::<Plan>(text, mode));
+    assert_eq!(strict.as_ref().ok(), same.as_ref().ok().map(|decoded| &decoded.value));
+    match (&lenient, &preserve) {
+        (Ok(lenient), Ok(preserve)) => {
+            assert_eq!(
+                (&lenient.value, &lenient.diagnostics),
+                (&preserve.value, &preserve.diagnostics)
+            );
+            assert_eq!(lenient.diagnostics.is_empty(), strict.is_ok());
+            assert!(lenient.diagnostics.len() <= Decoded::<Plan>::MAX_DIAGNOSTICS);
+            written(text, lenient, preserve);
+        }
+        (Err(lenient), Err(preserve)) => {
+            assert_eq!(lenient, preserve);
+            assert!(strict.is_err());
+        }
+        (lenient, preserve) => panic!("{lenient:?} and {preserve:?}"),
+    }
+    if let Ok(strict) = strict {
+        assert_eq!(lenient.ok().map(|decoded| decoded.value), Some(strict));
+    }
+}
+
+fn written(text: &str, lenient: &Decoded<Plan>, preserve: &Decoded<Plan>) {
+    let value = |decoded: &Decoded<Plan>| decoded.encode().expect("a plan is JSON");
+    let again: Plan = wire::decode(&value(lenient)).expect("what was written can be read");
+    assert_eq!(again, lenient.value);
+    // serde_json's values know less than the text does: no size, no depth, no half of a surrogate pair.
+    let Ok(given) = serde_json::from_str::<Value>(text) else { return };
+    for diagnostic in &lenient.diagnostics {
+        assert!(given.pointer(&diagnostic.pointer).is_some(), "{diagnostic}");
+    }
+    let written = serde_json::from_str(&value(preserve)).expect("what was written is JSON");
+    assert_eq!(without_nulls(written), without_nulls(given));
+}
