@@ -13,6 +13,7 @@ mod peek_members;
 mod peer;
 mod strictness;
 mod transcript;
+mod value;
 mod wire;
 mod wire_modes;
 
