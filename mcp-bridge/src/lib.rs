@@ -5,7 +5,11 @@
 //! [2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25) and
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28); members that only one of them has say so.
 //!
-//! This first version holds the tools page of the specification. Nothing here does IO.
+//! | part | is for |
+//! |---|---|
+//! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
+//!
+//! Nothing here does IO.
 //!
 //! ```
 //! use jsonrpc_core::wire;

@@ -1,4 +1,25 @@
 //! The messages of MCP, one module for each page of the specification.
+//!
+//! [`dispatch`] reads params and results by their method; [`methods`] has the methods as data.
 
+pub mod base;
+pub mod cancellation;
+pub mod capabilities;
+pub mod completion;
 pub mod content;
+pub mod discover;
+pub mod dispatch;
+pub mod elicitation;
+pub mod error;
+pub mod lifecycle;
+pub mod logging;
+pub mod methods;
+pub mod mrtr;
+pub mod progress;
+pub mod prompts;
+pub mod resources;
+pub mod roots;
+pub mod sampling;
+pub mod subscriptions;
+pub mod tasks;
 pub mod tools;

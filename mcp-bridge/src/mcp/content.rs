@@ -1,15 +1,16 @@
 //! What tools and models say: text, images, audio, resources.
 //!
-//! Spec: [Tool result](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)
+//! Spec: [Tool result](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result)
+use super::capabilities::Icon;
 use alloc::string::String;
 use alloc::vec::Vec;
-
 use jsonrpc_core::{object, open_enum, open_union};
+use serde_json::Number;
 
 open_union! {
     /// One part of a tool's result or of a message.
     ///
-    /// Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2025-11-25/schema#contentblock)
+    /// Spec: [`ContentBlock`](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
     pub enum ContentBlock by "type" {
         /// Text.
         Text(TextContent) = "text",
@@ -27,7 +28,7 @@ open_union! {
 object! {
     /// Text.
     ///
-    /// Spec: [`TextContent`](https://modelcontextprotocol.io/specification/2025-11-25/schema#textcontent)
+    /// Spec: [`TextContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textcontent)
     pub struct TextContent {
         /// The text.
         text: String = "text",
@@ -42,8 +43,8 @@ object! {
 object! {
     /// An image or a sound.
     ///
-    /// Spec: [`ImageContent`](https://modelcontextprotocol.io/specification/2025-11-25/schema#imagecontent),
-    /// [`AudioContent`](https://modelcontextprotocol.io/specification/2025-11-25/schema#audiocontent)
+    /// Spec: [`ImageContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#imagecontent),
+    /// [`AudioContent`](https://modelcontextprotocol.io/specification/2026-07-28/schema#audiocontent)
     pub struct MediaContent {
         /// The bytes in base64; not checked here.
         data: String = "data",
@@ -60,7 +61,7 @@ object! {
 object! {
     /// A resource that can be read elsewhere.
     ///
-    /// Spec: [`ResourceLink`](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcelink)
+    /// Spec: [`ResourceLink`](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelink)
     pub struct ResourceLink {
         /// Where it is.
         uri: String = "uri",
@@ -75,9 +76,11 @@ object! {
         /// Its media type.
         mime_type: String = "mimeType",
         /// Its size in bytes, before any encoding.
-        size: u64 = "size",
+        size: Number = "size",
         /// For whom, and how important.
         annotations: Annotations = "annotations",
+        /// Pictures of it. From 2025-11-25 on.
+        icons: Vec<Icon> = "icons",
     }
     and "_meta"
 }
@@ -85,7 +88,7 @@ object! {
 object! {
     /// A resource with its contents.
     ///
-    /// Spec: [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2025-11-25/schema#embeddedresource)
+    /// Spec: [`EmbeddedResource`](https://modelcontextprotocol.io/specification/2026-07-28/schema#embeddedresource)
     pub struct EmbeddedResource {
         /// The resource.
         resource: ResourceContents = "resource",
@@ -102,8 +105,8 @@ object! {
     ///
     /// The schema has two types that no tag tells apart; here they are one, with the member that came.
     ///
-    /// Spec: [`TextResourceContents`](https://modelcontextprotocol.io/specification/2025-11-25/schema#textresourcecontents),
-    /// [`BlobResourceContents`](https://modelcontextprotocol.io/specification/2025-11-25/schema#blobresourcecontents)
+    /// Spec: [`TextResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents),
+    /// [`BlobResourceContents`](https://modelcontextprotocol.io/specification/2026-07-28/schema#blobresourcecontents)
     pub struct ResourceContents {
         /// Where it is.
         uri: String = "uri",
@@ -122,13 +125,13 @@ object! {
 object! {
     /// For whom something is, and how important.
     ///
-    /// Spec: [`Annotations`](https://modelcontextprotocol.io/specification/2025-11-25/schema#annotations)
+    /// Spec: [`Annotations`](https://modelcontextprotocol.io/specification/2026-07-28/schema#annotations)
     pub struct Annotations {}
     optional {
         /// For whom.
         audience: Vec<Role> = "audience",
         /// From 0, optional, to 1, required.
-        priority: f64 = "priority",
+        priority: Number = "priority",
         /// When it changed last, ISO 8601.
         last_modified: String = "lastModified",
     }
@@ -137,7 +140,7 @@ object! {
 open_enum! {
     /// Who speaks, or is spoken to.
     ///
-    /// Spec: [`Role`](https://modelcontextprotocol.io/specification/2025-11-25/schema#role)
+    /// Spec: [`Role`](https://modelcontextprotocol.io/specification/2026-07-28/schema#role)
     pub enum Role {
         /// The person.
         User = "user",

@@ -1,176 +1,133 @@
-//! Decode, then encode, gives the same JSON value, for each type, with members and variants from the future.
-use mcp_bridge::mcp::content::{
-    Annotations, ContentBlock, EmbeddedResource, MediaContent, ResourceContents, ResourceLink,
-    Role, TextContent,
-};
-use mcp_bridge::mcp::tools::{
-    CallToolRequestParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations,
-};
+//! The law: decode, then encode, gives the same JSON value.
+use crate::shapes::{Member, Presence, SHAPES, Shape};
+use crate::wire_types::{self, TYPES};
 use proptest::prelude::*;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-type Members = BoxedStrategy<Value>;
-
-fn leaf() -> BoxedStrategy<Value> {
-    prop_oneof![
-        Just(json!({"b": [1.5, null]})),
-        Just(json!(true)),
-        "\\PC{0,4}".prop_map(Value::from)
-    ]
-    .boxed()
+/// Every type gives back the JSON value that it was read from, whatever a newer peer put in.
+#[test]
+fn every_type_keeps_the_law() {
+    for wire_type in TYPES {
+        let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+        let law = TestRunner::new(config).run(&SHAPES.instance(wire_type.name), |given| {
+            let written = (wire_type.again)(&given.to_string())
+                .map_err(|error| TestCaseError::fail(error.to_string()))?;
+            let written: Value = serde_json::from_str(&written)
+                .map_err(|error| TestCaseError::fail(format!("{written}: {error}")))?;
+            prop_assert_eq!(written, given);
+            Ok(())
+        });
+        law.unwrap_or_else(|error| panic!("{}: {error}", wire_type.name));
+    }
 }
 
-fn text() -> BoxedStrategy<Value> {
-    "\\PC{0,5}".prop_map(Value::from).boxed()
+/// A `null` optional member counts as absent.
+#[test]
+fn null_is_absent_where_it_means_nothing() {
+    for (name, shape) in &SHAPES.0 {
+        let Shape::Object(members) = shape else { continue };
+        let minimal = minimal(name);
+        let nulls = members.iter().filter(|member| member.presence == Presence::Optional);
+        let nulls = nulls.map(|member| (member.name.to_owned(), Value::Null));
+        let given = minimal.as_object().expect(name).clone().into_iter().chain(nulls);
+        let given = Value::Object(given.collect());
+        let written = (wire_types::find(name).again)(&given.to_string()).expect(name);
+        assert_eq!(serde_json::from_str::<Value>(&written).expect(name), minimal, "{name}");
+    }
 }
 
-/// An object with the required members, some of the optional ones, and some that no version knows.
-fn object(
-    required: Vec<(&'static str, Members)>,
-    optional: Vec<(&'static str, Members)>,
-) -> Members {
-    let required: Vec<_> = required.into_iter().map(|(name, value)| (Just(name), value)).collect();
-    let optional: Vec<_> =
-        optional.into_iter().map(|(name, value)| (Just(name), prop::option::of(value))).collect();
-    let unknown = prop::collection::btree_map("x-[a-z]{1,3}", leaf(), 0..3);
-    (required, optional, unknown)
-        .prop_map(|(required, optional, unknown)| {
-            let known = required.into_iter().map(|(name, value)| (name.to_owned(), value));
-            let given =
-                optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-            Value::Object(known.chain(given).chain(unknown).collect::<Map<_, _>>())
-        })
-        .boxed()
-}
-
-fn list(item: Members) -> Members {
-    prop::collection::vec(item, 0..3).prop_map(Value::from).boxed()
-}
-
-fn annotations() -> Members {
-    let role = prop_oneof!["user", "assistant", "system"].prop_map(Value::from).boxed();
-    object(
-        vec![],
-        vec![
-            ("audience", list(role)),
-            ("priority", Just(json!(0.25)).boxed()),
-            ("lastModified", text()),
-        ],
-    )
-}
-
-fn resource_contents() -> Members {
-    let optional =
-        vec![("mimeType", text()), ("text", text()), ("blob", text()), ("_meta", leaf())];
-    object(vec![("uri", text())], optional)
-}
-
-fn tagged(tag: &'static str, mut required: Vec<(&'static str, Members)>) -> Members {
-    required.push(("type", Just(json!(tag)).boxed()));
-    object(required, vec![("annotations", annotations()), ("_meta", leaf()), ("title", text())])
-}
-
-fn content_block() -> Members {
-    let media = || vec![("data", text()), ("mimeType", text())];
-    prop_oneof![
-        tagged("text", vec![("text", text())]),
-        tagged("image", media()),
-        tagged("audio", media()),
-        tagged("resource_link", vec![("uri", text()), ("name", text())]),
-        tagged("resource", vec![("resource", resource_contents())]),
-        tagged("hologram", vec![]),
-    ]
-    .boxed()
-}
-
-fn tool_annotations() -> Members {
-    let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
-    let hints = hints.map(|hint| (hint, any::<bool>().prop_map(Value::from).boxed()));
-    object(vec![], hints.into_iter().chain([("title", text())]).collect())
-}
-
-fn tool() -> Members {
-    let optional = vec![
-        ("title", text()),
-        ("description", text()),
-        ("outputSchema", leaf()),
-        ("annotations", tool_annotations()),
-        ("_meta", leaf()),
-    ];
-    object(vec![("name", text()), ("inputSchema", leaf())], optional)
-}
-
-fn holds<T: Serialize + DeserializeOwned>(given: &Value) -> Result<(), TestCaseError> {
-    let text = given.to_string();
-    let typed: T = serde_json::from_str(&text)
-        .map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
-    let written =
-        serde_json::to_string(&typed).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    let again: Value =
-        serde_json::from_str(&written).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    prop_assert_eq!(&again, given);
-    Ok(())
-}
-
-macro_rules! law {
-    ($($Type:ident: $strategy:expr,)+) => {
-        proptest! {
-            #![proptest_config(ProptestConfig::with_cases(64))]
-            $(
-                #[test]
-                #[allow(non_snake_case, reason = "named after the type")]
-                fn $Type(given in $strategy) {
-                    holds::<super::$Type>(&given)?;
-                }
-            )+
+/// Each name and each variant of the specification is a variant of its type, not kept as unknown.
+#[test]
+fn every_known_variant_is_known() {
+    let mut runner = TestRunner::deterministic();
+    for wire_type in TYPES {
+        for known in SHAPES.known(wire_type.name) {
+            let text = known.new_tree(&mut runner).expect(wire_type.name).current().to_string();
+            let shown = (wire_type.debug)(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert!(!shown.starts_with("Unknown("), "{}: {text}", wire_type.name);
         }
+    }
+}
 
-        const TYPES: &[&str] = &[$(stringify!($Type)),+];
+/// A member of a wrong kind is an error that points at it; a missing one is named.
+#[test]
+fn errors_point_at_the_member() {
+    for (name, shape) in &SHAPES.0 {
+        let Shape::Object(members) = shape else { continue };
+        for member in members {
+            check_errors(&minimal(name), *member, name);
+        }
+    }
+}
+
+fn check_errors(minimal: &Value, member: Member, name: &str) {
+    let again = wire_types::find(name).again;
+    let with = |value: Option<Value>| {
+        let mut members = minimal.as_object().expect(name).clone();
+        members.remove(member.name);
+        members.extend(value.map(|value| (member.name.to_owned(), value)));
+        Value::Object(members).to_string()
     };
-}
-
-mod each {
-    use super::*;
-
-    law! {
-        Annotations: annotations(),
-        ContentBlock: content_block(),
-        Role: text(),
-        TextContent: object(vec![("text", text())], vec![("annotations", annotations()), ("_meta", leaf())]),
-        MediaContent: object(vec![("data", text()), ("mimeType", text())], vec![("_meta", leaf())]),
-        ResourceLink: object(vec![("uri", text()), ("name", text())], vec![("size", Just(json!(7)).boxed())]),
-        EmbeddedResource: object(vec![("resource", resource_contents())], vec![("_meta", leaf())]),
-        ResourceContents: resource_contents(),
-        Tool: tool(),
-        ToolAnnotations: tool_annotations(),
-        ListToolsResult: object(vec![("tools", list(tool()))], vec![("nextCursor", text()), ("_meta", leaf())]),
-        CallToolRequestParams: object(vec![("name", text())], vec![("arguments", leaf()), ("_meta", leaf())]),
-        CallToolResult: object(
-            vec![("content", list(content_block()))],
-            vec![("structuredContent", leaf()), ("isError", any::<bool>().prop_map(Value::from).boxed())]
-        ),
+    if member.presence == Presence::Required {
+        let error = again(&with(None)).expect_err(member.name);
+        let expected = format!("expected member `{}`, got none", member.name);
+        assert_eq!((error.pointer(), error.problem()), ("", &*expected), "{name}");
     }
-
-    /// No wire type goes without the law.
-    #[test]
-    fn every_type_is_listed() -> Result<(), Box<dyn std::error::Error>> {
-        for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/mcp"))? {
-            let source = fs::read_to_string(file?.path())?;
-            let names = source.lines().filter_map(|line| {
-                let line = line.trim_start();
-                line.strip_prefix("pub struct ")
-                    .or_else(|| line.strip_prefix("pub enum "))?
-                    .split([' ', ';'])
-                    .next()
-            });
-            for name in names {
-                assert!(TYPES.contains(&name), "{name} has no law");
-            }
-        }
-        Ok(())
+    if member.of != "any" {
+        let wrong = Value::from(if member.of == "bool" { "no" } else { "" }).to_string();
+        let wrong = if member.of == "str" || member.of == "id" { "false" } else { &wrong };
+        let is_name = matches!(SHAPES.0.get(member.of), Some(Shape::Names(_)));
+        let wrong = if is_name { "false" } else { wrong };
+        let text = with(Some(serde_json::from_str(wrong).expect(wrong)));
+        let error = again(&text).expect_err(&text);
+        let pointer = format!("/{}", member.name.replace('/', "~1"));
+        assert_eq!(error.pointer(), pointer, "{name}: {error}: {text}");
     }
 }
+
+/// An object with its required members alone.
+fn minimal(name: &str) -> Value {
+    let Shape::Object(members) = &SHAPES.0[name] else { panic!("{name} is no object") };
+    let mut runner = TestRunner::deterministic();
+    let instance = SHAPES.instance(name).new_tree(&mut runner).expect(name).current();
+    let is_required =
+        |name: &str| members.iter().any(|it| it.name == name && it.presence == Presence::Required);
+    let instance = instance.as_object().expect(name).clone().into_iter();
+    Value::Object(instance.filter(|(name, _)| is_required(name)).collect())
+}
+
+/// Each type has a shape, each shape a type, and both are those of the source.
+#[test]
+fn every_type_is_listed() {
+    let types: BTreeSet<_> = TYPES.iter().map(|wire_type| wire_type.name.to_owned()).collect();
+    let shapes: BTreeSet<_> = SHAPES.0.keys().map(|name| (*name).to_owned()).collect();
+    assert_eq!(types, shapes);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/mcp");
+    let mut source = BTreeSet::from(["SamplingContent".to_owned()]);
+    for file in fs::read_dir(folder).expect("a folder") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("text");
+        // What the macros define is one level inside of them.
+        let names = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix("    pub struct ");
+            let rest = rest.or_else(|| line.strip_prefix("    pub enum "))?;
+            rest.split([' ', ';', '{']).next()
+        });
+        source.extend(names.filter(|name| !DISPATCH.contains(name)).map(str::to_owned));
+    }
+    assert_eq!(types, source);
+}
+
+/// What reads by method is not a type of the wire.
+const DISPATCH: &[&str] = &[
+    "ClientRequest",
+    "ServerResult",
+    "ServerRequest",
+    "ClientResult",
+    "ClientNotification",
+    "ServerNotification",
+];

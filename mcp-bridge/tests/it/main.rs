@@ -1,4 +1,12 @@
-//! Integration tests.
+//! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
+#[cfg(test)]
 mod fixtures;
+#[cfg(test)]
 mod law;
+#[cfg(test)]
+mod methods;
+#[cfg(test)]
+mod shapes;
+#[cfg(test)]
+mod wire_types;

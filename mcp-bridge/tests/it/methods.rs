@@ -1,0 +1,191 @@
+//! The table of methods.
+use mcp_bridge::mcp::base::ProtocolVersion;
+use mcp_bridge::mcp::dispatch::{
+    ClientNotification, ClientRequest, ClientResult, ServerNotification, ServerRequest,
+    ServerResult,
+};
+use mcp_bridge::mcp::methods::{self, Direction, MethodKind};
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+
+/// The messages of each version by direction, as its schema lists them.
+const LISTED: &[(ProtocolVersion, Direction, &[&str])] = &[
+    (
+        ProtocolVersion::V20241105,
+        Direction::ToServer,
+        &[
+            "initialize",
+            "ping",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
+            "prompts/list",
+            "prompts/get",
+            "tools/list",
+            "tools/call",
+            "logging/setLevel",
+            "completion/complete",
+            "notifications/cancelled",
+            "notifications/initialized",
+            "notifications/progress",
+            "notifications/roots/list_changed",
+        ],
+    ),
+    (
+        ProtocolVersion::V20250618,
+        Direction::ToClient,
+        &[
+            "ping",
+            "sampling/createMessage",
+            "roots/list",
+            "elicitation/create",
+            "notifications/cancelled",
+            "notifications/progress",
+            "notifications/message",
+            "notifications/resources/updated",
+            "notifications/resources/list_changed",
+            "notifications/tools/list_changed",
+            "notifications/prompts/list_changed",
+        ],
+    ),
+    (
+        ProtocolVersion::V20251125,
+        Direction::ToServer,
+        &[
+            "initialize",
+            "ping",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
+            "prompts/list",
+            "prompts/get",
+            "tools/list",
+            "tools/call",
+            "logging/setLevel",
+            "completion/complete",
+            "tasks/get",
+            "tasks/result",
+            "tasks/cancel",
+            "tasks/list",
+            "notifications/cancelled",
+            "notifications/initialized",
+            "notifications/progress",
+            "notifications/roots/list_changed",
+            "notifications/tasks/status",
+        ],
+    ),
+    (
+        ProtocolVersion::V20251125,
+        Direction::ToClient,
+        &[
+            "ping",
+            "sampling/createMessage",
+            "roots/list",
+            "elicitation/create",
+            "tasks/get",
+            "tasks/result",
+            "tasks/cancel",
+            "tasks/list",
+            "notifications/cancelled",
+            "notifications/progress",
+            "notifications/message",
+            "notifications/resources/updated",
+            "notifications/resources/list_changed",
+            "notifications/tools/list_changed",
+            "notifications/prompts/list_changed",
+            "notifications/elicitation/complete",
+            "notifications/tasks/status",
+        ],
+    ),
+    (
+        ProtocolVersion::V20260728,
+        Direction::ToServer,
+        &[
+            "server/discover",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "subscriptions/listen",
+            "prompts/list",
+            "prompts/get",
+            "tools/list",
+            "tools/call",
+            "completion/complete",
+            "notifications/cancelled",
+            // Of the extension `tasks`.
+            "tasks/get",
+            "tasks/update",
+            "tasks/cancel",
+        ],
+    ),
+    (
+        ProtocolVersion::V20260728,
+        Direction::ToClient,
+        &[
+            "notifications/cancelled",
+            "notifications/progress",
+            "notifications/message",
+            "notifications/resources/updated",
+            "notifications/resources/list_changed",
+            "notifications/tools/list_changed",
+            "notifications/prompts/list_changed",
+            "notifications/subscriptions/acknowledged",
+            // Of the extension `tasks`.
+            "notifications/tasks",
+        ],
+    ),
+];
+
+/// Each version has the methods that its schema lists, and no others.
+#[test]
+fn rows_are_those_of_the_schemas() {
+    for (version, direction, expected) in LISTED {
+        let sent =
+            methods::all().filter(|row| row.is_sent_in(version) && row.direction == *direction);
+        let sent: BTreeSet<_> = sent.map(|row| row.name).collect();
+        assert_eq!(sent, expected.iter().copied().collect(), "{version} {direction:?}");
+    }
+    let input = methods::all().filter(|row| row.is_input_request).map(|row| row.name);
+    let input: BTreeSet<_> = input.collect();
+    assert_eq!(
+        input,
+        BTreeSet::from(["elicitation/create", "sampling/createMessage", "roots/list"])
+    );
+}
+
+/// Each row is read by that name, and so is its result, by its receiver and nobody else.
+#[test]
+fn each_method_is_read_by_its_receiver() {
+    // Params of no method: reading them fails where the method is known, and keeps them where it is not.
+    let odd: &RawValue = serde_json::from_str("[]").expect("JSON");
+    for row in methods::all() {
+        let (name, to_server) = (row.name, row.direction == Direction::ToServer);
+        let read = match (row.kind, to_server) {
+            (MethodKind::Request, true) => {
+                assert!(ServerResult::decode(name, odd).is_err(), "{name}");
+                ClientRequest::decode(name, Some(odd)).is_err()
+            }
+            (MethodKind::Request, false) => {
+                assert!(ClientResult::decode(name, odd).is_err(), "{name}");
+                ServerRequest::decode(name, Some(odd)).is_err()
+            }
+            (MethodKind::Notification, true) => {
+                ClientNotification::decode(name, Some(odd)).is_err()
+            }
+            (MethodKind::Notification, false) => {
+                ServerNotification::decode(name, Some(odd)).is_err()
+            }
+        };
+        assert!(read, "{name}");
+        assert_eq!(methods::find(row.direction, name), Some(row));
+        let shapes = &crate::shapes::SHAPES.0;
+        assert!(shapes.contains_key(row.params), "{name}: {}", row.params);
+        assert!(row.result.is_none_or(|it| it == "Extra" || shapes.contains_key(it)), "{name}");
+    }
+    let other = ClientRequest::decode("x/y", Some(odd)).expect("any params");
+    assert_eq!((other.method(), other.to_params().expect("JSON")), ("x/y", Some(odd.into())));
+}

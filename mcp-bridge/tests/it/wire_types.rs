@@ -1,0 +1,60 @@
+//! Every wire type of the crate, by name.
+use jsonrpc_core::wire::{DecodeError, decode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+/// A wire type.
+pub(crate) struct WireType {
+    pub(crate) name: &'static str,
+    /// Decodes a text as the type, then encodes that.
+    pub(crate) again: fn(&str) -> Result<String, DecodeError>,
+    /// Decodes a text as the type, then says what that is, for programmers.
+    pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
+}
+
+/// The type of this name.
+pub(crate) fn find(name: &str) -> &'static WireType {
+    TYPES.iter().find(|wire_type| wire_type.name == name).expect(name)
+}
+
+fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
+    decode::<T>(text).map(|value| serde_json::to_string(&value).expect("it has a JSON form"))
+}
+
+fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError> {
+    decode::<T>(text).map(|value| format!("{value:?}"))
+}
+
+macro_rules! wire_types {
+    ($( $module:ident { $($Type:ident),+ $(,)? } )+) => {
+        &[$($( WireType {
+            name: stringify!($Type),
+            again: again::<mcp_bridge::mcp::$module::$Type>,
+            debug: debug::<mcp_bridge::mcp::$module::$Type>,
+        }, )+)+]
+    };
+}
+
+/// All of them.
+pub(crate) const TYPES: &[WireType] = wire_types! {
+    base { ProtocolVersion, ResultType, CacheScope, RequestMetaObject, ResultMetaObject, NotificationMetaObject, RequestParams, PaginatedRequestParams, EmptyResult }
+    cancellation { CancelledNotificationParams }
+    capabilities { Implementation, Icon, IconTheme, ClientCapabilities, ElicitationCapability, SamplingCapability, ListChangedCapability, ResourcesCapability, ServerCapabilities }
+    completion { CompleteRequestParams, CompletionReference, PromptReference, ResourceTemplateReference, CompletionArgument, CompletionContext, CompleteResult, Completion }
+    content { ContentBlock, TextContent, MediaContent, ResourceLink, EmbeddedResource, ResourceContents, Annotations, Role }
+    discover { DiscoverResult }
+    elicitation { ElicitRequestParams, ElicitRequestFormParams, ElicitRequestURLParams, RequestedSchema, SchemaType, PrimitiveSchemaDefinition, StringFormat, StringSchema, EnumOption, NumberSchema, BooleanSchema, MultiSelectEnumSchema, MultiSelectItems, ElicitResult, ElicitAction, ElicitationCompleteNotificationParams }
+    error { UnsupportedProtocolVersionData, MissingRequiredClientCapabilityData, URLElicitationRequiredData }
+    lifecycle { InitializeRequestParams, InitializeResult }
+    logging { LoggingLevel, SetLevelRequestParams, LoggingMessageNotificationParams }
+    mrtr { InputRequiredResult, InputRequest }
+    progress { ProgressNotificationParams }
+    prompts { ListPromptsResult, Prompt, PromptArgument, GetPromptRequestParams, GetPromptOutcome, GetPromptResult, PromptMessage }
+    resources { ListResourcesResult, Resource, ListResourceTemplatesResult, ResourceTemplate, ReadResourceRequestParams, ReadResourceOutcome, ReadResourceResult, ResourceRequestParams }
+    roots { ListRootsResult, Root }
+    sampling { CreateMessageRequestParams, SamplingMessage, SamplingMessageContentBlock, ToolUseContent, ToolResultContent, ModelPreferences, ModelHint, IncludeContext, ToolChoice, ToolChoiceMode, CreateMessageResult, StopReason, SamplingContent }
+    subscriptions { SubscriptionsListenRequestParams, SubscriptionFilter }
+    tasks { TaskMetadata, Task, TaskStatus, CreateTaskResult, TaskRequestParams, UpdateTaskRequestParams, ListTasksResult, CancelTaskResult }
+    tools { Tool, ToolExecution, TaskSupport, ToolAnnotations, ListToolsResult, CallToolRequestParams, CallToolOutcome, CallToolResult }
+};
