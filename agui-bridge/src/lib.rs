@@ -115,6 +115,7 @@ extern crate alloc;
 
 mod arguments;
 mod content;
+pub mod contextual_tools;
 mod ids;
 pub mod input;
 mod json;

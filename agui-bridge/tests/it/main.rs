@@ -1,6 +1,8 @@
 //! What an agent says, translated, and what a page asks, mapped. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod contextual_tools;
+#[cfg(test)]
 mod diffs;
 #[cfg(test)]
 mod ends;

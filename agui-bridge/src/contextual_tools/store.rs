@@ -1,0 +1,153 @@
+use super::{MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+
+/// The tools of each session's turn, by the page's names.
+///
+/// A set of tools goes in as a copy and comes out as a fresh one: nobody who holds either can change what is kept.
+///
+/// | | |
+/// |---|---|
+/// | an entry that is not JSON, or beyond a limit | is skipped, and given back with why |
+/// | no entries, or none that can be kept | the session has no tools any more |
+/// | an empty session id | nothing happens, nothing is found |
+/// | deleting what is not there | nothing happens |
+/// | an entry that is JSON but no tool | is kept and given out; no call finds it |
+///
+/// **Threads.** It has no lock of its own, because the crate knows no operating system. It is `Send` and `Sync`, reads
+/// take `&self` and writes `&mut self`: in an `RwLock` (or a `Mutex`) any number of threads share it, and the compiler
+/// sees to it that none does without. What a reader gets is its own, so that the lock is held no longer than the call.
+///
+/// ```
+/// use agui_bridge::contextual_tools::ContextualToolsStore;
+/// use jsonrpc_core::wire::Raw;
+/// use std::sync::RwLock;
+///
+/// let store = RwLock::new(ContextualToolsStore::new());
+/// std::thread::scope(|scope| {
+///     for session in ["a", "b"] {
+///         let store = &store;
+///         scope.spawn(move || {
+///             let tool = Raw::from_text(r#"{"name":"go","description":""}"#).unwrap();
+///             store.write().unwrap().set(session, [tool]);
+///         });
+///     }
+/// });
+/// assert_eq!(store.read().unwrap().get("a").map(|tools| tools.len()), Some(1));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ContextualToolsStore {
+    sessions: BTreeMap<Box<str>, Vec<Raw>>,
+}
+
+/// An entry that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("tools[{index}]: {reason}")]
+pub struct SkippedTool {
+    /// Which one, counted from zero.
+    pub index: usize,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why an entry was not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// It is not JSON.
+    #[error("{0}")]
+    NotJson(DecodeError),
+    /// It has more bytes than [`MAX_TOOL_BYTES`].
+    #[error("expected at most {MAX_TOOL_BYTES} bytes")]
+    TooLarge,
+    /// [`MAX_TOOLS`] came before it.
+    #[error("expected at most {MAX_TOOLS} tools")]
+    TooMany,
+    /// [`MAX_SESSIONS`] other sessions have tools.
+    #[error("{MAX_SESSIONS} other sessions have tools")]
+    StoreFull,
+}
+
+impl ContextualToolsStore {
+    /// A store without sessions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the tools of a session, in the place of those it had. Says what was not kept, which is mostly nothing.
+    pub fn set(
+        &mut self,
+        session_id: &str,
+        tools: impl IntoIterator<Item = impl Into<ToolText>>,
+    ) -> Vec<SkippedTool> {
+        let (mut kept, mut skipped) = (Vec::new(), Vec::new());
+        if session_id.is_empty() {
+            return skipped;
+        }
+        let full = !self.sessions.contains_key(session_id) && self.sessions.len() >= MAX_SESSIONS;
+        for (index, tool) in tools.into_iter().enumerate() {
+            let checked =
+                if full { Err(SkipReason::StoreFull) } else { check(tool.into(), kept.len()) };
+            match checked {
+                Ok(tool) => kept.push(tool),
+                Err(reason) => skipped.push(SkippedTool { index, reason }),
+            }
+        }
+        if kept.is_empty() {
+            self.sessions.remove(session_id);
+        } else {
+            self.sessions.insert(session_id.into(), kept);
+        }
+        skipped
+    }
+
+    /// Forgets the tools of a session: its turn ended.
+    pub fn delete(&mut self, session_id: &str) {
+        self.sessions.remove(session_id);
+    }
+
+    /// A fresh copy of the tools of a session; nothing where it has none.
+    pub fn get(&self, session_id: &str) -> Option<Vec<Raw>> {
+        self.sessions.get(session_id).cloned()
+    }
+
+    /// Whether a session has a tool that the page calls `name`.
+    pub fn has(&self, session_id: &str, name: &str) -> bool {
+        let named = |tool: &Raw| {
+            let members = tool.decode::<Extra>().ok();
+            let own = members.as_ref().and_then(|members| members.get("name"));
+            own.is_some_and(|own| own.decode::<String>().is_ok_and(|own| own == name))
+        };
+        self.sessions.get(session_id).is_some_and(|tools| tools.iter().any(named))
+    }
+}
+
+/// The JSON text of a tool, as it came: maybe none.
+#[derive(Clone, Debug)]
+pub struct ToolText(Result<Raw, DecodeError>);
+
+impl From<Raw> for ToolText {
+    fn from(tool: Raw) -> Self {
+        Self(Ok(tool))
+    }
+}
+
+impl From<&str> for ToolText {
+    fn from(tool: &str) -> Self {
+        Self(Raw::from_text(tool))
+    }
+}
+
+fn check(tool: ToolText, kept: usize) -> Result<Raw, SkipReason> {
+    let tool = tool.0.map_err(SkipReason::NotJson)?;
+    if tool.as_str().len() > MAX_TOOL_BYTES {
+        Err(SkipReason::TooLarge)
+    } else if kept >= MAX_TOOLS {
+        Err(SkipReason::TooMany)
+    } else {
+        Ok(tool)
+    }
+}

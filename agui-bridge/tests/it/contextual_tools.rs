@@ -1,0 +1,338 @@
+//! Tools of a page: the store, the announcement, and what an agent may call.
+use agui_bridge::contextual_tools::{
+    self, BadToolName, ContextualToolsStore, Dispatch, MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS,
+    SkipReason, ToolsCallResponse, Wire, check_names,
+};
+use agui_types::tool::Tool;
+use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::RwLock;
+use std::thread;
+
+fn tool(name: &str) -> Tool {
+    let mut tool = Tool::new(name, "d");
+    tool.parameters = Raw::from_text(r#"{"type":"object","properties":{"b":{},"a":{}}}"#).ok();
+    tool
+}
+
+fn text(name: &str) -> String {
+    json!({"name": name, "description": "d"}).to_string()
+}
+
+fn store(session: &str, entries: &[&str]) -> ContextualToolsStore {
+    let mut store = ContextualToolsStore::new();
+    store.set(session, entries.iter().copied());
+    store
+}
+
+fn kept(store: &ContextualToolsStore, session: &str) -> Option<Vec<String>> {
+    store.get(session).map(|tools| tools.iter().map(|tool| tool.as_str().to_owned()).collect())
+}
+
+fn dispatch(store: &ContextualToolsStore, params: &Value) -> Result<Dispatch, ErrorObject> {
+    let params = Raw::from_value(params).unwrap();
+    Wire::default().dispatch(store, Some(params.as_ref()))
+}
+
+/// The names on the wire are those that Jaeger and its sidecars agreed on.
+#[test]
+fn names_are_jaegers() {
+    let wire = Wire::default();
+    assert_eq!(wire.meta_key, "jaegertracing.io/contextual-tools");
+    assert_eq!(wire.method, "_meta/jaegertracing.io/tools/call");
+    assert_eq!(wire.prefix, "ui_");
+}
+
+#[test]
+fn tools_are_announced_under_the_key_with_the_prefix() {
+    let meta = Wire::default().announce(None, &[tool("show_flamegraph"), tool("ui_x")]).unwrap();
+    let parameters = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
+    let expected = format!(
+        concat!(
+            r#"{{"jaegertracing.io/contextual-tools":{{"tools":["#,
+            r#"{{"name":"ui_show_flamegraph","description":"d","parameters":{0}}},"#,
+            r#"{{"name":"ui_ui_x","description":"d","parameters":{0}}}]}}}}"#,
+        ),
+        parameters
+    );
+    assert_eq!(meta.as_str(), expected);
+}
+
+#[test]
+fn other_keys_of_meta_stay_and_no_tools_add_nothing() {
+    let wire = Wire::default();
+    let meta = Meta::from(Raw::from_text(r#"{"traceparent":"00-1","x":[1.50]}"#).unwrap());
+    assert_eq!(wire.announce(None, &[]), None);
+    assert_eq!(wire.announce(Some(meta.clone()), &[]), Some(meta.clone()));
+    let announced = wire.announce(Some(meta), &[tool("a")]).unwrap();
+    assert_eq!(announced.get("x").unwrap().as_str(), "[1.50]");
+    assert_eq!(announced.get("traceparent").unwrap().as_str(), r#""00-1""#);
+    assert!(announced.get(contextual_tools::META_KEY).is_some());
+    let odd = Meta::from(Raw::from_text("7").unwrap());
+    let announced = wire.announce(Some(odd), &[tool("a")]).unwrap();
+    assert!(announced.get(contextual_tools::META_KEY).is_some());
+}
+
+#[test]
+fn the_first_of_equal_names_is_announced_and_a_bounded_number() {
+    let wire = Wire::default();
+    let mut second = tool("a");
+    second.description = "second".into();
+    let meta = wire.announce(None, &[tool("a"), second, tool("b")]).unwrap();
+    let announced = wire.announced(&meta).unwrap();
+    let names: Vec<_> = announced.iter().map(|tool| (&*tool.name, &*tool.description)).collect();
+    assert_eq!(names, [("ui_a", "d"), ("ui_b", "d")]);
+    let many: Vec<_> = (0..=MAX_TOOLS).map(|n| tool(&n.to_string())).collect();
+    let meta = wire.announce(None, &many).unwrap();
+    assert_eq!(wire.announced(&meta).unwrap().len(), MAX_TOOLS);
+}
+
+#[test]
+fn the_agents_side_reads_what_was_announced() {
+    let wire = Wire::default();
+    let read = |meta: Value| wire.announced(&Meta::from(Raw::from_value(&meta).unwrap()));
+    assert_eq!(read(json!({"other": 1})).unwrap(), []);
+    let entries = json!([{"name": "ui_a", "description": "d"}, 7, {"description": "no name"}]);
+    let tools = read(json!({"jaegertracing.io/contextual-tools": {"tools": entries}})).unwrap();
+    assert_eq!(tools, [Tool::new("ui_a", "d")]);
+    let error = read(json!({"jaegertracing.io/contextual-tools": {"tools": 7}})).unwrap_err();
+    assert_eq!(error.to_string(), "at /tools: expected a sequence, got number");
+}
+
+#[test]
+fn the_first_blank_name_is_reported() {
+    assert_eq!(check_names(&[]), Ok(()));
+    assert_eq!(check_names(&[tool("a"), tool("b")]), Ok(()));
+    for blank in ["", " ", "\t\n"] {
+        let error = check_names(&[tool("a"), tool(blank), tool("")]).unwrap_err();
+        assert_eq!(error, BadToolName::Blank { index: 1 });
+        assert_eq!(error.to_string(), "tools[1].name is empty or whitespace");
+    }
+    let long = "x".repeat(contextual_tools::MAX_NAME_BYTES + 1);
+    assert_eq!(check_names(&[tool(&long)]), Err(BadToolName::TooLong { index: 0 }));
+}
+
+#[test]
+fn the_store_keeps_what_parses() {
+    let mut store = ContextualToolsStore::new();
+    let skipped = store.set("s", ["{", &*text("a"), "", r#"{"name":1}"#, "7"]);
+    let skipped: Vec<_> = skipped.iter().map(|skipped| skipped.index).collect();
+    assert_eq!(skipped, [0, 2]);
+    assert_eq!(kept(&store, "s").unwrap(), [&*text("a"), r#"{"name":1}"#, "7"]);
+}
+
+#[test]
+fn nothing_to_keep_deletes_what_was_there() {
+    let nothing: [&[&str]; 2] = [&[], &["{", "nope"]];
+    for entries in nothing {
+        let mut store = store("s", &[&text("a")]);
+        store.set("s", entries.iter().copied());
+        assert_eq!(store.get("s"), None);
+    }
+}
+
+#[test]
+fn an_empty_session_id_is_ignored() {
+    let mut store = store("s", &[&text("a")]);
+    assert_eq!(store.set("", [&*text("b"), "{"]), []);
+    assert_eq!((store.get(""), store.get("s").map(|tools| tools.len())), (None, Some(1)));
+    store.delete("");
+    assert_eq!(store.get("unknown"), None);
+}
+
+#[test]
+fn sessions_are_apart_and_deleting_is_idempotent() {
+    let mut store = store("one", &[&text("a")]);
+    store.set("two", [&*text("b")]);
+    store.delete("one");
+    store.delete("one");
+    assert_eq!((store.get("one"), kept(&store, "two").unwrap()), (None, vec![text("b")]));
+    store.set("two", [&*text("c")]);
+    assert_eq!(kept(&store, "two").unwrap(), [text("c")]);
+}
+
+#[test]
+fn copies_go_in_and_fresh_copies_come_out() {
+    let mut store = ContextualToolsStore::new();
+    let mut given = vec![Raw::from_text(text("a")).unwrap()];
+    store.set("s", given.clone());
+    given[0] = Raw::from_text("0").unwrap();
+    let mut first = store.get("s").unwrap();
+    first[0] = Raw::from_text("1").unwrap();
+    first.clear();
+    assert_eq!(kept(&store, "s").unwrap(), [text("a")]);
+}
+
+#[test]
+fn limits_skip_what_is_beyond_them() {
+    let mut store = ContextualToolsStore::new();
+    let large = json!({"name": "a", "description": "x".repeat(MAX_TOOL_BYTES)}).to_string();
+    let mut entries = vec![large];
+    entries.extend((0..=MAX_TOOLS).map(|n| text(&n.to_string())));
+    let skipped = store.set("s", entries.iter().map(String::as_str));
+    let reasons: Vec<_> = skipped.into_iter().map(|s| (s.index, s.reason)).collect();
+    assert_eq!(reasons, [(0, SkipReason::TooLarge), (MAX_TOOLS + 1, SkipReason::TooMany)]);
+    for session in 1..MAX_SESSIONS {
+        assert_eq!(store.set(&session.to_string(), [&*text("a")]), []);
+    }
+    let skipped = store.set("one more", [&*text("a")]);
+    assert_eq!(skipped[0].reason, SkipReason::StoreFull);
+    assert_eq!(store.set("1", [&*text("b")]), [], "one that it has can change");
+    store.delete("1");
+    assert_eq!(store.set("one more", [&*text("a")]), []);
+}
+
+/// 32 threads write, read and delete 200 times each, and none sees tools of another session.
+#[test]
+fn threads_share_it_in_a_lock() {
+    let store = RwLock::new(ContextualToolsStore::new());
+    thread::scope(|scope| {
+        for number in 0..32 {
+            let store = &store;
+            scope.spawn(move || {
+                let session = (number % 8).to_string();
+                for _ in 0..200 {
+                    store.write().unwrap().set(&session, [&*text(&session)]);
+                    let read = kept(&store.read().unwrap(), &session);
+                    assert!(read.is_none_or(|tools| tools == [text(&session)]));
+                    store.write().unwrap().delete(&session);
+                }
+            });
+        }
+    });
+    assert!((0..8).all(|session| store.read().unwrap().get(&session.to_string()).is_none()));
+}
+
+#[test]
+fn a_call_is_acknowledged_under_the_pages_name() {
+    let store = store("sess-42", &[&text("show_flamegraph")]);
+    let params = json!({"sessionId": "sess-42", "name": "ui_show_flamegraph", "args": {"trace_id": "abc123"}});
+    let call = dispatch(&store, &params).unwrap();
+    assert_eq!(call.session_id.as_str(), "sess-42");
+    assert_eq!((&*call.name, &*call.requested_name), ("show_flamegraph", "ui_show_flamegraph"));
+    assert!(call.has_prefix);
+    assert_eq!(call.arguments.as_str(), r#"{"trace_id":"abc123"}"#);
+    let expected = json!({"result": {"acknowledged": true}, "isError": false});
+    assert_eq!(serde_json::to_value(&call.response).unwrap(), expected);
+    // What a Go gateway leaves out means the same.
+    let brief: ToolsCallResponse =
+        serde_json::from_str(r#"{"result":{"acknowledged":true}}"#).unwrap();
+    assert!(brief.result.acknowledged && !brief.is_error.unwrap_or_default());
+}
+
+#[test]
+fn a_name_without_prefix_passes_with_a_warning() {
+    let store = store("s", &["7", r#"{"name":7}"#, &text("go"), &text("ui_odd")]);
+    let call = dispatch(&store, &json!({"sessionId": "s", "name": "go"})).unwrap();
+    assert_eq!((&*call.name, call.has_prefix, call.arguments.as_str()), ("go", false, "{}"));
+    let call = dispatch(&store, &json!({"sessionId": "s", "name": "ui_ui_odd"})).unwrap();
+    assert_eq!((&*call.name, call.has_prefix), ("ui_odd", true));
+}
+
+#[test]
+fn what_cannot_be_called_is_invalid_params() {
+    let store = store("s", &[&text("go"), "7"]);
+    let table = [
+        (json!([]), "expected an object (ToolsCallRequest), got array"),
+        (json!({"name": "ui_go"}), "expected member `sessionId`, got none"),
+        (json!({"sessionId": "s"}), "expected member `name`, got none"),
+        (json!({"sessionId": "s", "name": 7}), "at /name: expected a string, got number"),
+        (
+            json!({"sessionId": "", "name": "ui_go"}),
+            "at /sessionId: expected a session, got an empty text",
+        ),
+        (json!({"sessionId": "s", "name": ""}), "at /name: expected a tool, got an empty text"),
+        (
+            json!({"sessionId": "s", "name": "ui_"}),
+            "at /name: expected a tool, got the prefix alone",
+        ),
+        (
+            json!({"sessionId": "s", "name": "ui_gone"}),
+            "at /name: the session has no tool of this name",
+        ),
+        (
+            json!({"sessionId": "other", "name": "ui_go"}),
+            "at /name: the session has no tool of this name",
+        ),
+    ];
+    for (params, message) in table {
+        let error = dispatch(&store, &params).unwrap_err();
+        assert_eq!((error.code, &*error.message), (ErrorCode::INVALID_PARAMS, message), "{params}");
+    }
+    let error = Wire::default().dispatch(&store, None).unwrap_err();
+    assert_eq!(
+        (error.code, &*error.message),
+        (ErrorCode::INVALID_PARAMS, "expected params, got none")
+    );
+    let empty = ContextualToolsStore::new();
+    assert!(dispatch(&empty, &json!({"sessionId": "s", "name": "ui_go"})).is_err());
+}
+
+#[test]
+fn key_method_and_prefix_can_be_others() {
+    let mut wire = Wire::default();
+    wire.meta_key = "example.org/tools".into();
+    wire.method = "_example.org/call".into();
+    wire.prefix = "page-".into();
+    let meta = wire.announce(None, &[tool("a")]).unwrap();
+    assert_eq!(wire.announced(&meta).unwrap()[0].name, "page-a");
+    let store = store("s", &[&text("a")]);
+    let params = Raw::from_text(r#"{"sessionId":"s","name":"page-a"}"#).unwrap();
+    assert_eq!(wire.dispatch(&store, Some(params.as_ref())).unwrap().name, "a");
+    wire.prefix = String::new();
+    let params = Raw::from_text(r#"{"sessionId":"s","name":"a"}"#).unwrap();
+    let call = wire.dispatch(&store, Some(params.as_ref())).unwrap();
+    assert_eq!((&*call.name, call.has_prefix), ("a", true));
+}
+
+proptest! {
+    /// After any writes and deletions each session has exactly what was set last and could be kept.
+    #[test]
+    fn the_last_set_is_what_there_is(
+        steps in prop::collection::vec(
+            (0..3usize, prop::option::of(prop::collection::vec(prop::sample::select(
+                vec!["{", r#"{"name":"a"}"#, "[1]", "", r#"{"name":"b","x":1.50}"#]), 0..4))),
+            0..20,
+        )
+    ) {
+        let (mut store, mut model) = (ContextualToolsStore::new(), BTreeMap::new());
+        for (session, entries) in steps {
+            let session = ["", "s", "t"][session];
+            match entries {
+                None => {
+                    store.delete(session);
+                    model.remove(session);
+                }
+                Some(entries) => {
+                    let skipped = store.set(session, entries.iter().copied());
+                    let valid = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+                    let kept: Vec<_> =
+                        entries.iter().filter(|text| valid(text)).map(|&text| text.to_owned()).collect();
+                    if session.is_empty() {
+                        prop_assert!(skipped.is_empty());
+                        continue;
+                    }
+                    prop_assert_eq!(skipped.len() + kept.len(), entries.len());
+                    model.remove(session);
+                    if !kept.is_empty() {
+                        model.insert(session, kept);
+                    }
+                }
+            }
+            for session in ["", "s", "t"] {
+                prop_assert_eq!(kept(&store, session), model.get(session).cloned());
+            }
+        }
+    }
+
+    /// The page's name comes back from the announced one, whatever it is.
+    #[test]
+    fn stripping_undoes_the_prefix(name in ".{1,8}") {
+        let wire = Wire::default();
+        let prefixed = wire.prefixed(&name);
+        prop_assert_eq!(wire.strip(&prefixed), name);
+    }
+}
