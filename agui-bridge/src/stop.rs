@@ -10,7 +10,6 @@ use agui_types::event::{
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
-use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
@@ -99,13 +98,6 @@ fn names_session(error: &ErrorObject) -> bool {
     data.is_some_and(|data| data.get("sessionId").is_some())
 }
 
-/// Every tool call has its result.
-fn success() -> RunFinishedSuccessOutcome {
-    let mut success = RunFinishedSuccessOutcome::new();
-    success.pending_tool_call_ids = Some(Vec::new());
-    success
-}
-
 impl Translator {
     /// Takes in the agent's answer to the prompt, and ends the run.
     ///
@@ -175,7 +167,8 @@ impl Translator {
     pub fn handle_no_work(&mut self) {
         if self.run.is_some() {
             self.close_run(false);
-            self.finish_run(RunFinishedOutcome::Success(success()), None);
+            let outcome = self.success();
+            self.finish_run(outcome, None);
         }
     }
 
@@ -195,6 +188,13 @@ impl Translator {
         self.tell_last();
     }
 
+    /// Every tool call but the frontend's has its result.
+    fn success(&self) -> RunFinishedOutcome {
+        let mut success = RunFinishedSuccessOutcome::new();
+        success.pending_tool_call_ids = self.run.as_ref().map(|run| run.pending.clone());
+        RunFinishedOutcome::Success(success)
+    }
+
     fn finish(&mut self, response: PromptResponse) {
         let title = match response.stop_reason {
             StopReason::MaxTokens => Some("The agent stopped: it reached its limit of tokens."),
@@ -206,7 +206,8 @@ impl Translator {
         if let Some(title) = title {
             self.warn(title);
         }
-        self.finish_run(RunFinishedOutcome::Success(success()), Some(&response));
+        let outcome = self.success();
+        self.finish_run(outcome, Some(&response));
     }
 
     fn finish_cancelled(&mut self, response: Option<PromptResponse>) {

@@ -293,6 +293,7 @@ impl Translator {
             kind: change.kind.as_ref(),
             title: change.title.as_deref(),
         });
+        let name = source.unlike(name, &self.offered);
         self.calls.begun += 1;
         Call {
             id: self.ids.tool_call(change.id.as_str()).into(),

@@ -1,5 +1,7 @@
 use acp_types::v1::tool_calls::ToolKind;
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use jsonrpc_core::wire::{Extra, Meta};
@@ -17,6 +19,19 @@ const NAMELESS: &str = "tool";
 pub(crate) enum Source {
     Agent,
     Mcp(String),
+}
+
+impl Source {
+    /// `name`, or with who runs the tool in front where a page that offers a tool of this name would take it for its own.
+    pub(crate) fn unlike(&self, mut name: String, offered: &BTreeSet<String>) -> String {
+        while offered.contains(&name) {
+            name = match self {
+                Self::Agent => format!("agent__{name}"),
+                Self::Mcp(server) => format!("mcp__{server}__{name}"),
+            };
+        }
+        name
+    }
 }
 
 impl fmt::Display for Source {

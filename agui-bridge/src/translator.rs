@@ -9,14 +9,15 @@ use crate::tool_call::{Change, ToolCalls};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use agui_types::event::{ActivitySnapshotEvent, CustomEvent, Event, RunStartedEvent};
-use agui_types::id::{MessageId, RunId, ThreadId};
+use agui_types::id::{MessageId, RunId, ThreadId, ToolCallId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
 use agui_types::{Metadata, PROTOCOL_VERSION};
 use alloc::borrow::ToOwned;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::mem;
 use jsonrpc_core::wire::Raw;
 
@@ -94,6 +95,8 @@ pub struct Translator {
     pub(crate) calls: ToolCalls,
     pub(crate) permissions: Permissions,
     pub(crate) session: Session,
+    /// Names of the tools that the page offers, which no call of the agent's own may have.
+    pub(crate) offered: BTreeSet<String>,
     pub(crate) responses: VecDeque<PermissionResponse>,
     /// How many runs began.
     pub(crate) runs: u64,
@@ -107,6 +110,8 @@ pub(crate) struct Run {
     pub(crate) thread_id: ThreadId,
     pub(crate) run_id: RunId,
     pub(crate) cancelled: bool,
+    /// The frontend calls that it showed.
+    pub(crate) pending: Vec<ToolCallId>,
 }
 
 impl Translator {
@@ -122,6 +127,7 @@ impl Translator {
             calls: ToolCalls::default(),
             permissions: Permissions::default(),
             session: Session::default(),
+            offered: BTreeSet::new(),
             responses: VecDeque::new(),
             runs: 0,
             arriving_in: 0,
@@ -150,10 +156,12 @@ impl Translator {
         for message in &input.messages {
             self.reserve(message);
         }
+        self.offered = input.tools.iter().flatten().map(|tool| tool.name.clone()).collect();
         let run = Run {
             thread_id: input.thread_id.clone(),
             run_id: input.run_id.clone(),
             cancelled: false,
+            pending: Vec::new(),
         };
         let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());

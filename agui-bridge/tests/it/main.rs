@@ -7,6 +7,10 @@ mod diffs;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod frontend_tool;
+#[cfg(test)]
+mod frontend_tool_properties;
+#[cfg(test)]
 mod generated;
 #[cfg(test)]
 mod input;

@@ -1,0 +1,437 @@
+use super::correlation::Correlation;
+use super::{
+    Action, CallError, Completion, Expiry, FrontendCall, NewCall, Options, Outcome, ToolMode,
+    ToolResult, ToolSet, late_text,
+};
+use acp_types::v1::tool_calls::ToolCallId as AgentId;
+use agui_types::id::ToolCallId;
+use agui_types::message::Message;
+use agui_types::tool::Tool;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use serde::{Deserialize, Serialize};
+
+/// The frontend calls of a thread: what the page sees of them, and what the agent is told.
+///
+/// Each call that [`handle_call`](Self::handle_call) takes ends once: with one [`Action::Answer`], or by
+/// [`handle_withdrawn`](Self::handle_withdrawn). Whatever is repeated, lost, late or cancelled does not change that.
+///
+/// | while the agent waits for a call | it is answered |
+/// |---|---|
+/// | [`complete`](Self::complete) | `Result` |
+/// | the time of a parked call is over | `Pending` or `TimedOut`, by [`Expiry`] |
+/// | [`handle_cancel`](Self::handle_cancel), [`handle_turn_end`](Self::handle_turn_end), a new turn | `Cancelled` |
+///
+/// See the [module](super) for an example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrontendTools {
+    options: Options,
+    pub(super) tools: ToolSet,
+    calls: BTreeMap<ToolCallId, Call>,
+    pub(super) correlation: Correlation,
+    /// Tool calls of the agent's own that have not ended, and whether they run.
+    pub(super) busy: BTreeMap<AgentId, bool>,
+    turn: Turn,
+    run_is_open: bool,
+    page_is_gone: bool,
+    begun: u64,
+    pub(super) last_activity: Duration,
+    last_keep_alive: Duration,
+    pub(super) actions: VecDeque<Action>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Turn {
+    Over,
+    Open,
+    Cancelled,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Call {
+    /// Counts the calls of the thread.
+    number: u64,
+    name: String,
+    /// What the stream calls it, where that is another id.
+    stream_id: Option<ToolCallId>,
+    stage: Stage,
+    /// For a call that was made while no run was open.
+    waiting_to_begin: Option<FrontendCall>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    /// The agent waits; the run goes on.
+    Sync { until: Duration },
+    /// The agent waits; the run may end.
+    Parked { until: Duration },
+    /// The agent has an answer without the page's result.
+    Open,
+    /// There is nothing to come.
+    Done,
+}
+
+impl Stage {
+    fn until(self) -> Option<Duration> {
+        match self {
+            Self::Sync { until } | Self::Parked { until } => Some(until),
+            Self::Open | Self::Done => None,
+        }
+    }
+
+    fn waits(self) -> bool {
+        self.until().is_some()
+    }
+}
+
+impl FrontendTools {
+    /// A thread without calls.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            tools: ToolSet::default(),
+            calls: BTreeMap::new(),
+            correlation: Correlation::default(),
+            busy: BTreeMap::new(),
+            turn: Turn::Over,
+            run_is_open: false,
+            page_is_gone: false,
+            begun: 0,
+            last_activity: Duration::ZERO,
+            last_keep_alive: Duration::ZERO,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// The tools of the run, for the binding to list. It changes with each run: an agent that is told so
+    /// (`notifications/tools/list_changed`) lists them again.
+    pub fn tools(&self) -> &ToolSet {
+        &self.tools
+    }
+
+    /// A run begins whose prompt goes to the agent. What the agent still waits for, of a turn before, is cancelled; calls
+    /// that were made since the last run, and not cancelled, begin.
+    pub fn begin_turn(&mut self, tools: &[Tool], now: Duration) {
+        self.handle_turn_end();
+        self.turn = Turn::Open;
+        self.begin_run(tools, now);
+    }
+
+    /// A run begins that goes on with the turn whose calls are parked: its input brings results, which
+    /// [`handle_messages`](Self::handle_messages) takes next. Calls that the agent made since the last run begin.
+    pub fn resume_turn(&mut self, tools: &[Tool], now: Duration) {
+        self.begin_run(tools, now);
+    }
+
+    /// The agent asks the binding for a tool. Gives the call's id, which is what all that follows names it by.
+    ///
+    /// Between two runs of a turn a call is taken as well: the page sees it when the next run begins.
+    ///
+    /// # Errors
+    /// The call is not taken: the binding answers the agent with the error, and nothing else follows.
+    pub fn handle_call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
+        let (name, mode) = self.check(&call)?;
+        self.make_room()?;
+        let agent_id =
+            call.agent_id.or_else(|| self.correlation.announced_for(&name, &call.arguments));
+        self.begun += 1;
+        let call_id = self.new_id(agent_id.as_ref());
+        match agent_id {
+            Some(id) => self.correlation.tie(id, call_id.clone()),
+            None => self.correlation.expect(call_id.clone(), &name, &call.arguments),
+        }
+        let arguments = call.arguments;
+        let begin = FrontendCall { call_id: call_id.clone(), name: name.clone(), arguments, mode };
+        let waiting_to_begin = if self.run_is_open {
+            self.actions.push_back(Action::Begin(begin));
+            None
+        } else {
+            Some(begin)
+        };
+        let (stage, answer) = self.first_stage(mode, now);
+        if !self.is_waiting() {
+            self.last_keep_alive = now;
+        }
+        let number = self.begun;
+        let call = Call { number, name, stream_id: None, stage, waiting_to_begin };
+        self.calls.insert(call_id.clone(), call);
+        if let Some(outcome) = answer {
+            self.actions.push_back(Action::Answer { call_id: call_id.clone(), outcome });
+        }
+        self.last_activity = now;
+        Ok(call_id)
+    }
+
+    /// Tells what id the stream gave a call that began, because the thread had used the call's own. Results by either are
+    /// taken.
+    pub fn handle_begun(&mut self, call_id: &ToolCallId, stream_id: ToolCallId) {
+        if let Some(call) = self.calls.get_mut(call_id) {
+            call.stream_id = Some(stream_id).filter(|id| id != call_id);
+        }
+    }
+
+    /// Takes the results that a run's input brings, and says for each tool message what became of it.
+    pub fn handle_messages(
+        &mut self,
+        messages: &[Message],
+        now: Duration,
+    ) -> Vec<(ToolCallId, Completion)> {
+        let mut done = Vec::new();
+        for message in messages {
+            if let Message::Tool(message) = message {
+                let id = message.tool_call_id.clone();
+                let completion = self.complete(&id, ToolResult::from(message), now);
+                done.push((id, completion));
+            }
+        }
+        done
+    }
+
+    /// Takes a call's result, whichever way it came.
+    pub fn complete(
+        &mut self,
+        call_id: &ToolCallId,
+        result: ToolResult,
+        now: Duration,
+    ) -> Completion {
+        let Some(call_id) = self.find(call_id) else { return Completion::Unknown };
+        let Some(call) = self.calls.get_mut(&call_id) else { return Completion::Unknown };
+        let stage = core::mem::replace(&mut call.stage, Stage::Done);
+        let shown = call.stream_id.as_ref().unwrap_or(&call_id);
+        let action = match stage {
+            Stage::Done => return Completion::AlreadyDone,
+            Stage::Open => {
+                let text = late_text(&call.name, shown, &result);
+                Action::Tell { call_id, text }
+            }
+            Stage::Sync { .. } | Stage::Parked { .. } => {
+                Action::Answer { call_id, outcome: Outcome::Result(result) }
+            }
+        };
+        self.last_activity = now;
+        self.actions.push_back(action);
+        Completion::Delivered
+    }
+
+    /// The page's stream ended before its run did: nobody answers synchronous calls, so they are parked. The next run has a
+    /// page again.
+    pub fn handle_disconnect(&mut self, now: Duration) {
+        self.page_is_gone = true;
+        let waiting: Vec<ToolCallId> = self.waiting(|stage| matches!(stage, Stage::Sync { .. }));
+        for call_id in waiting {
+            self.park(&call_id, now);
+        }
+    }
+
+    /// The agent no longer waits for a call: it took its request back, or the connection that it came by is gone. No answer
+    /// follows; a result that still comes is [told](Action::Tell).
+    pub fn handle_withdrawn(&mut self, call_id: &ToolCallId) {
+        let waits = self.calls.get_mut(call_id).filter(|call| call.stage.waits());
+        if let Some(call) = waits {
+            call.stage = Stage::Open;
+        }
+    }
+
+    /// The turn is to stop: what the agent waits for is cancelled, and until the turn ends no calls are taken.
+    pub fn handle_cancel(&mut self) {
+        if self.turn == Turn::Open {
+            self.turn = Turn::Cancelled;
+        }
+        self.cancel_waiting();
+    }
+
+    /// The turn is over, and its run with it: what the agent waits for, which can only be forgotten requests, is cancelled.
+    pub fn handle_turn_end(&mut self) {
+        self.cancel_waiting();
+        self.turn = Turn::Over;
+        self.run_is_open = false;
+        self.correlation = Correlation::default();
+        self.busy.clear();
+    }
+
+    /// Takes the time; what is due follows as actions.
+    pub fn tick(&mut self, now: Duration) {
+        for call_id in self.waiting(|stage| stage.until().is_some_and(|until| until <= now)) {
+            match self.calls.get(&call_id).map(|call| call.stage) {
+                Some(Stage::Sync { until }) => self.park(&call_id, until.max(now)),
+                _ => self.expire(&call_id),
+            }
+        }
+        if self.quiet_at().is_some_and(|at| at <= now) {
+            self.run_is_open = false;
+            let parked = self.waiting(|stage| matches!(stage, Stage::Parked { .. }));
+            self.actions.push_back(Action::EndRun { parked });
+        }
+        if self.keep_alive_at().is_some_and(|at| at <= now) {
+            self.last_keep_alive = now;
+            for call_id in self.waiting(Stage::waits) {
+                self.actions.push_back(Action::KeepAlive { call_id });
+            }
+        }
+    }
+
+    /// When [`tick`](Self::tick) next has something to do.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let ends = self.calls.values().filter_map(|call| call.stage.until());
+        ends.chain(self.quiet_at()).chain(self.keep_alive_at()).min()
+    }
+
+    /// Takes what is to be done next.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Whether a turn is open: the next input that brings results [resumes](Self::resume_turn) it.
+    pub fn is_turn_open(&self) -> bool {
+        self.turn != Turn::Over
+    }
+
+    /// Whether the agent waits for calls.
+    pub fn is_waiting(&self) -> bool {
+        self.calls.values().any(|call| call.stage.waits())
+    }
+
+    fn begin_run(&mut self, tools: &[Tool], now: Duration) {
+        self.tools = ToolSet::new(tools, &self.options);
+        self.run_is_open = true;
+        self.page_is_gone = false;
+        self.last_activity = now;
+        let mut waiting: Vec<(u64, FrontendCall)> = Vec::new();
+        for call in self.calls.values_mut() {
+            waiting.extend(call.waiting_to_begin.take().map(|begin| (call.number, begin)));
+        }
+        waiting.sort_unstable_by_key(|(number, _)| *number);
+        self.actions.extend(waiting.into_iter().map(|(_, begin)| Action::Begin(begin)));
+    }
+
+    fn check(&self, call: &NewCall) -> Result<(String, ToolMode), CallError> {
+        match self.turn {
+            Turn::Over => return Err(CallError::NoActiveRun),
+            Turn::Cancelled => return Err(CallError::Cancelled),
+            Turn::Open => {}
+        }
+        let name = self.tools.page_name(&call.tool).ok_or(CallError::UnknownTool)?;
+        let mode = self.tools.mode(name).ok_or(CallError::UnknownTool)?;
+        if call.arguments.as_str().len() > self.options.max_arguments {
+            return Err(CallError::TooLarge);
+        }
+        if !call.arguments.as_str().trim_start().starts_with('{') {
+            return Err(CallError::NotAnObject);
+        }
+        Ok((name.to_string(), mode))
+    }
+
+    /// Forgets the oldest call that the agent does not wait for, where there are too many.
+    fn make_room(&mut self) -> Result<(), CallError> {
+        while self.calls.len() >= self.options.max_calls.max(1) {
+            let idle = self.calls.iter().filter(|(_, call)| !call.stage.waits());
+            let oldest = idle.min_by_key(|(_, call)| call.number).map(|(id, _)| id.clone());
+            self.calls.remove(&oldest.ok_or(CallError::TooMany)?);
+        }
+        Ok(())
+    }
+
+    fn new_id(&self, agent_id: Option<&AgentId>) -> ToolCallId {
+        let own = agent_id.map(|id| ToolCallId::from(id.as_str()));
+        let own = own.filter(|id| !id.as_str().is_empty() && !self.calls.contains_key(id));
+        own.unwrap_or_else(|| {
+            let mut number = self.begun;
+            loop {
+                let id = ToolCallId::from(format!("call-{number}"));
+                if !self.calls.contains_key(&id) {
+                    break id;
+                }
+                number += 1;
+            }
+        })
+    }
+
+    fn first_stage(&self, mode: ToolMode, now: Duration) -> (Stage, Option<Outcome>) {
+        match mode {
+            ToolMode::Ack => (Stage::Open, Some(Outcome::Acked)),
+            ToolMode::Sync if self.run_is_open && !self.page_is_gone => {
+                (Stage::Sync { until: now.saturating_add(self.options.sync_wait) }, None)
+            }
+            ToolMode::Sync | ToolMode::Park if self.has_room_to_park() => (self.parked(now), None),
+            _ => (Stage::Open, Some(Outcome::Pending)),
+        }
+    }
+
+    fn has_room_to_park(&self) -> bool {
+        let parked = |call: &&Call| matches!(call.stage, Stage::Parked { .. });
+        self.calls.values().filter(parked).count() < self.options.max_parked
+    }
+
+    fn parked(&self, now: Duration) -> Stage {
+        Stage::Parked { until: now.saturating_add(self.options.park_wait) }
+    }
+
+    fn park(&mut self, call_id: &ToolCallId, now: Duration) {
+        let parked = self.has_room_to_park().then(|| self.parked(now));
+        match (parked, self.calls.get_mut(call_id)) {
+            (Some(parked), Some(call)) => call.stage = parked,
+            _ => self.answer(call_id, Stage::Open, Outcome::Pending),
+        }
+    }
+
+    fn expire(&mut self, call_id: &ToolCallId) {
+        let outcome = match self.options.expiry {
+            Expiry::Pending => Outcome::Pending,
+            Expiry::TimedOut => Outcome::TimedOut,
+        };
+        self.answer(call_id, Stage::Open, outcome);
+    }
+
+    fn cancel_waiting(&mut self) {
+        for call_id in self.waiting(Stage::waits) {
+            self.answer(&call_id, Stage::Done, Outcome::Cancelled);
+        }
+    }
+
+    fn answer(&mut self, call_id: &ToolCallId, stage: Stage, outcome: Outcome) {
+        if let Some(call) = self.calls.get_mut(call_id) {
+            call.stage = stage;
+            // What the agent knows to be cancelled, no page is to do.
+            call.waiting_to_begin = call.waiting_to_begin.take().filter(|_| stage != Stage::Done);
+            self.actions.push_back(Action::Answer { call_id: call_id.clone(), outcome });
+        }
+    }
+
+    /// The calls at such a stage, in the order they were made.
+    fn waiting(&self, is_meant: impl Fn(Stage) -> bool) -> Vec<ToolCallId> {
+        let meant = self.calls.iter().filter(|(_, call)| is_meant(call.stage));
+        let mut meant: Vec<_> = meant.map(|(id, call)| (call.number, id.clone())).collect();
+        meant.sort_unstable();
+        meant.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn find(&self, id: &ToolCallId) -> Option<ToolCallId> {
+        let mut by_stream_id =
+            self.calls.iter().filter(|(_, call)| call.stream_id.as_ref() == Some(id));
+        match by_stream_id.next() {
+            Some((call_id, _)) => Some(call_id.clone()),
+            None => self.calls.contains_key(id).then(|| id.clone()),
+        }
+    }
+
+    /// When the run ends unless something happens: it has calls that are parked, and nothing else goes on.
+    fn quiet_at(&self) -> Option<Duration> {
+        let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
+        let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
+        let runs = self.busy.values().any(|runs| *runs);
+        if !self.run_is_open || !parked || in_run || runs {
+            return None;
+        }
+        let idle = self.busy.is_empty();
+        let quiet = if idle { self.options.park_quiet } else { self.options.stalled_quiet };
+        Some(self.last_activity.saturating_add(quiet))
+    }
+
+    fn keep_alive_at(&self) -> Option<Duration> {
+        // One sign is for all calls, so that a call's first is due an interval after it began at the latest.
+        self.is_waiting().then(|| self.last_keep_alive.saturating_add(self.options.keep_alive))
+    }
+}

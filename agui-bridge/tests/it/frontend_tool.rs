@@ -1,0 +1,731 @@
+//! Tools that the page runs: modes and their degradation, correlation, quiet, and one end for each call.
+use agui_bridge::frontend_tool::{
+    Action, Binding, CallError, Completion, Expiry, FrontendTools, ListedTool, NewCall, Options,
+    Outcome, ToolMode, ToolResult, ToolSet, Whose, agent_call_id,
+};
+use agui_bridge::{Options as TranslatorOptions, Translator};
+use agui_types::event::Event;
+use agui_types::id::ToolCallId;
+use agui_types::input::RunAgentInput;
+use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
+use agui_types::tool::Tool;
+use agui_types::verify::Verifier;
+use core::time::Duration;
+use jsonrpc_core::wire::{Meta, Raw, decode};
+use serde_json::{Value, json};
+
+pub(crate) fn at(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+pub(crate) fn raw(value: &Value) -> Raw {
+    Raw::from_value(value).unwrap()
+}
+
+/// Tools of each mode, by metadata.
+pub(crate) fn page() -> Vec<Tool> {
+    ["ack", "park", "sync"]
+        .map(|mode| {
+            let mut tool = Tool::new(mode, "d");
+            tool.metadata = decode(&json!({"execution": mode}).to_string()).ok();
+            tool
+        })
+        .into()
+}
+
+pub(crate) fn update(update: Value) -> acp_types::v1::prompt_turn::SessionNotification {
+    decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap()
+}
+
+fn announce(id: &str, tool: &str, input: Value) -> acp_types::v1::prompt_turn::SessionNotification {
+    let name = format!("mcp__ui__{tool}");
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "Do", "name": name, "rawInput": input});
+    update(call)
+}
+
+fn call(tools: &mut FrontendTools, tool: &str, now: u64) -> ToolCallId {
+    tools.handle_call(NewCall::new(tool, raw(&json!({}))), at(now)).unwrap()
+}
+
+fn begun() -> FrontendTools {
+    let mut tools = FrontendTools::new(Options::new());
+    tools.begin_turn(&page(), at(0));
+    tools
+}
+
+/// What is due, without the begin of calls.
+fn actions(tools: &mut FrontendTools) -> Vec<Action> {
+    std::iter::from_fn(|| tools.poll_action())
+        .filter(|action| !matches!(action, Action::Begin(_)))
+        .collect()
+}
+
+fn answer(call: &ToolCallId, outcome: Outcome) -> Action {
+    Action::Answer { call_id: call.clone(), outcome }
+}
+
+fn result(text: &str) -> Outcome {
+    Outcome::Result(ToolResult::text(text))
+}
+
+#[test]
+fn ack_answers_at_once_and_tells_a_result_that_still_comes() {
+    let mut tools = begun();
+    let id = call(&mut tools, "ack", 0);
+    assert_eq!(actions(&mut tools), [answer(&id, Outcome::Acked)]);
+    tools.tick(at(1_000_000));
+    assert_eq!(actions(&mut tools), []);
+    assert_eq!(tools.complete(&id, ToolResult::text("done"), at(1)), Completion::Delivered);
+    let text = "Result of frontend tool ack (call-1): done".to_owned();
+    assert_eq!(actions(&mut tools), [Action::Tell { call_id: id.clone(), text }]);
+    assert_eq!(tools.complete(&id, ToolResult::text("done"), at(1)), Completion::AlreadyDone);
+    assert_eq!(actions(&mut tools), []);
+}
+
+#[test]
+fn parallel_parked_calls_end_the_run_together_and_get_their_results() {
+    let mut tools = begun();
+    let first = call(&mut tools, "park", 10);
+    let second = call(&mut tools, "park", 90);
+    tools.tick(at(110));
+    assert_eq!(actions(&mut tools), [], "a call within the quiet time moves it");
+    assert_eq!(tools.poll_timeout(), Some(at(190)));
+    tools.tick(at(190));
+    let parked = vec![first.clone(), second.clone()];
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked }]);
+    assert!(tools.is_turn_open() && tools.is_waiting());
+
+    tools.resume_turn(&page(), at(2_000));
+    let messages: Vec<_> = [&second, &first]
+        .map(|id| {
+            let message =
+                json!({"id": format!("m-{id}"), "role": "tool", "toolCallId": id, "content": id});
+            decode(&message.to_string()).unwrap()
+        })
+        .into();
+    let done = tools.handle_messages(&messages, at(2_000));
+    let delivered = Completion::Delivered;
+    assert_eq!(done, [(second.clone(), delivered), (first.clone(), delivered)]);
+    assert_eq!(
+        actions(&mut tools),
+        [answer(&second, result("call-2")), answer(&first, result("call-1"))]
+    );
+    assert!(
+        tools
+            .handle_messages(&messages, at(2_001))
+            .iter()
+            .all(|(_, c)| *c == Completion::AlreadyDone)
+    );
+    assert!(!tools.is_waiting());
+}
+
+#[test]
+fn what_is_answered_in_part_ends_the_run_again() {
+    let mut tools = begun();
+    let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "park", 0));
+    tools.tick(at(100));
+    actions(&mut tools);
+    tools.resume_turn(&page(), at(1_000));
+    tools.complete(&first, ToolResult::text("1"), at(1_000));
+    tools.tick(at(1_100));
+    let parked = vec![second.clone()];
+    assert_eq!(actions(&mut tools), [answer(&first, result("1")), Action::EndRun { parked }]);
+    tools.tick(at(50_000));
+    let due = actions(&mut tools);
+    assert!(due.contains(&answer(&second, Outcome::Pending)), "{due:?}");
+}
+
+#[test]
+fn sync_is_answered_in_the_run_then_parked_then_told_to_be_pending_then_told() {
+    let mut options = Options::new();
+    options.keep_alive = at(1_000_000);
+    let mut tools = FrontendTools::new(options);
+    tools.begin_turn(&page(), at(0));
+    let id = call(&mut tools, "sync", 0);
+    tools.tick(at(200));
+    assert_eq!(actions(&mut tools), [], "the run stays open");
+    assert_eq!(tools.complete(&id, ToolResult::text("now"), at(300)), Completion::Delivered);
+    assert_eq!(actions(&mut tools), [answer(&id, result("now"))]);
+
+    let id = call(&mut tools, "sync", 1_000);
+    assert_eq!(tools.poll_timeout(), Some(at(31_000)));
+    tools.tick(at(31_000));
+    let parked = vec![id.clone()];
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked }], "it was quiet all the time");
+    assert_eq!(tools.poll_timeout(), Some(at(81_000)));
+    tools.tick(at(81_000));
+    assert_eq!(actions(&mut tools), [answer(&id, Outcome::Pending)]);
+    assert_eq!(tools.complete(&id, ToolResult::text("late"), at(90_000)), Completion::Delivered);
+    let text = "Result of frontend tool sync (call-2): late".to_owned();
+    assert_eq!(actions(&mut tools), [Action::Tell { call_id: id, text }]);
+}
+
+#[test]
+fn a_call_may_end_in_a_timeout_instead() {
+    let mut options = Options::new();
+    options.expiry = Expiry::TimedOut;
+    let mut tools = FrontendTools::new(options);
+    tools.begin_turn(&page(), at(0));
+    let id = call(&mut tools, "park", 0);
+    tools.tick(at(50_000));
+    assert!(actions(&mut tools).contains(&answer(&id, Outcome::TimedOut)));
+}
+
+#[test]
+fn a_page_that_is_gone_parks_synchronous_calls_until_there_is_one_again() {
+    let mut tools = begun();
+    let first = call(&mut tools, "sync", 0);
+    tools.handle_disconnect(at(10));
+    let second = call(&mut tools, "sync", 20);
+    tools.tick(at(120));
+    let parked = vec![first, second];
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked }]);
+    tools.resume_turn(&page(), at(1_000));
+    call(&mut tools, "sync", 1_000);
+    tools.tick(at(1_200));
+    assert_eq!(actions(&mut tools), [], "the third waits in the run");
+}
+
+#[test]
+fn one_parked_call_too_many_is_told_to_be_pending_and_one_remembered_too_many_is_refused() {
+    let mut options = Options::new();
+    (options.max_parked, options.max_calls) = (1, 2);
+    let mut tools = FrontendTools::new(options);
+    tools.begin_turn(&page(), at(0));
+    call(&mut tools, "park", 0);
+    let second = call(&mut tools, "park", 0);
+    assert_eq!(actions(&mut tools), [answer(&second, Outcome::Pending)]);
+    let third = call(&mut tools, "sync", 0);
+    assert_eq!(
+        tools.complete(&second, ToolResult::text("x"), at(1)),
+        Completion::Unknown,
+        "forgotten"
+    );
+    let refused = tools.handle_call(NewCall::new("ack", raw(&json!({}))), at(0));
+    assert_eq!(refused, Err(CallError::TooMany));
+    assert_eq!(tools.complete(&third, ToolResult::text("x"), at(1)), Completion::Delivered);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_a_reason() {
+    let mut options = Options::new();
+    options.max_arguments = 8;
+    let mut tools = FrontendTools::new(options);
+    let refusal = |tools: &mut FrontendTools, name: &str, arguments: Value| {
+        tools.handle_call(NewCall::new(name, raw(&arguments)), at(0)).unwrap_err().to_string()
+    };
+    assert_eq!(refusal(&mut tools, "ack", json!({})), "no active run");
+    tools.begin_turn(&page(), at(0));
+    assert_eq!(refusal(&mut tools, "none", json!({})), "the page has no tool of this name");
+    assert_eq!(refusal(&mut tools, "ack", json!([])), "expected an object as arguments");
+    assert_eq!(refusal(&mut tools, "ack", json!({"a": "long"})), "the arguments are too long");
+    tools.handle_cancel();
+    assert_eq!(refusal(&mut tools, "ack", json!({})), "the run is being cancelled");
+    tools.handle_turn_end();
+    assert_eq!(refusal(&mut tools, "ack", json!({})), "no active run");
+    assert_eq!(actions(&mut tools), []);
+}
+
+#[test]
+fn cancel_and_the_end_of_the_turn_answer_what_waits_once() {
+    let mut tools = begun();
+    let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "sync", 0));
+    tools.handle_cancel();
+    let cancelled = [answer(&first, Outcome::Cancelled), answer(&second, Outcome::Cancelled)];
+    assert_eq!(actions(&mut tools), cancelled);
+    tools.handle_cancel();
+    tools.handle_turn_end();
+    assert_eq!(tools.complete(&first, ToolResult::text("x"), at(1)), Completion::AlreadyDone);
+    assert_eq!(actions(&mut tools), []);
+}
+
+#[test]
+fn a_request_that_was_taken_back_gets_no_answer_and_its_result_is_told() {
+    let mut tools = begun();
+    let id = call(&mut tools, "park", 0);
+    tools.handle_withdrawn(&id);
+    tools.tick(at(1_000_000));
+    assert_eq!(actions(&mut tools), []);
+    assert_eq!(tools.complete(&id, ToolResult::text("x"), at(1)), Completion::Delivered);
+    assert!(matches!(&actions(&mut tools)[..], [Action::Tell { .. }]));
+}
+
+#[test]
+fn calls_between_two_runs_begin_with_the_next() {
+    let mut tools = begun();
+    call(&mut tools, "park", 0);
+    tools.tick(at(100));
+    while tools.poll_action().is_some() {}
+    let acked = call(&mut tools, "ack", 200);
+    let sync = call(&mut tools, "sync", 200);
+    assert_eq!(tools.poll_action(), Some(answer(&acked, Outcome::Acked)));
+    assert_eq!(tools.poll_action(), None);
+    tools.resume_turn(&page(), at(300));
+    for id in [acked, sync] {
+        let Some(Action::Begin(begin)) = tools.poll_action() else { panic!("no begin") };
+        assert_eq!(begin.call_id, id);
+    }
+}
+
+#[test]
+fn an_acknowledged_call_that_no_page_saw_begins_in_the_next_turn() {
+    let mut tools = begun();
+    call(&mut tools, "park", 0);
+    tools.tick(at(100));
+    let acked = call(&mut tools, "ack", 200);
+    tools.handle_turn_end();
+    while tools.poll_action().is_some() {}
+    tools.begin_turn(&page(), at(300));
+    let Some(Action::Begin(begin)) = tools.poll_action() else { panic!("no begin") };
+    assert_eq!(begin.call_id, acked);
+    assert_eq!(tools.poll_action(), None, "the cancelled one is not shown");
+}
+
+#[test]
+fn calls_of_the_agents_own_keep_the_run_open_while_they_run() {
+    let own = |status: &str| {
+        update(
+            json!({"sessionUpdate": "tool_call", "toolCallId": "own", "title": "Build", "kind": "execute", "status": status}),
+        )
+    };
+    let mut tools = begun();
+    call(&mut tools, "park", 0);
+    assert_eq!(tools.handle_update(&own("in_progress"), at(0)), Whose::Agent);
+    tools.tick(at(20_000));
+    assert!(!actions(&mut tools).iter().any(|action| matches!(action, Action::EndRun { .. })));
+    assert_eq!(tools.handle_update(&own("completed"), at(20_000)), Whose::Agent);
+    tools.tick(at(20_100));
+    assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
+
+    // One that is only announced may wait for the parked one itself.
+    let mut tools = begun();
+    call(&mut tools, "park", 0);
+    tools.handle_update(&own("pending"), at(0));
+    tools.tick(at(9_999));
+    assert_eq!(actions(&mut tools), []);
+    tools.tick(at(10_000));
+    assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
+}
+
+#[test]
+fn whoever_comes_first_a_call_has_one_id() {
+    let args = json!({"a": 1, "b": [1.0]});
+    let with_id = |id: &str| {
+        let mut call = NewCall::new("park", raw(&args));
+        call.agent_id = Some(id.into());
+        call
+    };
+    // Announced, then requested with the agent's id.
+    let mut tools = begun();
+    assert_eq!(tools.handle_update(&announce("t1", "park", json!({})), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_call(with_id("t1"), at(0)).unwrap().as_str(), "t1");
+    // Requested with the agent's id, then announced.
+    assert_eq!(tools.handle_call(with_id("t2"), at(0)).unwrap().as_str(), "t2");
+    assert_eq!(tools.handle_update(&announce("t2", "park", args.clone()), at(0)), Whose::Frontend);
+    // Announced, then requested without: by arguments in any spelling, not by order.
+    tools.handle_update(&announce("t3", "park", json!({"a": 2})), at(0));
+    tools.handle_update(&announce("t4", "park", json!({})), at(0));
+    let input = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t4", "rawInput": {"b": [1.0], "a": 1}});
+    assert_eq!(tools.handle_update(&update(input), at(0)), Whose::Frontend);
+    let spelled = Raw::from_text(r#"{ "b":[1.0], "a":1 }"#).unwrap();
+    assert_eq!(tools.handle_call(NewCall::new("park", spelled), at(0)).unwrap().as_str(), "t4");
+    // By the tool alone.
+    let other = NewCall::new("park", raw(&json!({"never": "seen"})));
+    assert_eq!(tools.handle_call(other, at(0)).unwrap().as_str(), "t3");
+    // Requested without, then announced: the agent's report is the call's.
+    let id = tools.handle_call(NewCall::new("park", raw(&args)), at(0)).unwrap();
+    assert_eq!(tools.handle_update(&announce("t5", "park", args.clone()), at(0)), Whose::Frontend);
+    let done =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t5", "status": "completed"});
+    actions(&mut tools);
+    assert_eq!(tools.handle_update(&update(done), at(0)), Whose::Frontend);
+    assert_eq!((id.as_str(), actions(&mut tools)), ("call-5", vec![]));
+}
+
+#[test]
+fn a_call_that_is_announced_and_not_made_is_not_run() {
+    let mut tools = begun();
+    tools.handle_update(&announce("t1", "park", json!({})), at(0));
+    let failed =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"});
+    assert_eq!(tools.handle_update(&update(failed), at(0)), Whose::Frontend);
+    let not_made =
+        Action::NotMade { tool_call_id: "t1".into(), name: "park".into(), status: "failed".into() };
+    assert_eq!(tools.poll_action(), Some(not_made));
+    assert_eq!(tools.poll_action(), None);
+}
+
+#[test]
+fn whose_a_tool_call_is_is_told_from_its_names() {
+    let table = [
+        (json!({"name": "mcp__ui__park", "title": "x"}), Whose::Frontend),
+        (
+            json!({"_meta": {"claudeCode": {"toolName": "mcp__ui__park"}}, "title": "x"}),
+            Whose::Frontend,
+        ),
+        (json!({"title": "mcp_ui_park"}), Whose::Frontend),
+        (json!({"title": "ui_park", "kind": "other"}), Whose::Frontend),
+        (json!({"name": "ui_park", "title": "x"}), Whose::Frontend),
+        (json!({"name": "park", "title": "park"}), Whose::Agent),
+        (json!({"name": "mcp__other__park", "title": "x"}), Whose::Agent),
+        (json!({"name": "mcp__ui__gone", "title": "x"}), Whose::Agent),
+        (json!({"title": "ui_"}), Whose::Agent),
+    ];
+    for (mut call, whose) in table {
+        let shown = call.to_string();
+        call["sessionUpdate"] = json!("tool_call");
+        call["toolCallId"] = json!("t");
+        assert_eq!(begun().handle_update(&update(call), at(0)), whose, "{shown}");
+    }
+    let chunk =
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}});
+    assert_eq!(begun().handle_update(&update(chunk), at(0)), Whose::Agent);
+}
+
+#[test]
+fn permission_is_given_for_frontend_calls_and_no_others() {
+    let ask = |name: &str, kinds: &[&str]| {
+        let options: Vec<_> = kinds
+            .iter()
+            .map(|kind| json!({"optionId": kind, "name": kind, "kind": kind}))
+            .collect();
+        let call = json!({"toolCallId": "t", "name": name, "title": "x"});
+        let request = json!({"sessionId": "s", "toolCall": call, "options": options});
+        let outcome =
+            begun().handle_permission_request(&decode(&request.to_string()).unwrap(), at(0));
+        outcome.and_then(|outcome| outcome.option_id().map(|id| id.as_str().to_owned()))
+    };
+    let all = ["reject_once", "allow_always", "allow_once"];
+    assert_eq!(ask("mcp__ui__park", &all).as_deref(), Some("allow_once"));
+    assert_eq!(ask("mcp__ui__park", &["allow_always"]).as_deref(), Some("allow_always"));
+    assert_eq!(ask("mcp__ui__park", &["reject_once"]), None);
+    assert_eq!(ask("mcp__other__park", &all), None);
+}
+
+#[test]
+fn the_agents_id_is_found_in_meta() {
+    let find =
+        |meta: Value| agent_call_id(&Meta::from(raw(&meta))).map(|id| id.as_str().to_owned());
+    assert_eq!(find(json!({"claudecode/toolUseId": "a", "callId": "c"})).as_deref(), Some("a"));
+    assert_eq!(find(json!({"copilot/toolCallId": "b"})).as_deref(), Some("b"));
+    assert_eq!(find(json!({"claudecode/toolUseId": 7, "callId": "c"})).as_deref(), Some("c"));
+    assert_eq!(find(json!({"callId": "", "progressToken": 1})), None);
+}
+
+#[test]
+fn modes_come_from_metadata_then_names_then_the_default() {
+    let mut options = Options::new();
+    options.modes = vec![("show_*".into(), ToolMode::Ack), ("*".into(), ToolMode::Sync)];
+    let mut odd = Tool::new("show_odd", "d");
+    odd.metadata = decode(r#"{"execution":"later"}"#).ok();
+    let mut own = Tool::new("show_own", "d");
+    own.metadata = decode(r#"{"execution":"park"}"#).ok();
+    let tools = [Tool::new("show_x", "d"), odd, own, Tool::new("ask", "d")];
+    let set = ToolSet::new(&tools, &options);
+    let modes = ["show_x", "show_odd", "show_own", "ask", "none"].map(|name| set.mode(name));
+    let (ack, park, sync) = (ToolMode::Ack, ToolMode::Park, ToolMode::Sync);
+    assert_eq!(modes, [Some(ack), Some(ack), Some(park), Some(sync), None]);
+    assert_eq!(ToolSet::new(&tools, &Options::new()).mode("ask"), Some(ToolMode::Park));
+}
+
+#[test]
+fn tools_are_listed_with_names_and_schemas_that_models_take() {
+    let mut schema = Tool::new("a.b", "d");
+    schema.parameters = Some(raw(&json!({"type": "object", "required": ["x"]})));
+    let mut list = Tool::new("a/b", "d");
+    list.parameters = Some(raw(&json!({"type": "array"})));
+    let mut large = Tool::new(&*"n".repeat(80), "d");
+    large.parameters = Some(raw(&json!({"type": "object", "title": "x".repeat(70_000)})));
+    let tools = [schema, list, Tool::new("a.b", "twice"), Tool::new("", "d"), large];
+    let set = ToolSet::new(&tools, &Options::new());
+    let listed: Vec<&ListedTool> = set.list().collect();
+    let any = r#"{"type":"object"}"#;
+    let expected = [
+        ("a_b", r#"{"required":["x"],"type":"object"}"#),
+        ("a_b_2", any),
+        (&*"n".repeat(64 - "mcp__ui__".len()), any),
+    ];
+    let shown: Vec<_> =
+        listed.iter().map(|tool| (&*tool.name, tool.input_schema.as_str())).collect();
+    assert_eq!(shown, expected);
+    assert_eq!(set.page_name("a_b_2"), Some("a/b"));
+    let text = serde_json::to_string(listed[1]).unwrap();
+    assert_eq!(text, r#"{"name":"a_b_2","description":"d","inputSchema":{"type":"object"}}"#);
+}
+
+#[test]
+fn the_binding_shows_that_calls_are_alive_at_intervals() {
+    let mut tools = FrontendTools::new(Options::new());
+    tools.begin_turn(&page(), at(100_000));
+    let id = call(&mut tools, "sync", 100_000);
+    actions(&mut tools);
+    tools.tick(at(114_999));
+    assert_eq!(actions(&mut tools), []);
+    for now in [115_000, 130_000] {
+        tools.tick(at(now));
+        assert!(actions(&mut tools).contains(&Action::KeepAlive { call_id: id.clone() }));
+    }
+}
+
+#[test]
+fn outcomes_have_words_for_the_model() {
+    let mut failed = ToolResult::text("no");
+    failed.is_error = true;
+    let table = [
+        (result("yes"), "yes", false),
+        (Outcome::Result(failed), "no", true),
+        (Outcome::Acked, "The page was told.", false),
+        (
+            Outcome::Pending,
+            "Still pending: the user's answer will arrive in a later message.",
+            false,
+        ),
+        (Outcome::Cancelled, "The call was cancelled.", true),
+        (Outcome::TimedOut, "The page did not answer in time.", true),
+    ];
+    for (outcome, text, is_error) in table {
+        assert_eq!(outcome.to_text(), (text.to_owned(), is_error));
+    }
+}
+
+#[test]
+fn a_tool_message_with_an_error_is_a_failed_result() {
+    let read = |message: Value| {
+        let result = ToolResult::from(&decode(&message.to_string()).unwrap());
+        (result.content.text(), result.is_error)
+    };
+    let message =
+        json!({"id": "m", "role": "tool", "toolCallId": "t", "content": "", "error": "denied"});
+    assert_eq!(read(message), ("denied".to_owned(), true));
+    let message =
+        json!({"id": "m", "role": "tool", "toolCallId": "t", "content": "why", "error": "denied"});
+    assert_eq!(read(message), ("why".to_owned(), true));
+    let message = json!({"id": "m", "role": "tool", "toolCallId": "t", "content": [{"type": "text", "text": "x"}]});
+    assert_eq!(read(message), ("x".to_owned(), false));
+}
+
+/// A binding that notes what it was told.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) answers: Vec<(String, Outcome)>,
+    pub(crate) told: Vec<String>,
+}
+
+impl Binding for Noted {
+    fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome) {
+        self.answers.push((call_id.as_str().to_owned(), outcome));
+    }
+
+    fn tell(&mut self, _: &ToolCallId, text: &str) {
+        self.told.push(text.to_owned());
+    }
+}
+
+/// A thread: a page, its translator, and the calls between them; every run held against the strictest rules.
+pub(crate) struct Thread {
+    pub(crate) tools: FrontendTools,
+    pub(crate) translator: Translator,
+    pub(crate) binding: Noted,
+    pub(crate) stream: Vec<Event>,
+    verifier: Option<(Verifier, Reducer)>,
+    runs: u32,
+    profile: Profile,
+}
+
+impl Thread {
+    pub(crate) fn new(profile: Profile, options: Options) -> Self {
+        let mut translator = TranslatorOptions::new();
+        translator.profile = Some(profile);
+        Self {
+            tools: FrontendTools::new(options),
+            translator: Translator::new(translator),
+            binding: Noted::default(),
+            stream: Vec::new(),
+            verifier: None,
+            runs: 0,
+            profile,
+        }
+    }
+
+    pub(crate) fn begin(&mut self, resumes: bool, now: u64) {
+        self.runs += 1;
+        let run = format!("run-{}", self.runs);
+        let text = json!({"threadId": "t", "runId": run, "messages": []}).to_string();
+        let mut input: RunAgentInput = decode(&text).unwrap();
+        input.tools = Some(page());
+        if let Some((_, reducer)) = &self.verifier {
+            input.messages = reducer.messages().to_vec();
+        }
+        let reducer = Reducer::for_input(&input).unwrap();
+        self.verifier = Some((Verifier::strict_for(&input), reducer));
+        self.translator.begin_run(&input, &[]).unwrap();
+        if resumes {
+            self.tools.resume_turn(&page(), at(now));
+        } else {
+            self.tools.begin_turn(&page(), at(now));
+        }
+    }
+
+    pub(crate) fn update(
+        &mut self,
+        notification: acp_types::v1::prompt_turn::SessionNotification,
+        now: u64,
+    ) {
+        if self.tools.handle_update(&notification, at(now)) == Whose::Agent {
+            self.translator.handle_notification(notification);
+        }
+    }
+
+    pub(crate) fn end_turn(&mut self) {
+        self.tools.handle_turn_end();
+        self.drive();
+        let response = decode(r#"{"stopReason":"end_turn"}"#).unwrap();
+        self.translator.handle_prompt_response(Ok(response));
+        self.drive();
+    }
+
+    pub(crate) fn drive(&mut self) {
+        self.tools.drive(&mut self.binding, &mut self.translator);
+        while let Some(event) = self.translator.poll_event() {
+            let (verifier, reducer) = self.verifier.as_mut().expect("a run");
+            verifier.handle(&event).unwrap_or_else(|violation| panic!("{violation}: {event:?}"));
+            assert_eq!(reducer.handle(&event), None, "{event:?}");
+            assert_eq!(self.profile.refuses(&event), None, "{event:?}");
+            self.stream.push(event);
+        }
+        if let Some((verifier, _)) =
+            self.verifier.as_ref().filter(|_| !self.translator.is_running())
+        {
+            verifier.finish().unwrap();
+        }
+    }
+
+    fn brief(&mut self) -> Vec<String> {
+        let events = std::mem::take(&mut self.stream);
+        let brief = events.iter().map(|event| {
+            let value = serde_json::to_value(event).unwrap();
+            let id = value.get("toolCallId").or(value.get("messageId")).and_then(Value::as_str);
+            let pending = value.pointer("/outcome/pendingToolCallIds").map(Value::to_string);
+            let kind = event.tag();
+            format!("{kind} {}", pending.as_deref().or(id).unwrap_or_default())
+                .trim_end()
+                .to_owned()
+        });
+        brief.collect()
+    }
+}
+
+/// The agent announces and calls a tool that acknowledges: the page sees it once, and no result.
+#[test]
+fn an_acknowledged_call_in_the_stream() {
+    let mut thread = Thread::new(Profile::V1, Options::new());
+    thread.begin(false, 0);
+    thread.update(announce("t1", "ack", json!({})), 1);
+    let mut call = NewCall::new("ack", raw(&json!({"id": 7})));
+    call.agent_id = Some("t1".into());
+    thread.tools.handle_call(call, at(2)).unwrap();
+    thread.update(update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "ack"})), 3);
+    thread.drive();
+    let start = serde_json::to_value(&thread.stream[1]).unwrap();
+    assert_eq!(start["metadata"], json!({"acp": {"source": "frontend"}}));
+    assert_eq!(start["toolCallName"], "ack");
+    thread.end_turn();
+    assert_eq!(
+        thread.brief(),
+        [
+            "RUN_STARTED",
+            "TOOL_CALL_START t1",
+            "TOOL_CALL_ARGS t1",
+            "TOOL_CALL_END t1",
+            r#"RUN_FINISHED ["t1"]"#
+        ]
+    );
+    assert_eq!(thread.binding.answers, [("t1".to_owned(), Outcome::Acked)]);
+}
+
+/// Two calls are parked, the run ends, the next one has the answers, and the turn goes on.
+#[test]
+fn parked_calls_in_the_stream() {
+    let mut thread = Thread::new(Profile::V1, Options::new());
+    thread.begin(false, 0);
+    for id in ["t1", "t2"] {
+        thread.update(announce(id, "park", json!({"of": id})), 1);
+    }
+    for id in ["t2", "t1"] {
+        thread.tools.handle_call(NewCall::new("park", raw(&json!({"of": id}))), at(2)).unwrap();
+    }
+    thread.tools.tick(at(102));
+    thread.drive();
+    let first = thread.brief();
+    assert_eq!(first.last().unwrap(), r#"RUN_FINISHED ["t2","t1"]"#);
+    assert_eq!(first.len(), 8);
+
+    thread.begin(true, 5_000);
+    for id in ["t1", "t2"] {
+        assert_eq!(
+            thread.tools.complete(&id.into(), ToolResult::text(id), at(5_000)),
+            Completion::Delivered
+        );
+    }
+    thread.update(update(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Thanks."}})), 5_100);
+    thread.drive();
+    thread.end_turn();
+    assert_eq!(
+        thread.brief(),
+        [
+            "RUN_STARTED",
+            "TEXT_MESSAGE_START msg-2",
+            "TEXT_MESSAGE_CONTENT msg-2",
+            "TEXT_MESSAGE_END msg-2",
+            "RUN_FINISHED []"
+        ]
+    );
+    let answers = ["t1", "t2"].map(|id| (id.to_owned(), result(id)));
+    assert_eq!(thread.binding.answers, answers);
+}
+
+/// An id that the thread has used is another in the stream, and the page's result finds its call by that.
+#[test]
+fn an_id_that_comes_again_is_another_in_the_stream() {
+    let mut thread = Thread::new(Profile::V1, Options::new());
+    for (run, shown) in [(0, "t1"), (1, "t1~2")] {
+        thread.begin(false, run);
+        let mut call = NewCall::new("park", raw(&json!({})));
+        call.agent_id = Some("t1".into());
+        if run == 1 {
+            // The first call is forgotten, as in a process that was restarted.
+            thread.tools = FrontendTools::new(Options::new());
+            thread.tools.begin_turn(&page(), at(run));
+        }
+        let id = thread.tools.handle_call(call, at(run)).unwrap();
+        thread.drive();
+        assert_eq!(id.as_str(), "t1");
+        assert_eq!(thread.brief()[1], format!("TOOL_CALL_START {shown}"));
+        assert_eq!(
+            thread.tools.complete(&shown.into(), ToolResult::text("x"), at(run)),
+            Completion::Delivered
+        );
+        thread.drive();
+        thread.end_turn();
+        thread.stream.clear();
+    }
+    assert_eq!(thread.binding.answers.len(), 2);
+}
+
+/// A tool of the agent's own that has the name of one of the page's is called something else, or the page would run it.
+#[test]
+fn the_agents_own_tools_are_not_taken_for_the_pages() {
+    let mut thread = Thread::new(Profile::V1, Options::new());
+    thread.begin(false, 0);
+    for (id, name) in [("a", "park"), ("b", "mcp__other__park"), ("c", "Bash")] {
+        let done = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "x", "name": name, "status": "completed"});
+        thread.update(update(done), 0);
+    }
+    thread.drive();
+    let names = thread.stream.iter().filter_map(|event| match event {
+        Event::ToolCallStart(start) => Some(start.tool_call_name.as_str()),
+        _ => None,
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["agent__park", "mcp__other__park", "Bash"]);
+}
