@@ -234,7 +234,7 @@ impl Translator {
     }
 
     pub(crate) fn is_modern(&self) -> bool {
-        self.profile == Profile::V1
+        self.profile != Profile::Legacy
     }
 
     pub(crate) fn emit(&mut self, event: impl Into<Event>) {

@@ -35,7 +35,7 @@
 //! ```
 //!
 //! Spec: [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
-use crate::event::Event;
+use crate::event::{DeltaRef, Event};
 use crate::input::RunAgentInput;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -54,6 +54,9 @@ use strip::Walk;
 ///
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
 pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
+    if let Some(delta) = DeltaRef::read(text) {
+        return Ok((delta.into(), Vec::new()));
+    }
     let event: Event = wire::decode(text)?;
     let removals = nulls::find(text, &event, |null| null.was_legal_in_event(event.tag()))?;
     Ok((event, removals))
@@ -137,6 +140,8 @@ pub enum RemovalKind {
     LegacyNull,
     /// A `binary` part, which has been replaced with what 1.0 has for it.
     LegacyPart,
+    /// An event that 1.0 has under another name, which took its place ([`legacy`](crate::legacy)).
+    LegacyEvent,
 }
 
 impl RemovalKind {
@@ -148,6 +153,7 @@ impl RemovalKind {
             Self::Name => "unknown name",
             Self::LegacyNull => "null member",
             Self::LegacyPart => "retired part",
+            Self::LegacyEvent => "retired event",
         }
     }
 }

@@ -71,6 +71,7 @@ trait BaseEvent {
 }
 
 mod activity;
+mod delta;
 mod lifecycle;
 mod reasoning;
 mod special;
@@ -80,6 +81,7 @@ mod text_message;
 mod tool_call;
 
 pub use activity::{ActivityDeltaEvent, ActivitySnapshotEvent};
+pub use delta::{DeltaKind, DeltaRef};
 pub use lifecycle::{
     RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedInterruptOutcome,
     RunFinishedOutcome, RunFinishedSuccessOutcome, RunStartedEvent, StepFinishedEvent,

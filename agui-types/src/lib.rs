@@ -7,8 +7,10 @@
 //! | to | use |
 //! |---|---|
 //! | read what a page posts | [`wire::decode::<RunAgentInput>`](jsonrpc_core::wire::decode), [`input`], [`message`] |
+//! | give an answer that is right whatever happens | [`produce::Run`] |
 //! | write an answer | [`event`], then [`sse::write_event`] |
 //! | read an answer | [`sse::Decoder`] |
+//! | take the events of retired names for those of 1.0 | [`legacy::Thinking`] |
 //! | remove what 1.0 does not describe, and know it | [`enforce`] |
 //! | put start, content and end in the place of chunks | [`expand::Expander`] |
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
@@ -68,7 +70,9 @@ pub mod input;
 pub mod integer;
 pub mod interrupt;
 pub mod json_patch;
+pub mod legacy;
 pub mod message;
+pub mod produce;
 pub mod profile;
 pub mod reduce;
 pub mod sse;

@@ -30,14 +30,22 @@ pub use downgrade::{Downgrade, Loss};
 pub enum Profile {
     /// Clients of 0.0.46 to 0.0.59, which send no `protocolVersion`.
     Legacy,
-    /// Clients of 1.0 and later.
+    /// Clients of 1.0.
     V1,
+    /// Clients of 1.1 and later.
+    V1_1,
 }
 
 impl Profile {
-    /// The profile of a client that sent this `protocolVersion`: whoever sends one speaks 1.0 at least.
+    /// The profile of a client that sent this `protocolVersion`: whoever sends one speaks 1.0 at least. One that is not
+    /// `MAJOR.MINOR` says no more than that.
     pub fn of(protocol_version: Option<&str>) -> Self {
-        if protocol_version.is_some() { Self::V1 } else { Self::Legacy }
+        let Some(version) = protocol_version else { return Self::Legacy };
+        let numbers = version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
+        match numbers {
+            Some((Ok(major), Ok(minor))) if (major, minor) >= (1_u32, 1_u32) => Self::V1_1,
+            _ => Self::V1,
+        }
     }
 
     /// The events that the peer knows, by `type`.
@@ -47,7 +55,7 @@ impl Profile {
     pub fn event_types(self) -> &'static [&'static str] {
         match self {
             Self::Legacy => LEGACY_EVENT_TYPES,
-            Self::V1 => Event::NAMES,
+            Self::V1 | Self::V1_1 => Event::NAMES,
         }
     }
 
@@ -60,12 +68,12 @@ impl Profile {
     /// | `RUN_FINISHED` | its outcome is `cancelled` or unknown, or has `pendingToolCallIds` |
     /// | `TOOL_CALL_RESULT` | its `content` is a list of parts |
     ///
-    /// A client of 1.0 fails on none of these.
+    /// A client of 1.0 or later fails on none of these.
     ///
     /// Two things are not in an event alone: after `RUN_ERROR` a legacy client fails on whatever comes, another run
     /// too; and it takes an interrupt outcome, but forgets what was asked, so nobody answers.
     pub fn refuses(self, event: &Event) -> Option<Refusal> {
-        if self == Self::V1 {
+        if self != Self::Legacy {
             return None;
         }
         match event {

@@ -1,7 +1,7 @@
 //! Server-sent events: how events travel over HTTP.
 //!
-//! [`write_event`] appends one event to a response body; the decoder takes a body apart again, at whatever places it
-//! was cut. Neither does IO.
+//! [`write_event`] appends one event to a response body, [`DeltaWriter`] the deltas of one message for less; the decoder
+//! takes a body apart again, at whatever places it was cut. None does IO.
 //!
 //! ```
 //! use agui_types::event::{CustomEvent, Event, RunErrorEvent};
@@ -32,33 +32,35 @@
 //! Spec: [HTTP + Server-Sent Events, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse),
 //! [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html)
 use crate::event::Event;
-use alloc::vec::Vec;
+use bytes::BufMut;
 
 mod decoder;
+mod delta;
+mod json;
 
 pub use decoder::{Decoder, Frame, FrameError};
+pub use delta::{DeltaWriter, JsonString, NotAString};
+pub(crate) use json::plain_prefix;
 
 /// The media type of a response that carries events.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub const CONTENT_TYPE: &str = "text/event-stream";
 
-/// Appends an event: one `data` line and an empty line, both ended by a line feed.
+/// Appends an event: one `data` line and an empty line, both ended by a line feed. Nothing is put together elsewhere
+/// before: a delta costs a copy of its text.
+///
+/// `out` is a `Vec<u8>`, a `BytesMut`, or whatever else takes bytes.
 ///
 /// # Errors
 /// A value in the event has no JSON form, which does not happen for events that were decoded or made from the types
-/// of this crate. `out` stays as it is then.
+/// of this crate. `out` has a part of the event then.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
-pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
-    let mut json = serde_json::to_vec(event)?;
-    // Values that are kept as text may have line ends between their tokens; within strings JSON has none.
-    for byte in json.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
-    out.extend_from_slice(b"data: ");
-    out.append(&mut json);
-    out.extend_from_slice(b"\n\n");
+pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), serde_json::Error> {
+    out.put_slice(BEGIN);
+    json::write(out, event)?;
+    out.put_slice(END);
     Ok(())
 }
 
@@ -68,10 +70,10 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::E
 /// carriage return or a NUL in `id` cannot be written, and is left out.
 ///
 /// Spec: [No resumption, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#no-resumption)
-pub fn write_id(out: &mut Vec<u8>, id: &str) {
-    out.extend_from_slice(b"id: ");
-    out.extend(id.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r' | 0)));
-    out.push(b'\n');
+pub fn write_id(out: &mut impl BufMut, id: &str) {
+    out.put_slice(b"id: ");
+    id.split(['\n', '\r', '\0']).for_each(|part| out.put_slice(part.as_bytes()));
+    out.put_u8(b'\n');
 }
 
 /// Appends a comment, which receivers ignore: one line for each of `text`, then an empty one.
@@ -83,11 +85,14 @@ pub fn write_id(out: &mut Vec<u8>, id: &str) {
 /// ```
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
-pub fn write_comment(out: &mut Vec<u8>, text: &str) {
+pub fn write_comment(out: &mut impl BufMut, text: &str) {
     for line in text.split(['\n', '\r']) {
-        out.extend_from_slice(b": ");
-        out.extend_from_slice(line.as_bytes());
-        out.push(b'\n');
+        out.put_slice(b": ");
+        out.put_slice(line.as_bytes());
+        out.put_u8(b'\n');
     }
-    out.push(b'\n');
+    out.put_u8(b'\n');
 }
+
+const BEGIN: &[u8] = b"data: ";
+const END: &[u8] = b"\n\n";

@@ -14,7 +14,9 @@ use crate::event::{
     RunStartedEvent, TextMessageRole, ToolRole,
 };
 use crate::expand::{Expansion, Lanes};
+use crate::id::{MessageId, ToolCallId};
 use crate::input::RunAgentInput;
+use alloc::vec::Vec;
 
 mod rule;
 mod run;
@@ -135,6 +137,28 @@ impl Verifier {
         let ended = matches!(self.state, State::Closed | State::Failed);
         let checked = if ended { thread.check_requested() } else { Err(Rule::Truncated.into()) };
         checked.map_err(|breach| breach.into_violation(self.next_index, None))
+    }
+
+    /// Whether a strict verifier knows a message of this identifier.
+    pub(crate) fn knows_message(&self, id: &MessageId) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.knows_message(id))
+    }
+
+    /// Whether a strict verifier knows a tool call of this identifier.
+    pub(crate) fn knows_call(&self, id: &ToolCallId) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.knows_call(id))
+    }
+
+    /// Calls of the run that have no result, in order, for a strict verifier.
+    pub(crate) fn pending_calls(&self) -> Vec<ToolCallId> {
+        self.thread.iter().flat_map(Thread::pending).cloned().collect()
+    }
+
+    /// Those of them whose tools the application does not offer.
+    pub(crate) fn unanswered_calls(&self) -> Vec<ToolCallId> {
+        let thread = self.thread.iter();
+        let pending = thread.flat_map(|thread| thread.pending().map(move |id| (thread, id)));
+        pending.filter(|(thread, id)| !thread.is_frontend(id)).map(|(_, id)| id.clone()).collect()
     }
 
     fn check(&mut self, event: &Event) -> Result<(), Breach> {

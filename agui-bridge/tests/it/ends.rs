@@ -129,7 +129,7 @@ fn runs_can_end_without_the_agent() {
         translator.handle_stopped();
         let end = last(&mut translator);
         match profile {
-            Profile::V1 => assert_eq!(end["outcome"], json!({"type": "cancelled"})),
+            Profile::V1 | Profile::V1_1 => assert_eq!(end["outcome"], json!({"type": "cancelled"})),
             Profile::Legacy => assert_eq!(end["code"], "CANCELLED"),
         }
     }

@@ -21,7 +21,8 @@ use alloc::vec::Vec;
 /// | `STATE_SNAPSHOT` of `null` or `false` | itself; the client ignores it | [`State`](Loss::State) |
 /// | any other | itself | |
 ///
-/// A client of 1.0 gets every event as it is.
+/// A client of 1.0 gets every event as it is, but without `encryptedValueType`, which came with 1.1
+/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy one. A client of 1.1 gets every event as it is.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
@@ -64,6 +65,9 @@ pub enum Loss {
     /// A state that the client takes for none.
     #[error("the client ignores a state that is null or false")]
     State,
+    /// What kind of value an encrypted value is.
+    #[error("the client does not know `encryptedValueType`")]
+    EncryptedValueType,
     /// Whatever comes after a failed run.
     #[error("the client takes nothing after RUN_ERROR")]
     AfterError,
@@ -77,8 +81,12 @@ impl Downgrade {
 
     /// Takes the next event; gives what the client gets of it, and what it does not.
     pub fn handle(&mut self, mut event: Event) -> (Option<Event>, Vec<Loss>) {
-        if self.profile == Profile::V1 {
-            return (Some(event), Vec::new());
+        let mut losses = Vec::new();
+        if self.profile != Profile::V1_1 && strip_types(&mut event) {
+            losses.push(Loss::EncryptedValueType);
+        }
+        if self.profile != Profile::Legacy {
+            return (Some(event), losses);
         }
         if self.failed {
             return (None, Vec::from([Loss::AfterError]));
@@ -107,8 +115,42 @@ impl Downgrade {
             _ => None,
         };
         self.failed = matches!(event, Event::RunError(_));
-        (Some(event), loss.into_iter().collect())
+        losses.extend(loss);
+        (Some(event), losses)
     }
+}
+
+/// Takes out what 1.1 says of encrypted values; says whether there was any.
+fn strip_types(event: &mut Event) -> bool {
+    match event {
+        Event::ReasoningEncryptedValue(value) => value.encrypted_value_type.take().is_some(),
+        Event::RunStarted(started) => {
+            started.input.as_mut().is_some_and(|input| strip_message_types(&mut input.messages))
+        }
+        Event::MessagesSnapshot(snapshot) => strip_message_types(&mut snapshot.messages),
+        _ => false,
+    }
+}
+
+fn strip_message_types(messages: &mut [Message]) -> bool {
+    let mut stripped = false;
+    for message in messages {
+        let slot = match message {
+            Message::Developer(message) => &mut message.encrypted_value_type,
+            Message::System(message) => &mut message.encrypted_value_type,
+            Message::User(message) => &mut message.encrypted_value_type,
+            Message::Tool(message) => &mut message.encrypted_value_type,
+            Message::Reasoning(message) => &mut message.encrypted_value_type,
+            Message::Assistant(message) => {
+                let calls = message.tool_calls.iter_mut().flatten();
+                stripped |= calls.filter_map(|call| call.encrypted_value_type.take()).count() > 0;
+                &mut message.encrypted_value_type
+            }
+            Message::Activity(_) | Message::Unknown(_) => continue,
+        };
+        stripped |= slot.take().is_some();
+    }
+    stripped
 }
 
 /// Takes out of the end of a run what the client does not know; gives an error where it cannot be said in another way.

@@ -71,6 +71,25 @@ impl Thread {
         self.messages.len() + self.calls.len() + self.runs.len() + run
     }
 
+    pub(super) fn knows_message(&self, id: &MessageId) -> bool {
+        self.messages.contains_key(id)
+    }
+
+    pub(super) fn knows_call(&self, id: &ToolCallId) -> bool {
+        self.calls.contains_key(id)
+    }
+
+    /// Calls of the current run that have no result, in order.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &ToolCallId> {
+        let answered = |id: &ToolCallId| self.calls.get(id).is_some_and(|call| call.answered);
+        self.made.iter().filter(move |id| !answered(id))
+    }
+
+    /// Whether the application offers the tool of a call.
+    pub(super) fn is_frontend(&self, id: &ToolCallId) -> bool {
+        self.calls.get(id).is_some_and(|call| self.frontend_tools.contains(&call.name))
+    }
+
     /// Checks an event against the conversation; `run` is what is open.
     pub(super) fn check(&self, event: &Event, run: &Run) -> Result<(), Breach> {
         match event {
@@ -236,8 +255,7 @@ impl Thread {
     }
 
     fn check_pending(&self, listed: &[ToolCallId]) -> Result<(), Breach> {
-        let answered = |id: &ToolCallId| self.calls.get(id).is_some_and(|call| call.answered);
-        let mut pending = self.made.iter().filter(|id| !answered(id));
+        let mut pending = self.pending();
         for id in listed {
             Rule::PendingToolCalls.holds(pending.next() == Some(id), id.as_str())?;
         }

@@ -181,9 +181,14 @@ fn run() -> BoxedStrategy<Event> {
     .boxed()
 }
 
+/// Any event.
+pub(crate) fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![8 => item(), 3 => other(), 1 => run()]
+}
+
 /// Events in any order.
 pub(crate) fn events() -> impl Strategy<Value = Vec<Event>> {
-    prop::collection::vec(prop_oneof![8 => item(), 3 => other(), 1 => run()], 0..60)
+    prop::collection::vec(event(), 0..60)
 }
 
 /// A stream that the tolerant verifier takes, and the strict one too where it is asked to.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod compact;
 #[cfg(test)]
+mod delta;
+#[cfg(test)]
 mod enforce;
 #[cfg(test)]
 mod expand;
@@ -15,7 +17,11 @@ mod json_patch;
 #[cfg(test)]
 mod law;
 #[cfg(test)]
+mod legacy;
+#[cfg(test)]
 mod model;
+#[cfg(test)]
+mod produce;
 #[cfg(test)]
 mod profile;
 #[cfg(test)]

@@ -222,3 +222,31 @@ proptest! {
         holds(events);
     }
 }
+
+#[test]
+fn what_1_1_added_goes_to_peers_of_1_1_only() {
+    let table = [(None, Profile::Legacy), (Some("1.0"), Profile::V1), (Some("next"), Profile::V1)];
+    let newer = ["1.1", "1.2", "2.0"].map(|version| (Some(version), Profile::V1_1));
+    for (version, profile) in table.into_iter().chain(newer) {
+        assert_eq!(Profile::of(version), profile, "{version:?}");
+    }
+    let message = json!({"id":"m","role":"assistant","encryptedValue":"x","encryptedValueType":"y",
+        "toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":""},"encryptedValueType":"y"}]});
+    let input = json!({"threadId":"t","runId":"r","messages":[message],"tools":[],"context":[]});
+    for event in [
+        json!({"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"m","encryptedValue":"x","encryptedValueType":"y"}),
+        json!({"type":"MESSAGES_SNAPSHOT","messages":[message]}),
+        json!({"type":"RUN_STARTED","threadId":"t","runId":"r","input":input}),
+    ] {
+        let typed: Event = wire::decode(&event.to_string()).expect("an event");
+        let kept = Downgrade::to(Profile::V1_1).handle(typed.clone());
+        assert_eq!(kept, (Some(typed.clone()), Vec::new()));
+        for profile in [Profile::V1, Profile::Legacy] {
+            let (event, losses) = Downgrade::to(profile).handle(typed.clone());
+            let left = serde_json::to_string(&event).expect("JSON");
+            assert!(left.contains("encryptedValue") || !left.contains("REASONING"), "{left}");
+            assert!(!left.contains("encryptedValueType"), "{left}");
+            assert_eq!(losses, [Loss::EncryptedValueType]);
+        }
+    }
+}

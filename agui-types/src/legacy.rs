@@ -1,0 +1,137 @@
+//! Events that 1.0 has under other names.
+//!
+//! Producers before 0.0.46 tell what a model thinks in five events named `THINKING_*`, which have no identifiers. Reading
+//! keeps them as [unknown events](crate::event::Event::Unknown); [`Thinking`] gives what 1.0 has in their place. It
+//! stands where the specification has the compatibility boundary: behind the transport, before [`enforce`](crate::enforce),
+//! which would drop them. (`null`s and `binary` parts of such peers are dealt with where they are read and enforced.)
+//!
+//! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
+use crate::enforce::{Malformed, Removal, RemovalKind};
+use crate::event::Event;
+use crate::id::MessageId;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{self, Extra, Raw, UnknownVariant};
+
+/// Puts `REASONING_*` events in the place of `THINKING_*` ones, with identifiers.
+///
+/// | event | becomes | identifier |
+/// |---|---|---|
+/// | `THINKING_START` | `REASONING_START`; its `title` is lost | a new one |
+/// | `THINKING_TEXT_MESSAGE_START` | `REASONING_MESSAGE_START`, with the role that is required there | a new one |
+/// | `THINKING_TEXT_MESSAGE_CONTENT` | `REASONING_MESSAGE_CONTENT` | that of the last such start |
+/// | `THINKING_TEXT_MESSAGE_END` | `REASONING_MESSAGE_END` | that of the last such start |
+/// | `THINKING_END` | `REASONING_END` | that of the last such start |
+/// | any other | itself | |
+///
+/// A new identifier is the prefix with a number behind it. What goes on with nothing gets a new one too, so that the
+/// [verifier](crate::verify) minds it. Other members stay.
+///
+/// ```
+/// use agui_types::event::Event;
+/// use agui_types::legacy::Thinking;
+/// use jsonrpc_core::wire;
+///
+/// let mut thinking = Thinking::new("r1-thought-");
+/// let (event, told) = thinking.handle(wire::decode(r#"{"type":"THINKING_START","title":"Plan"}"#)?)?;
+/// assert_eq!(serde_json::to_string(&event)?, r#"{"type":"REASONING_START","messageId":"r1-thought-1"}"#);
+/// let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+/// assert_eq!(told, [r#"retired event "THINKING_START" at """#, r#"unknown member "title" at "/title""#]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Spec: [Reasoning, 1.0](https://ag-ui.com/spec/1.0/events/reasoning)
+#[derive(Clone, Debug)]
+pub struct Thinking {
+    prefix: Box<str>,
+    minted: u64,
+    span: Option<MessageId>,
+    message: Option<MessageId>,
+}
+
+impl Thinking {
+    /// At the begin of a stream. No other identifier of the thread may begin with `prefix`.
+    pub fn new(prefix: impl Into<Box<str>>) -> Self {
+        Self { prefix: prefix.into(), minted: 0, span: None, message: None }
+    }
+
+    /// Takes the next event, as it was decoded; gives what 1.0 has in its place, and what is told of that.
+    ///
+    /// # Errors
+    /// It is one of these events, and has no body of one.
+    pub fn handle(&mut self, event: Event) -> Result<(Event, Vec<Removal>), Malformed> {
+        let Event::Unknown(retired) = &event else { return Ok((event, Vec::new())) };
+        let (modern, id) = match retired.tag() {
+            "THINKING_START" => ("REASONING_START", self.open(false)),
+            "THINKING_END" => ("REASONING_END", self.close(false)),
+            "THINKING_TEXT_MESSAGE_START" => ("REASONING_MESSAGE_START", self.open(true)),
+            "THINKING_TEXT_MESSAGE_CONTENT" => {
+                let id = self.message.clone();
+                ("REASONING_MESSAGE_CONTENT", id.unwrap_or_else(|| self.mint()))
+            }
+            "THINKING_TEXT_MESSAGE_END" => ("REASONING_MESSAGE_END", self.close(true)),
+            _ => return Ok((event, Vec::new())),
+        };
+        let (event, lost_title) = translate(retired, modern, &id)?;
+        let told = |kind, name: &str, pointer: &str| {
+            let (pointer, removed) = (String::from(pointer), String::from(pointer));
+            Removal { kind, name: name.into(), pointer, removed }
+        };
+        let mut removals = Vec::from([told(RemovalKind::LegacyEvent, retired.tag(), "")]);
+        if lost_title {
+            removals.push(told(RemovalKind::Member, "title", "/title"));
+        }
+        Ok((event, removals))
+    }
+
+    fn mint(&mut self) -> MessageId {
+        self.minted += 1;
+        MessageId::from(format!("{}{}", self.prefix, self.minted))
+    }
+
+    fn slot(&mut self, message: bool) -> &mut Option<MessageId> {
+        if message { &mut self.message } else { &mut self.span }
+    }
+
+    fn open(&mut self, message: bool) -> MessageId {
+        let id = self.mint();
+        *self.slot(message) = Some(id.clone());
+        id
+    }
+
+    fn close(&mut self, message: bool) -> MessageId {
+        self.slot(message).take().unwrap_or_else(|| self.mint())
+    }
+}
+
+/// The event under its present name; and whether a title was lost.
+fn translate(
+    retired: &UnknownVariant,
+    modern: &str,
+    id: &MessageId,
+) -> Result<(Event, bool), Malformed> {
+    let mut members = Extra::new();
+    let mut set = |name: &str, value: &str| {
+        // A string always has a JSON form.
+        if let Ok(value) = Raw::from_value(value) {
+            members.insert(name, value);
+        }
+    };
+    set(Event::TAG, modern);
+    set("messageId", id.as_str());
+    if modern == "REASONING_MESSAGE_START" {
+        set("role", "reasoning");
+    }
+    let mut lost_title = false;
+    for (name, value) in retired.members().iter() {
+        match name {
+            "title" => lost_title = true,
+            "messageId" | "role" => {}
+            _ => members.insert(name, value.clone()),
+        }
+    }
+    let text = serde_json::to_string(&members).unwrap_or_default();
+    Ok((wire::decode(&text)?, lost_title))
+}

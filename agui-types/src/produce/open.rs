@@ -1,0 +1,136 @@
+use crate::event::{
+    Event, ReasoningEndEvent, ReasoningMessageEndEvent, StepFinishedEvent, SubagentErrorEvent,
+    SubagentFinishedEvent, SubagentFinishedOutcome, SubagentFinishedSuspendedOutcome,
+    TextMessageEndEvent, ToolCallEndEvent,
+};
+use crate::id::{MessageId, SubagentRunId, ToolCallId};
+use crate::interrupt::Interrupt;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Something that has to be closed before the run ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    Text(MessageId),
+    Reasoning(MessageId),
+    Span(MessageId),
+    Call(ToolCallId),
+    Step(String, Option<SubagentRunId>),
+    Subagent(SubagentRunId),
+}
+
+/// How the run ends, as far as what is open is concerned.
+#[derive(Debug)]
+pub(super) enum Ending {
+    Finish,
+    Interrupt(Vec<Interrupt>),
+    Cancel,
+    Fail,
+}
+
+impl Open {
+    /// The event that closes it. It names no owner where that may be left out: then it fits whoever the owner is.
+    pub(super) fn end(self, ending: &Ending) -> Event {
+        match self {
+            Self::Text(id) => TextMessageEndEvent::new(id).into(),
+            Self::Reasoning(id) => ReasoningMessageEndEvent::new(id).into(),
+            Self::Span(id) => ReasoningEndEvent::new(id).into(),
+            Self::Call(id) => ToolCallEndEvent::new(id).into(),
+            Self::Step(name, owner) => {
+                let mut end = StepFinishedEvent::new(name);
+                end.subagent_run_id = owner;
+                end.into()
+            }
+            Self::Subagent(id) => match ending {
+                Ending::Finish => SubagentFinishedEvent::new(id).into(),
+                Ending::Interrupt(interrupts) => {
+                    let asks =
+                        |interrupt: &&Interrupt| interrupt.subagent_run_id.as_ref() == Some(&id);
+                    let ids: Vec<_> =
+                        interrupts.iter().filter(asks).map(|it| it.id.clone()).collect();
+                    let mut suspended = SubagentFinishedSuspendedOutcome::new();
+                    suspended.interrupt_ids = Some(ids).filter(|ids| !ids.is_empty());
+                    let mut end = SubagentFinishedEvent::new(id);
+                    end.outcome = Some(SubagentFinishedOutcome::Suspended(suspended));
+                    end.into()
+                }
+                Ending::Cancel => SubagentErrorEvent::new(id, "the run was cancelled").into(),
+                Ending::Fail => SubagentErrorEvent::new(id, "the run failed").into(),
+            },
+        }
+    }
+}
+
+/// What is open, in the order it was opened.
+#[derive(Debug, Default)]
+pub(super) struct OpenItems(Vec<Item>);
+
+#[derive(Debug)]
+struct Item {
+    open: Open,
+    /// Whether it is the agent's own, not a subagent's.
+    own: bool,
+}
+
+impl OpenItems {
+    pub(super) fn has(&self, open: &Open) -> bool {
+        self.0.iter().any(|item| item.open == *open)
+    }
+
+    /// What was opened last.
+    pub(super) fn last(&self) -> Option<Open> {
+        self.0.last().map(|item| item.open.clone())
+    }
+
+    /// Texts and thoughts of the agent itself, last first.
+    pub(super) fn words(&self) -> Vec<Open> {
+        let own = self.0.iter().rev().filter(|item| item.own);
+        let words = own
+            .filter(|item| matches!(item.open, Open::Text(_) | Open::Reasoning(_) | Open::Span(_)));
+        words.map(|item| item.open.clone()).collect()
+    }
+
+    /// Notes what an event opens or closes.
+    pub(super) fn note(&mut self, event: &Event) {
+        let (open, opens) = match event {
+            Event::TextMessageStart(e) => (Open::Text(e.message_id.clone()), true),
+            Event::TextMessageEnd(e) => (Open::Text(e.message_id.clone()), false),
+            Event::ReasoningMessageStart(e) => (Open::Reasoning(e.message_id.clone()), true),
+            Event::ReasoningMessageEnd(e) => (Open::Reasoning(e.message_id.clone()), false),
+            Event::ReasoningStart(e) => (Open::Span(e.message_id.clone()), true),
+            Event::ReasoningEnd(e) => (Open::Span(e.message_id.clone()), false),
+            Event::ToolCallStart(e) => (Open::Call(e.tool_call_id.clone()), true),
+            Event::ToolCallEnd(e) => (Open::Call(e.tool_call_id.clone()), false),
+            Event::StepStarted(e) => {
+                (Open::Step(e.step_name.clone(), e.subagent_run_id.clone()), true)
+            }
+            Event::StepFinished(e) => {
+                (Open::Step(e.step_name.clone(), e.subagent_run_id.clone()), false)
+            }
+            Event::SubagentStarted(e) => (Open::Subagent(e.subagent_run_id.clone()), true),
+            Event::SubagentFinished(e) => (Open::Subagent(e.subagent_run_id.clone()), false),
+            Event::SubagentError(e) => (Open::Subagent(e.subagent_run_id.clone()), false),
+            _ => return,
+        };
+        if opens {
+            self.0.push(Item { open, own: event.subagent_run_id().is_none() });
+        } else {
+            self.0.retain(|item| item.open != open);
+        }
+    }
+}
+
+/// How many things an event may open or make.
+pub(super) fn weight(event: &Event) -> usize {
+    match event {
+        Event::TextMessageStart(_)
+        | Event::ReasoningMessageStart(_)
+        | Event::ReasoningStart(_)
+        | Event::ToolCallStart(_)
+        | Event::StepStarted(_)
+        | Event::SubagentStarted(_)
+        | Event::ActivitySnapshot(_) => 1,
+        Event::MessagesSnapshot(snapshot) => snapshot.messages.len(),
+        _ => 0,
+    }
+}

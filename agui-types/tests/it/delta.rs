@@ -1,0 +1,112 @@
+//! The short ways for deltas do what the long ways do.
+use crate::generate;
+use agui_types::event::{DeltaRef, Event};
+use agui_types::sse::{self, DeltaWriter, JsonString};
+use bytes::BytesMut;
+use jsonrpc_core::wire;
+use jsonrpc_core::wire::Raw;
+use proptest::prelude::*;
+
+/// Text of which much has to be escaped.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::collection::vec(prop_oneof![9 => prop::char::range('a', 'e'), 2 => any::<char>(), 2 => prop::char::range('\0', ' '), 1 => Just('"'), 1 => Just('\\')], 0..40)
+            .prop_map(String::from_iter),
+        any::<String>(),
+    ]
+}
+
+/// JSON with white space, escapes and members in any order, which is a plain delta or nearly one.
+fn written() -> impl Strategy<Value = String> {
+    let event_type = prop::sample::select(vec![
+        "TEXT_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_CONTENT",
+        "TOOL_CALL_ARGS",
+        "TEXT_MESSAGE_END",
+        "TEXT_MESSAGE_\\u0043ONTENT",
+    ]);
+    let quoted = || text().prop_map(|text| serde_json::to_string(&text).expect("JSON"));
+    let name =
+        prop::sample::select(vec!["messageId", "toolCallId", "delta", "timestamp", "d\\u0065lta"]);
+    let value = prop_oneof![9 => quoted(), 1 => prop::sample::select(vec!["1", "null", "[]", "\"\\ud800\"", "\"\u{1}\""]).prop_map(String::from)];
+    let member = (name, value).prop_map(|(name, value)| format!("\"{name}\":{value}"));
+    let space = || prop::sample::select(vec!["", " ", "\n", "\u{c}"]);
+    (event_type, prop::collection::vec(member, 0..4), any::<bool>(), space(), space()).prop_map(
+        |(event_type, mut members, last, one, other)| {
+            let tag = format!("\"type\"{one}:{one}\"{event_type}\"");
+            members.insert(if last { members.len() } else { 0 }, tag);
+            format!("{one}{{{other}{}{one}}}{other}", members.join(&format!("{one},{other}")))
+        },
+    )
+}
+
+proptest! {
+    /// What is read as a delta is the event that decoding gives, and has nothing that would be lost.
+    #[test]
+    fn deltas_are_events(text in written()) {
+        if let Some(delta) = DeltaRef::read(&text) {
+            let event: Event = wire::decode(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(Event::from(delta), event);
+        }
+    }
+
+    /// A plain delta in plain JSON is read as one, and borrows what has no escapes.
+    #[test]
+    fn plain_deltas_are_read(id in text(), delta in text(), kind in 0..3_usize) {
+        let (event_type, name) = [
+            ("TEXT_MESSAGE_CONTENT", "messageId"),
+            ("REASONING_MESSAGE_CONTENT", "messageId"),
+            ("TOOL_CALL_ARGS", "toolCallId"),
+        ][kind];
+        let written = serde_json::json!({"type": event_type, name: id, "delta": delta}).to_string();
+        let read = DeltaRef::read(&written).ok_or_else(|| TestCaseError::fail("no delta"))?;
+        prop_assert_eq!((&*read.id, &*read.delta), (&*id, &*delta));
+        let plain = serde_json::to_string(&delta).expect("JSON").len() == delta.len() + 2;
+        prop_assert_eq!(matches!(read.delta, std::borrow::Cow::Borrowed(_)), plain);
+    }
+
+    /// A writer of deltas writes what the writer of events writes, whether the text is decoded before or not.
+    #[test]
+    fn deltas_are_written_alike(id in text(), delta in text()) {
+        let mut expected = BytesMut::new();
+        for event in [
+            agui_types::event::TextMessageContentEvent::new(&*id, &*delta).into(),
+            agui_types::event::ReasoningMessageContentEvent::new(&*id, &*delta).into(),
+            Event::from(agui_types::event::ToolCallArgsEvent::new(&*id, &*delta)),
+        ] {
+            sse::write_event(&mut expected, &event).expect("JSON");
+        }
+        let raw = Raw::from_value(&delta).expect("JSON");
+        let escaped = JsonString::try_from(&raw).expect("a string");
+        prop_assert_eq!(JsonString::from_text(raw.as_str()).expect("a string"), escaped);
+        let (mut plain, mut verbatim) = (Vec::new(), Vec::new());
+        for writer in [
+            DeltaWriter::text_message(&id.as_str().into()),
+            DeltaWriter::reasoning_message(&id.as_str().into()),
+            DeltaWriter::tool_call_args(&id.as_str().into()),
+        ] {
+            writer.write(&mut plain, &delta);
+            writer.write_escaped(&mut verbatim, escaped);
+        }
+        prop_assert_eq!(&plain[..], &expected[..]);
+        prop_assert_eq!(&verbatim[..], &expected[..]);
+    }
+
+    /// An event is written as `serde_json` writes it, in one line.
+    #[test]
+    fn events_are_written_as_json(event in generate::event()) {
+        let mut written = Vec::new();
+        sse::write_event(&mut written, &event).expect("JSON");
+        let expected = format!("data: {}\n\n", serde_json::to_string(&event).expect("JSON"));
+        prop_assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
+    }
+}
+
+#[test]
+fn only_strings_are_json_strings() {
+    for text in ["", "\"", "a", "1", "\"a\" \"b\"", "\"\n\"", "\"\\x\"", "\"\\ud800\""] {
+        assert!(JsonString::from_text(text).is_err(), "{text}");
+    }
+    assert_eq!(JsonString::from_text(" \"a\\n\" ").expect("a string").as_str(), "\"a\\n\"");
+    assert!(JsonString::try_from(&Raw::from_text("[]").expect("JSON")).is_err());
+}
