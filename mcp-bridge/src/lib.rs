@@ -8,6 +8,7 @@
 //! | part | is for |
 //! |---|---|
 //! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
+//! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
 //!
 //! Nothing here does IO.
 //!
@@ -25,6 +26,7 @@
 
 extern crate alloc;
 
+pub mod context;
 pub mod mcp;
 
 /// The examples of the README, compiled and run.

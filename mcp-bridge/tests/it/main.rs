@@ -1,6 +1,8 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod context;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod law;

@@ -1,0 +1,73 @@
+//! JSON text, looked at and changed without reading it into values.
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+
+/// How deep objects and arrays lie in each other.
+pub(super) fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut strings) = (0_usize, 0, Strings::default());
+    for byte in text.bytes() {
+        if strings.is_outside(byte) {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(depth);
+        }
+    }
+    deepest
+}
+
+/// The text without white space between its tokens: one line.
+pub(super) fn compact(text: &str) -> String {
+    let mut strings = Strings::default();
+    let is_kept = |character: &char| {
+        let byte = u8::try_from(*character).ok().filter(u8::is_ascii).unwrap_or(b'x');
+        !strings.is_outside(byte) || !byte.is_ascii_whitespace()
+    };
+    text.chars().filter(is_kept).collect()
+}
+
+/// Knows which bytes of a JSON text are inside of strings.
+#[derive(Default)]
+struct Strings {
+    is_inside: bool,
+    is_escaped: bool,
+}
+
+impl Strings {
+    /// Whether the next byte is outside of a string; its quotes are not.
+    fn is_outside(&mut self, byte: u8) -> bool {
+        let was_inside = self.is_inside;
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' if self.is_inside => self.is_escaped = true,
+            b'"' => self.is_inside = !self.is_inside,
+            _ => {}
+        }
+        !was_inside && !self.is_inside
+    }
+}
+
+/// The object `text` without the members `without`, and with `with` behind the others. Everything else stays as it is, to
+/// the letter if there is nothing to change; nothing if `text` is no object.
+pub(super) fn edit(text: &str, without: &[&str], with: &[(&str, &Raw)]) -> Option<Raw> {
+    let members: Extra = serde_json::from_str(text).ok()?;
+    let kept: Vec<_> = members.iter().filter(|(name, _)| !without.contains(name)).collect();
+    if with.is_empty() && kept.len() == members.len() {
+        return Raw::from_text(text).ok();
+    }
+    let mut out = String::with_capacity(text.len());
+    for (name, value) in kept.into_iter().chain(with.iter().copied()) {
+        out.push(if out.is_empty() { '{' } else { ',' });
+        out.push_str(&serde_json::to_string(name).ok()?);
+        out.push(':');
+        out.push_str(value.as_str());
+    }
+    if out.is_empty() {
+        out.push('{');
+    }
+    out.push('}');
+    Raw::from_text(out).ok()
+}

@@ -1,0 +1,476 @@
+//! `x-model-context`: what is put in comes out.
+use crate::shapes::any_json;
+use jsonrpc_core::wire;
+use mcp_bridge::context::{
+    self, Carrier, Carriers, ContextProblem, EXTENSION, EncodeError, Encoding, Extracted,
+    LATER_NAME, Limits, Marker, ModelContext, NAME,
+};
+use mcp_bridge::mcp::capabilities::ClientCapabilities;
+use mcp_bridge::mcp::elicitation::ElicitRequestParams;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use serde_json::{Map, Value, json};
+
+fn read(params: &Value) -> ElicitRequestParams {
+    wire::decode(&params.to_string()).expect("params")
+}
+
+fn write(params: &ElicitRequestParams) -> Value {
+    serde_json::to_value(params).expect("JSON")
+}
+
+fn extract(params: &Value) -> Extracted {
+    context::extract(&read(params), &Limits::default())
+}
+
+fn encode(params: &Value, value: &Value, encoding: &Encoding) -> Result<Value, EncodeError> {
+    let mut params = read(params);
+    let context = ModelContext::from_value(value).expect("an object");
+    context::encode(&mut params, &context, encoding)?;
+    Ok(write(&params))
+}
+
+fn value(extracted: &Extracted) -> Option<Value> {
+    extracted.context.as_ref().map(|context| context.decode().expect("JSON"))
+}
+
+/// The wire format of the first framework that had it, as its design says.
+#[test]
+fn the_first_format_round_trips() {
+    let wire = json!({
+        "mode": "form",
+        "message": "Select a flight from NYC to LAX:\n\n1. SkyHigh $299\n2. CloudAir $349\n\n--x-model-context: application/json\n{\"flights\":[{\"id\":\"SH-142\"}],\"seatMap\":{\"rows\":30}}",
+        "requestedSchema": {
+            "type": "object",
+            "properties": { "flightId": { "type": "string" } },
+            "x-model-context": { "flights": [{ "id": "SH-142" }], "seatMap": { "rows": 30 } },
+        },
+    });
+    let found = extract(&wire);
+    let context = json!({ "flights": [{ "id": "SH-142" }], "seatMap": { "rows": 30 } });
+    assert_eq!((value(&found), found.source), (Some(context.clone()), Some(Carrier::Schema)));
+    assert_eq!(found.diagnostics, []);
+    let clean = write(&found.request);
+    let message = "Select a flight from NYC to LAX:\n\n1. SkyHigh $299\n2. CloudAir $349";
+    assert_eq!(clean["message"], message);
+    assert_eq!(clean["requestedSchema"].get(NAME), None);
+    let again = encode(&clean, &context, &Encoding::new(Carriers::SCHEMA_AND_MESSAGE));
+    assert_eq!(again, Ok(wire));
+}
+
+/// What a message is read as: its context, what is left of it, and what is odd.
+#[test]
+fn each_odd_message_is_read_by_its_rule() {
+    let header = "--x-model-context: application/json";
+    let (context, none) = (Some(json!({ "a": 1 })), None::<Value>);
+    let deep = format!("{}{}", "{\"a\":".repeat(65), "1".to_owned() + &"}".repeat(65));
+    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(Limits::DEFAULT_BYTES));
+    let unchanged = None::<&str>;
+    use ContextProblem::{
+        InvalidJson, MalformedHeader, NotAnObject, TooDeep, TooLarge, TrailingText, UnsupportedMime,
+    };
+    type Row = (String, Option<Value>, Option<&'static str>, Option<ContextProblem>);
+    let table: Vec<Row> = vec![
+        (format!("Hi\n\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi"), None),
+        (
+            format!("Hi\n\n--{LATER_NAME}: application/json\n{{\"a\":1}}"),
+            context.clone(),
+            Some("Hi"),
+            None,
+        ),
+        // Three line ends, as one encoder writes them; the message keeps what is not the separator.
+        (format!("Hi\n\n\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi\n"), None),
+        (format!("Hi\n{header}\n{{\"a\":1}}"), context.clone(), Some("Hi"), None),
+        (format!("{header}\n{{\"a\":1}}"), context.clone(), Some(""), None),
+        (format!("  Hi \n\n{header}\n{{\"a\":1}}"), context.clone(), Some("  Hi "), None),
+        (format!("Hi\r\n\r\n{header}\r\n{{\"a\":1}}\r\n"), context.clone(), Some("Hi"), None),
+        (format!("Hi\n\n{header}\n {{\n \"a\": 1 }} \n\n"), context.clone(), Some("Hi"), None),
+        (
+            "Hi\n\n--x-model-context:APPLICATION/Json ; charset=UTF-8;v=2\n{\"a\":1}".into(),
+            context.clone(),
+            Some("Hi"),
+            None,
+        ),
+        // Encoded twice by one that does not look: the last counts.
+        (
+            format!("Hi\n\n{header}\n{{\"a\":1}}\n\n{header}\n{{\"a\":1}}"),
+            context,
+            Some("Hi"),
+            None,
+        ),
+        (format!("Hi\n\n{header}\n{{}}"), none.clone(), Some("Hi"), None),
+        (format!("Hi\n\n{header}\nnull"), none.clone(), Some("Hi"), None),
+        (format!("Hi {header}\n{{\"a\":1}}"), none.clone(), unchanged, None),
+        (
+            "Hi\n\n--x-model-context: application/json+gzip\nH4sI".into(),
+            none.clone(),
+            Some("Hi"),
+            Some(UnsupportedMime),
+        ),
+        (
+            "Hi\n\n--x-model-context: application/json; charset=latin1\n{}".into(),
+            none.clone(),
+            Some("Hi"),
+            Some(UnsupportedMime),
+        ),
+        (
+            "Hi\n\n--x-model-context: see below\n{\"a\":1}".into(),
+            none.clone(),
+            unchanged,
+            Some(MalformedHeader),
+        ),
+        (format!("Hi\n\n{header}\n{{\"a\":1"), none.clone(), unchanged, Some(InvalidJson)),
+        (format!("Hi\n\n{header}"), none.clone(), unchanged, Some(InvalidJson)),
+        (format!("Hi\n\n{header}\n{{\"a\":1}}\nBye"), none.clone(), unchanged, Some(TrailingText)),
+        (format!("Hi\n\n{header}\n[1]"), none.clone(), unchanged, Some(NotAnObject)),
+        (format!("Hi\n\n{header}\n7"), none.clone(), unchanged, Some(NotAnObject)),
+        (format!("Hi\n\n{header}\n{deep}"), none.clone(), unchanged, Some(TooDeep)),
+        (format!("Hi\n\n{header}\n{large}"), none, unchanged, Some(TooLarge)),
+    ];
+    for (message, expected, left, problem) in table {
+        let found = extract(&json!({ "message": message, "requestedSchema": {} }));
+        let shown: String = message.chars().take(80).collect();
+        assert_eq!(value(&found), expected, "{shown}");
+        assert_eq!(found.request.message(), Some(left.unwrap_or(&message)), "{shown}");
+        let problems: Vec<_> = found.diagnostics.iter().map(|it| it.problem).collect();
+        assert_eq!(problems, problem.into_iter().collect::<Vec<_>>(), "{shown}");
+    }
+}
+
+/// A section that is not read is hidden and kept.
+#[test]
+fn a_section_of_another_type_is_kept_apart() {
+    let section = "--x-model-context: application/json+gzip;base64\nH4sI\nmore";
+    let found = extract(&json!({ "message": format!("Hi\n\n{section}"), "requestedSchema": {} }));
+    assert_eq!(found.request.message(), Some("Hi"));
+    assert_eq!(found.raw_section.as_deref(), Some(section));
+}
+
+/// Members are read in their order; what is no context is passed over, and what differs is told.
+#[test]
+fn carriers_count_in_their_order() {
+    let section = |text: &str| format!("Hi\n\n--x-model-context: application/json\n{text}");
+    let a = json!({ "a": 1 });
+    // `_meta`, schema, message; then the context, where it is from, and what is odd about which.
+    type Row = (
+        Value,
+        Value,
+        Value,
+        Option<Value>,
+        Option<Carrier>,
+        &'static [(&'static str, ContextProblem)],
+    );
+    let table: Vec<Row> = vec![
+        (
+            json!({ NAME: a }),
+            json!({ NAME: a }),
+            section("{\"a\":2}").into(),
+            Some(a.clone()),
+            Some(Carrier::Meta),
+            &[("/message", ContextProblem::Mismatch)],
+        ),
+        // Written in another way, and the same.
+        (
+            json!({ NAME: a }),
+            json!({ NAME: a }),
+            section("{\"a\":1.0e0}").into(),
+            Some(a.clone()),
+            Some(Carrier::Meta),
+            &[],
+        ),
+        (
+            json!({ LATER_NAME: a }),
+            json!({}),
+            "Hi".into(),
+            Some(a.clone()),
+            Some(Carrier::Meta),
+            &[],
+        ),
+        (
+            json!({ EXTENSION: a, NAME: { "a": 2 } }),
+            json!({}),
+            "Hi".into(),
+            Some(a.clone()),
+            Some(Carrier::Meta),
+            &[("/_meta/x-model-context", ContextProblem::Mismatch)],
+        ),
+        (
+            json!({ NAME: null }),
+            json!({ LATER_NAME: a }),
+            "Hi".into(),
+            Some(a.clone()),
+            Some(Carrier::Schema),
+            &[],
+        ),
+        (
+            json!({ EXTENSION: [1] }),
+            json!({ NAME: "x" }),
+            section("{\"a\":1}").into(),
+            Some(a.clone()),
+            Some(Carrier::Message),
+            &[
+                ("/_meta/dev.spanwire~1model-context", ContextProblem::NotAnObject),
+                ("/requestedSchema/x-model-context", ContextProblem::NotAnObject),
+            ],
+        ),
+        (
+            json!({ NAME: {} }),
+            json!({ NAME: {} }),
+            section("{\"a\":1}").into(),
+            Some(a),
+            Some(Carrier::Message),
+            &[],
+        ),
+        (
+            json!(7),
+            json!({ "properties": { "p": { NAME: { "b": 1 } } } }),
+            "Hi".into(),
+            None,
+            None,
+            &[],
+        ),
+    ];
+    for (meta, schema, message, context, source, problems) in table {
+        let params = json!({ "message": message, "requestedSchema": schema, "_meta": meta });
+        let found = extract(&params);
+        assert_eq!((value(&found), found.source), (context, source), "{params}");
+        let told: Vec<_> =
+            found.diagnostics.iter().map(|it| (it.pointer.as_str(), it.problem)).collect();
+        assert_eq!(told, problems, "{params}");
+        assert_eq!(found.request.message(), Some("Hi"), "{params}");
+    }
+}
+
+/// What does not fit is an error, and leaves the elicitation as it was.
+#[test]
+fn what_does_not_fit_is_an_error() {
+    let plain = json!({ "message": "Hi", "requestedSchema": {} });
+    let all = Encoding::new(Carriers::ALL);
+    let deep = (0..64).fold(json!(1), |inner, _| json!({ "a": inner }));
+    assert!(encode(&plain, &deep, &all).is_ok());
+    let deep = json!({ "a": deep });
+    assert_eq!(encode(&plain, &deep, &all), Err(EncodeError::TooDeep { actual: 65, limit: 64 }));
+    let fits = json!({ "a": "x".repeat(Limits::DEFAULT_BYTES - r#"{"a":""}"#.len()) });
+    assert!(encode(&plain, &fits, &all).is_ok());
+    let large = json!({ "a": "x".repeat(Limits::DEFAULT_BYTES) });
+    let limit = Limits::DEFAULT_BYTES;
+    let actual = limit + r#"{"a":""}"#.len();
+    assert_eq!(encode(&plain, &large, &all), Err(EncodeError::TooLarge { actual, limit }));
+    let long = json!({ "message": "x".repeat(Limits::DEFAULT_MESSAGE), "requestedSchema": {} });
+    let error = encode(&long, &json!({ "a": 1 }), &all);
+    assert!(matches!(error, Err(EncodeError::MessageTooLarge { .. })), "{error:?}");
+    let marked = json!({ "message": "see --x-model-context: here", "requestedSchema": {} });
+    let mut refuse = all;
+    refuse.marker = Marker::Refuse;
+    assert_eq!(encode(&marked, &json!({ "a": 1 }), &refuse), Err(EncodeError::Marker));
+    let odd = json!({ "message": "Hi", "requestedSchema": true });
+    assert_eq!(encode(&odd, &json!({ "a": 1 }), &all), Err(EncodeError::Schema));
+    let odd = json!({ "message": "Hi", "requestedSchema": {}, "_meta": [] });
+    assert_eq!(encode(&odd, &json!({ "a": 1 }), &all), Err(EncodeError::Meta));
+    let mut unknown = read(&json!({ "mode": "wizard" }));
+    let context = ModelContext::from_text(r#"{"a":1}"#).expect("an object");
+    assert_eq!(context::encode(&mut unknown, &context, &all), Err(EncodeError::Mode));
+}
+
+/// Numbers, order and repeated members arrive to the letter, and the schema around them stays as it was.
+#[test]
+fn contexts_are_kept_to_the_letter() {
+    let context = r#"{"z":1e2,"a":10000000000000000000000,"z":0.10}"#;
+    let schema = r#"{"required":["b"],"$schema":"x","properties":{"b":{"type":"string"},"a":{}},"type":"object"}"#;
+    let params = format!(r#"{{"message":"Hi","requestedSchema":{schema}}}"#);
+    for carriers in [Carriers::ALL, Carriers::META, Carriers::SCHEMA_AND_MESSAGE] {
+        let mut request: ElicitRequestParams = wire::decode(&params).expect("params");
+        let given = ModelContext::from_text(context).expect("an object");
+        context::encode(&mut request, &given, &Encoding::new(carriers)).expect("it fits");
+        let found = context::extract(&request, &Limits::default());
+        assert_eq!(found.context.as_ref().map(ModelContext::as_str), Some(context));
+        let ElicitRequestParams::Form(form) = found.request else { panic!("no form") };
+        assert_eq!(form.requested_schema.as_str(), schema);
+    }
+}
+
+/// The peer's word decides, in the place that its generation has for it.
+#[test]
+fn carriers_follow_what_the_peer_declared() {
+    let table = [
+        (json!({}), Carriers::ALL),
+        (json!({ "elicitation": {} }), Carriers::ALL),
+        (json!({ "extensions": { EXTENSION: {} } }), Carriers::META),
+        (json!({ "experimental": { EXTENSION: {} } }), Carriers::META),
+        (json!({ "extensions": { "io.modelcontextprotocol/ui": {} } }), Carriers::ALL),
+    ];
+    for (capabilities, expected) in table {
+        let read: ClientCapabilities = wire::decode(&capabilities.to_string()).expect("JSON");
+        assert_eq!(Carriers::for_peer(&read), expected, "{capabilities}");
+    }
+}
+
+fn object() -> impl Strategy<Value = Map<String, Value>> {
+    prop::collection::btree_map("[a-z$]{1,4}", any_json(), 1..4)
+        .prop_map(|members| members.into_iter().collect())
+}
+
+fn message() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "\\PC{0,8}",
+        select(vec!["\n", "\r", "\r\n", "--", "x-model-context", ": application/json", "{}", " "])
+            .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(part, 0..6)
+        .prop_map(|parts| parts.concat())
+        .prop_filter("a marker of its own", |text| {
+            !text.contains("--x-model-context:") && !text.contains("--x-elicit-context:")
+        })
+}
+
+fn params() -> impl Strategy<Value = Value> {
+    (message(), object(), prop::option::of(object())).prop_map(|(message, schema, meta)| {
+        let mut params = json!({ "message": message, "requestedSchema": schema });
+        if let Some(meta) = meta {
+            params["_meta"] = Value::Object(meta);
+        }
+        params
+    })
+}
+
+fn carriers() -> impl Strategy<Value = Carriers> {
+    (any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(meta, schema, message)| Carriers { meta, schema, message })
+        .prop_filter("none", |carriers| *carriers != Carriers::NONE)
+}
+
+/// What a proxy does to a carrier.
+#[derive(Clone, Copy, Debug)]
+enum Harm {
+    Strip,
+    Garble(Garbage),
+    Rewrite,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Garbage {
+    Null,
+    List,
+    Half,
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    let garbage = select(vec![Garbage::Null, Garbage::List, Garbage::Half]);
+    prop_oneof![Just(Harm::Strip), garbage.prop_map(Harm::Garble), Just(Harm::Rewrite)]
+}
+
+fn pass_on(params: &mut Value, carrier: Carrier, harm: Harm) {
+    if carrier == Carrier::Message {
+        let message = params["message"].as_str().expect("text");
+        let at = message.rfind("--x-model-context").expect("a section");
+        let (text, section) = message.split_at(at);
+        let (header, body) = section.split_once('\n').expect("two lines");
+        let message = match harm {
+            Harm::Strip => text.trim_end().to_owned(),
+            Harm::Garble(Garbage::Null) => format!("{text}{header}\nnull"),
+            Harm::Garble(Garbage::List) => format!("{text}{header}\n[{body}]"),
+            Harm::Garble(Garbage::Half) => {
+                format!("{text}{header}\n{}", body.strip_suffix('}').expect("an object"))
+            }
+            Harm::Rewrite => format!("{}\r\n\r\n{header}\r\n{body} \r\n", text.trim_end())
+                .replace("json\r", "JSON; v=1\r"),
+        };
+        params["message"] = message.into();
+        return;
+    }
+    let holder = if carrier == Carrier::Meta { "_meta" } else { "requestedSchema" };
+    let members = params[holder].as_object_mut().expect("an object");
+    for key in [EXTENSION, NAME] {
+        let Some(value) = members.remove(key) else { continue };
+        let value = match harm {
+            Harm::Strip => continue,
+            Harm::Garble(Garbage::Null) => Value::Null,
+            Harm::Garble(Garbage::List) => json!([value]),
+            Harm::Garble(Garbage::Half) => value.to_string().into(),
+            // Through a map that sorts its members.
+            Harm::Rewrite => serde_json::from_str(&value.to_string()).expect("JSON"),
+        };
+        members.insert(key.to_owned(), value);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// What is put in comes out, and nothing else changes, whatever the message, the schema and the context are.
+    #[test]
+    fn extracting_undoes_encoding(
+        params in params(), context in object(), carriers in carriers(), is_later_name: bool,
+    ) {
+        let mut encoding = Encoding::new(carriers);
+        encoding.is_later_name = is_later_name;
+        let context = Value::Object(context);
+        let encoded = encode(&params, &context, &encoding).expect("it fits");
+        let found = extract(&encoded);
+        prop_assert_eq!(value(&found), Some(context));
+        prop_assert_eq!(write(&found.request), params);
+        let first = [Carrier::Meta, Carrier::Schema, Carrier::Message].into_iter().find(|it| carriers.has(*it));
+        prop_assert_eq!(found.source, first);
+        prop_assert_eq!(found.diagnostics, vec![]);
+    }
+
+    /// It arrives past a proxy that strips, garbles or rewrites any one or two carriers.
+    #[test]
+    fn it_arrives_past_a_proxy(
+        params in params(),
+        context in object(),
+        harmed in subsequence(vec![Carrier::Meta, Carrier::Schema, Carrier::Message], 1..=2),
+        harms in [harm(), harm()],
+    ) {
+        let context = Value::Object(context);
+        let mut encoded = encode(&params, &context, &Encoding::new(Carriers::ALL)).expect("it fits");
+        for (carrier, harm) in harmed.into_iter().zip(harms) {
+            pass_on(&mut encoded, carrier, harm);
+        }
+        let found = extract(&encoded);
+        prop_assert_eq!(value(&found), Some(context));
+        prop_assert!(found.diagnostics.iter().all(|it| it.problem != ContextProblem::Mismatch));
+    }
+
+    /// Encoding again replaces: the last context counts, as if it had been the only one.
+    #[test]
+    fn the_last_context_counts(
+        params in params(), first in object(), last in object(), before in carriers(), after in carriers(),
+    ) {
+        let (first, last) = (Value::Object(first), Value::Object(last));
+        let once = encode(&params, &last, &Encoding::new(after)).expect("it fits");
+        let twice = encode(&params, &first, &Encoding::new(before)).expect("it fits");
+        prop_assert_eq!(encode(&twice, &last, &Encoding::new(after)).expect("it fits"), once);
+    }
+
+    /// Markers in the text are broken, and the text is told from the section all the same.
+    #[test]
+    fn markers_in_the_text_do_no_harm(
+        parts in prop::collection::vec(select(vec![
+            "--x-model-context:", "--x-elicit-context:", " application/json", "\n", "{\"b\":2}", "Hi", "\r\n",
+        ]), 0..8),
+        context in object(),
+    ) {
+        let context = Value::Object(context);
+        let params = json!({ "message": parts.concat(), "requestedSchema": {} });
+        let carriers = Carriers { message: true, ..Carriers::NONE };
+        let encoded = encode(&params, &context, &Encoding::new(carriers)).expect("it fits");
+        let found = extract(&encoded);
+        prop_assert_eq!(value(&found), Some(context));
+        let text = found.request.message().expect("a form");
+        prop_assert!(!text.contains("--x-model-context:") && !text.contains("--x-elicit-context:"));
+        prop_assert_eq!(found.diagnostics, vec![]);
+    }
+
+    /// Any text is read without a panic, and one without a section stays as it is.
+    #[test]
+    fn any_text_is_read(text in "(\\PC|\n|\r|--x-model-context: application/json|[{}\":,])*") {
+        let params = json!({ "message": text, "requestedSchema": text, "_meta": text });
+        let found = extract(&params);
+        let left = found.request.message().expect("a form");
+        prop_assert!(text.starts_with(left));
+        if !text.contains("--x-model-context:") {
+            prop_assert_eq!(left, &text);
+        }
+    }
+}
