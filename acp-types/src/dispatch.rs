@@ -87,6 +87,16 @@ macro_rules! requests {
             }
         }
 
+        #[cfg(feature = "schemars")]
+        impl $Requests {
+            /// The schemas of all parameters and results.
+            fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
+                [$(
+                    generator.subschema_for::<$Request>(), generator.subschema_for::<$Response>(),
+                )+].into()
+            }
+        }
+
         $(
             impl RequestParams for $Request {
                 const METHOD: &'static str = $method;
@@ -139,6 +149,14 @@ macro_rules! notifications {
                     $( Self::$Notification(_) => <$Notification as NotificationParams>::METHOD, )+
                     Self::Other { method, .. } => method,
                 }
+            }
+        }
+
+        #[cfg(feature = "schemars")]
+        impl $Notifications {
+            /// The schemas of all parameters.
+            fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
+                [$( generator.subschema_for::<$Notification>(), )+].into()
             }
         }
     };

@@ -58,6 +58,8 @@ mod dispatch;
 pub mod methods;
 pub mod negotiation;
 mod rejection;
+#[cfg(feature = "schemars")]
+pub mod schema;
 pub mod v1;
 pub mod v2;
 

@@ -63,7 +63,11 @@ use crate::dispatch::{Answer, notifications, requests};
 use crate::methods::{NotificationParams, RequestParams};
 use alloc::boxed::Box;
 use alloc::string::String;
+#[cfg(feature = "schemars")]
+use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Raw, decode};
+#[cfg(feature = "schemars")]
+use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 
 requests! {
@@ -168,6 +172,22 @@ notifications! {
     pub enum ProxyNotification;
 
     ProxySuccessorNotification,
+}
+
+/// The schemas of what is read by method.
+#[cfg(feature = "schemars")]
+pub(crate) fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
+    [
+        ClientRequest::schemas,
+        AgentRequest::schemas,
+        ProxyRequest::schemas,
+        ClientNotification::schemas,
+        AgentNotification::schemas,
+        ProxyNotification::schemas,
+    ]
+    .into_iter()
+    .flat_map(|schemas| schemas(generator))
+    .collect()
 }
 
 impl NotificationParams for CancelNotification {

@@ -8,7 +8,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Members, Object, Raw};
-use jsonrpc_core::{RequestId, member_union, object, open_enum, open_union, string_id};
+use jsonrpc_core::{
+    __json_schema, RequestId, member_union, object, open_enum, open_union, string_id,
+};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -177,6 +179,11 @@ impl Object for ElicitationProperties {
 }
 
 object! { @serde ElicitationProperties }
+
+__json_schema! { ElicitationProperties, generator => {
+    let property = object!(@schema ElicitationPropertySchema, generator);
+    schemars::json_schema!({ "type": "object", "additionalProperties": property })
+} }
 
 open_union! {
     /// A field of a form.
@@ -465,6 +472,11 @@ impl Serialize for ElicitationContentValue {
         }
     }
 }
+
+__json_schema! { ElicitationContentValue, generator => schemars::json_schema!({ "anyOf": [
+    object!(@schema str, generator), object!(@schema i64, generator), object!(@schema f64, generator),
+    object!(@schema bool, generator), object!(@schema Vec<String>, generator), true,
+] }) }
 
 impl<'de> Deserialize<'de> for ElicitationContentValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -4,7 +4,7 @@
 use super::authentication::AuthMethod;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::object;
+use jsonrpc_core::{__json_schema, object};
 use serde::{Deserialize, Serialize};
 
 /// A version of the protocol: one number, raised only when old and new cannot speak.
@@ -16,6 +16,8 @@ pub struct ProtocolVersion(
     /// The number, from 0 to 65535.
     pub u16,
 );
+
+__json_schema! { ProtocolVersion, generator => object!(@schema u16, generator) }
 
 impl ProtocolVersion {
     /// Version 1, the current one.

@@ -3,7 +3,7 @@
 //! Spec: [MCP over ACP](https://agentclientprotocol.com/rfds/mcp-over-acp)
 use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Members, Object, Raw};
-use jsonrpc_core::{object, string_id};
+use jsonrpc_core::{__json_schema, object, string_id};
 use serde::ser::SerializeMap;
 
 string_id! {
@@ -106,6 +106,11 @@ impl Object for MessageMcpResponse {
 }
 
 object! { @serde MessageMcpResponse }
+
+__json_schema! { MessageMcpResponse, generator => schemars::json_schema!({ "anyOf": [
+    object!(@schema MessageMcpResult, generator), object!(@schema MessageMcpError, generator),
+    object!(@schema Extra, generator),
+] }) }
 
 object! {
     /// **Unstable.** The MCP server answered with a result.

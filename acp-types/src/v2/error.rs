@@ -7,8 +7,8 @@ use super::session_setup::SessionId;
 use crate::v1::initialization::ProtocolVersion;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorCode;
-use jsonrpc_core::object;
 use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{__json_schema, object};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The agent wants the user to log in first: see [`auth/login`](super::authentication::LoginAuthRequest).
@@ -65,6 +65,11 @@ impl Serialize for ErrorData {
         }
     }
 }
+
+__json_schema! { ErrorData, generator => schemars::json_schema!({ "anyOf": [
+    object!(@schema UnsupportedProtocolVersionErrorData, generator),
+    object!(@schema SessionNotFoundErrorData, generator), true,
+] }) }
 
 impl<'de> Deserialize<'de> for ErrorData {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

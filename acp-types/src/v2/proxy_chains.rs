@@ -3,8 +3,8 @@
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use super::initialization::{InitializeRequest, InitializeResponse};
 use alloc::string::String;
-use jsonrpc_core::object;
 use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{__json_schema, object};
 use serde::{Deserialize, Serialize};
 
 object! {
@@ -68,3 +68,5 @@ pub struct ProxySuccessorResponse(
     /// The result.
     pub Raw,
 );
+
+__json_schema! { ProxySuccessorResponse, generator => object!(@schema Raw, generator) }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use jsonrpc_core::wire::{Extra, Object};
-use jsonrpc_core::{object, open_enum, open_union, string_id};
+use jsonrpc_core::{__json_schema, object, open_enum, open_union, string_id};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -126,6 +126,11 @@ impl Serialize for SessionConfigSelectOptions {
         }
     }
 }
+
+__json_schema! { SessionConfigSelectOptions, generator => schemars::json_schema!({ "anyOf": [
+    object!(@schema Vec<SessionConfigSelectOption>, generator),
+    object!(@schema Vec<SessionConfigSelectGroup>, generator),
+] }) }
 
 impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
