@@ -1,0 +1,60 @@
+// The types of ACP in the TypeScript SDK, beside ours: each value that ours and the official Rust types are compared over is
+// read by the SDK's zod types too. Lines come on stdin, from `acp-instances`.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { INTEROP, check } from "./harness.mjs";
+
+const sdk = join(INTEROP, "node_modules/@agentclientprotocol/sdk/dist");
+const ZOD = {
+  v1: await import(join(sdk, "v1/unstable/schema/zod.gen.js")),
+  v2: await import(join(sdk, "v2/unstable/schema/zod.gen.js")),
+};
+
+/** Where the two are meant to read otherwise: which values, who refuses them, and why. */
+const INTENDED = [
+  {
+    // A `terminal` that is wrong, or a `type` that is no string, is an agent's own method to the SDK, without what it had of a
+    // terminal. With us, as with the official Rust types, a known tag with a wrong body is an error.
+    is: (line) => line.version === "v1" && line.type === "AuthMethod",
+    refused: "ours",
+  },
+  {
+    // A kind that is not known is an error to the SDK where it stands alone. The official Rust type reads `other`; ours keeps it.
+    is: (line) => line.version === "v1" && line.type === "ToolKind" && line.change === "OtherName",
+    refused: "zod",
+  },
+];
+
+const lines = readFileSync(0, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+const part = (value, pointer) => {
+  const names = pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return names.reduce((value, name) => value?.[name], value);
+};
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+await check(`zod and ours, over ${lines.length} values`, () => {
+  if (lines.length < 30_000) throw new Error("too few values");
+  const tally = { taken: 0, refused: 0, open: 0 };
+  const seen = new Set();
+  const differences = [];
+  for (const line of lines) {
+    const { version, type, change, at, value, official, ours, told } = line;
+    const theirs = ZOD[version][`z${type}`].safeParse(value);
+    let problem;
+    if (theirs.success && ours === null) problem = "ours";
+    else if (theirs.success) {
+      tally.taken += 1;
+      if (told.some((pointer) => same(part(theirs.data, pointer), part(value, pointer)))) problem = "left out by ours";
+    } else if (ours === null) tally.refused += 1;
+    // What the official Rust types refuse too, and ours take, is listed with those.
+    else if (!official) tally.open += 1;
+    else problem = "zod";
+    if (!problem) continue;
+    const intended = INTENDED.find((one) => one.refused === problem && one.is(line));
+    if (intended) seen.add(intended);
+    else differences.push(`${version} ${type} ${change} ${at}, refused by ${problem}: ${JSON.stringify(value)}`);
+  }
+  if (differences.length) throw new Error(`${differences.length} differences\n${differences.slice(0, 50).join("\n")}`);
+  if (seen.size !== INTENDED.length) throw new Error("a difference that is meant is not there any more");
+  console.log(`     taken by both ${tally.taken}, refused by both ${tally.refused}, taken by ours alone ${tally.open}`);
+});

@@ -1,0 +1,224 @@
+//! Schemas in a form in which two that mean the same are equal.
+//!
+//! What no type can hold is left out: words for people, limits, and the format of strings. So is what all of our types
+//! allow: `null` where a member may be absent, names and variants that nobody knows yet.
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A definition.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// One of these names.
+    Names(BTreeSet<String>),
+    /// An object with one of these lists of members.
+    Variants(BTreeSet<Variant>),
+    /// Anything else, by its type.
+    Value(String),
+}
+
+/// The members of an object.
+pub type Variant = BTreeMap<String, Member>;
+
+/// A member of an object.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    /// Whether it has to be there.
+    pub is_required: bool,
+    /// What it is.
+    pub of: String,
+    /// What is done about one that cannot be read.
+    pub marks: BTreeSet<String>,
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let presence = if self.is_required { "required" } else { "optional" };
+        write!(f, "{presence} {}", self.of)?;
+        self.marks.iter().try_for_each(|mark| write!(f, " {mark}"))
+    }
+}
+
+/// Reads the definitions of a schema.
+pub struct Definitions<'a> {
+    /// By name.
+    pub all: &'a Map<String, Value>,
+    /// Which of them have a name in the official schema; others are read as a part of what they are in.
+    pub named: &'a dyn Fn(&str) -> bool,
+}
+
+impl Definitions<'_> {
+    /// The definition of a name.
+    pub fn get(&self, name: &str) -> Definition {
+        let schema = &self.all[name];
+        if let Some(names) = names(schema) {
+            return Definition::Names(names);
+        }
+        match self.variants(schema) {
+            Some(mut variants) => {
+                for variant in &mut variants {
+                    variant.retain(|_, member| member.of != NO_TAG);
+                }
+                Definition::Variants(variants.into_iter().collect())
+            }
+            None => Definition::Value(self.of(schema)),
+        }
+    }
+
+    /// The lists of members that an object may have; nothing where it is none.
+    fn variants(&self, schema: &Value) -> Option<Vec<Variant>> {
+        let is_part = |word: &&str| schema.get(word).is_some();
+        let is_of_parts = ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(is_part);
+        let is_map = schema["additionalProperties"].is_object();
+        if is_map
+            || (schema["type"] != "object" && !is_of_parts && schema.get("properties").is_none())
+        {
+            return None;
+        }
+        let mut all = vec![self.members(schema)];
+        if let Some(name) = schema["$ref"].as_str() {
+            all = product(&all, &self.variants(self.find(name))?);
+        }
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            all = product(&all, &self.variants(part)?);
+        }
+        for word in ["anyOf", "oneOf"] {
+            let Some(parts) = schema[word].as_array() else { continue };
+            let mut either = Vec::new();
+            for part in parts.iter().filter(|part| !is_open(part)) {
+                either.extend(self.variants(part)?);
+            }
+            all = product(&all, &either);
+        }
+        if schema.get("if").is_some() {
+            let mut either = self.variants(&schema["then"])?;
+            if !is_open(&schema["else"]) {
+                either.extend(self.variants(&schema["else"])?);
+            }
+            all = product(&all, &either);
+        }
+        Some(all)
+    }
+
+    fn members(&self, schema: &Value) -> Variant {
+        let is_required = |name: &str| {
+            let required = schema["required"].as_array();
+            required.is_some_and(|required| required.iter().any(|one| one == name))
+        };
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let member = |(name, property): (&String, &Value)| {
+            let marks = property.as_object().into_iter().flatten();
+            let marks = marks.filter(|(word, value)| {
+                // Any value is kept as `_meta`, and `null` is as good as absent.
+                word.starts_with("x-deserialize-") && **value == true && name != "_meta"
+            });
+            let marks = marks.map(|(word, _)| word.clone()).collect();
+            let of = if Self::is_no_tag(property) { NO_TAG.to_owned() } else { self.of(property) };
+            (name.clone(), Member { is_required: is_required(name), of, marks })
+        };
+        properties.map(member).collect()
+    }
+
+    /// Whether a member is a tag that may be absent: it may have a name, or nothing.
+    fn is_no_tag(schema: &Value) -> bool {
+        schema["type"] == "null"
+            || schema["enum"].as_array().is_some_and(|names| names.contains(&Value::Null))
+    }
+
+    /// What a value is, without `null`.
+    fn of(&self, schema: &Value) -> String {
+        if let Some(name) = schema["$ref"].as_str() {
+            let short = name.rsplit('/').next().unwrap_or(name);
+            return match short {
+                // Ours is that of the layer below.
+                "ErrorObject" => "Error".to_owned(),
+                named if (self.named)(named) => named.to_owned(),
+                _ => self.of(self.find(name)),
+            };
+        }
+        if let Some(value) = schema.get("const") {
+            return value.to_string();
+        }
+        for word in ["allOf", "anyOf", "oneOf"] {
+            let Some(parts) = schema[word].as_array() else { continue };
+            let is_known = |part: &&Value| {
+                part["type"] != "null"
+                    && **part != true
+                    && part.as_object().is_some_and(|part| {
+                        part.keys().any(|word| word != "title" && word != "description")
+                    })
+            };
+            let parts = parts.iter().filter(is_known);
+            let parts: BTreeSet<_> = parts.map(|part| self.of(part)).collect();
+            return parts.into_iter().collect::<Vec<_>>().join("|");
+        }
+        if schema["type"] == serde_json::json!(["string", "number", "null"]) {
+            // Of the layer below.
+            return "RequestId".to_owned();
+        }
+        let kind = match &schema["type"] {
+            Value::Array(kinds) => kinds.iter().find(|kind| **kind != "null"),
+            Value::Null => None,
+            kind => Some(kind),
+        };
+        match kind.and_then(Value::as_str) {
+            Some("array") => format!("[{}]", self.of(&schema["items"])),
+            Some("object") => match &schema["additionalProperties"] {
+                property @ Value::Object(_) => format!("{{{}}}", self.of(property)),
+                _ => "object".to_owned(),
+            },
+            Some(number @ ("integer" | "number")) => {
+                format!("{number} {}", schema["format"].as_str().unwrap_or_default())
+            }
+            Some(kind) => kind.to_owned(),
+            None => "any".to_owned(),
+        }
+    }
+
+    fn find(&self, reference: &str) -> &Value {
+        &self.all[reference.rsplit('/').next().unwrap_or(reference)]
+    }
+}
+
+/// The names of an enum.
+fn names(schema: &Value) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    let parts = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array())?;
+    for part in parts {
+        if part["type"] != "string" {
+            return None;
+        }
+        let all = part["enum"].as_array().into_iter().flatten().chain(part.get("const"));
+        names.extend(all.filter_map(Value::as_str).map(str::to_owned));
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// Whether a schema stands for what nobody knows yet.
+fn is_open(schema: &Value) -> bool {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    schema.get("not").is_some()
+        || properties.into_iter().any(|(_, property)| property.get("not").is_some())
+        || *schema == serde_json::json!({ "type": "object" })
+        || *schema == true
+}
+
+/// The type of a tag that is not there.
+const NO_TAG: &str = "no tag";
+
+/// Each of the one with each of the other. Of a tag that both have, the one with a name counts; one that may be absent is
+/// no member.
+fn product(some: &[Variant], others: &[Variant]) -> Vec<Variant> {
+    let pairs = some.iter().flat_map(|one| others.iter().map(move |other| (one, other)));
+    let merge = |(one, other): (&Variant, &Variant)| {
+        let mut all = one.clone();
+        for (name, member) in other {
+            let known = all.entry(name.clone()).or_insert_with(|| member.clone());
+            if member.of.starts_with('"') || member.of == NO_TAG {
+                *known = member.clone();
+            }
+        }
+        all
+    };
+    pairs.map(merge).collect()
+}

@@ -1,0 +1,319 @@
+//! The types that both crates have, by the names of the schema.
+use acp_types::{v1, v2};
+use jsonrpc_core::wire::{DiagnosticCode, Mode, decode_with};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt::Debug;
+
+mod official {
+    pub mod v1 {
+        pub use agent_client_protocol_schema::ProtocolVersion;
+        pub use agent_client_protocol_schema::v1::*;
+    }
+
+    pub mod v2 {
+        pub use agent_client_protocol_schema::v2::*;
+    }
+}
+
+/// A definition of the schema, as a type of the official crate and as one of ours.
+pub struct Type {
+    /// Its name in the schema.
+    pub name: &'static str,
+    /// What the official type gives back of a text; nothing where it does not take it.
+    pub official: fn(&str) -> Option<Value>,
+    /// What ours gives back.
+    pub ours: fn(&str, Mode) -> Result<Ours, String>,
+    /// The schema of the official type.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// What our type gives back of a text.
+#[derive(Debug)]
+pub struct Ours {
+    /// The value alone.
+    pub value: Value,
+    /// With what could not be read.
+    pub whole: Value,
+    /// What was done so that it could be read, and where.
+    pub diagnostics: Vec<(DiagnosticCode, String)>,
+    /// How often it has something that this version does not know.
+    pub unknown: usize,
+}
+
+fn official<T: DeserializeOwned + Serialize>(text: &str) -> Option<Value> {
+    let read: T = serde_json::from_str(text).ok()?;
+    serde_json::to_value(read).ok()
+}
+
+fn ours<T: DeserializeOwned + Serialize + Debug>(text: &str, mode: Mode) -> Result<Ours, String> {
+    let read = decode_with::<T>(text, mode).map_err(|error| error.to_string())?;
+    let value = serde_json::to_value(&read.value).map_err(|error| error.to_string())?;
+    let whole = read.encode().and_then(|text| serde_json::from_str(&text));
+    let whole = whole.map_err(|error| error.to_string())?;
+    let told = read.diagnostics.into_iter().map(|told| (told.code, told.pointer)).collect();
+    let unknown = format!("{:?}", read.value).matches("Unknown(").count();
+    Ok(Ours { value, whole, diagnostics: told, unknown })
+}
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+macro_rules! types {
+    ($version:ident { $( $module:ident { $($Type:ident),+ } )+ }) => {
+        &[$($( Type {
+            name: stringify!($Type),
+            official: official::<official::$version::$Type>,
+            ours: ours::<$version::$module::$Type>,
+            schema: schema::<official::$version::$Type>,
+        }, )+)+]
+    };
+}
+
+/// Those of version 1.
+pub const V1: &[Type] = types! { v1 {
+    agent_plan {
+        Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, PlanId, PlanUpdate, PlanUpdateContent,
+        PlanItems, PlanFile, PlanMarkdown, PlanRemoved
+    }
+    authentication {
+        AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, AuthenticateRequest,
+        AuthenticateResponse, LogoutRequest, LogoutResponse, AuthStatusRequest, AuthStatusResponse,
+        AuthStatusUpdateNotification, AuthState, AuthAccount
+    }
+    cancellation {
+        CancelRequestNotification
+    }
+    compaction {
+        CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk
+    }
+    content {
+        ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource,
+        EmbeddedResourceResource, TextResourceContents, BlobResourceContents, Annotations, Role
+    }
+    elicitation {
+        ElicitationId, CreateElicitationRequest, ElicitationFormMode, ElicitationUrlMode,
+        ElicitationSessionScope, ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType,
+        ElicitationPropertySchema, StringFormat, StringPropertySchema, EnumOption,
+        NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema,
+        MultiSelectPropertySchema, MultiSelectItems, StringMultiSelectItems,
+        TitledMultiSelectItems, CreateElicitationResponse, ElicitationAcceptAction,
+        ElicitationContentValue, CompleteElicitationNotification
+    }
+    file_system {
+        ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
+    }
+    initialization {
+        ProtocolVersion, InitializeRequest, InitializeResponse, Implementation, ClientCapabilities,
+        FileSystemCapabilities, ClientSessionCapabilities, CompactionCapabilities,
+        NoticeCapabilities, SessionConfigOptionsCapabilities, BooleanConfigOptionCapabilities,
+        AuthCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+        ElicitationUrlCapabilities, AgentCapabilities, PromptCapabilities, McpCapabilities,
+        SessionCapabilities, SessionListCapabilities, SessionDeleteCapabilities,
+        SessionAdditionalDirectoriesCapabilities, SessionResumeCapabilities,
+        SessionCloseCapabilities, AgentAuthCapabilities, LogoutCapabilities, ProvidersCapabilities,
+        AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
+        SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities,
+        SubagentCapabilities, PlanCapabilities
+    }
+    mcp_over_acp {
+        McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification,
+        MessageMcpResponse, McpError
+    }
+    notices {
+        Notice, NoticeSeverity
+    }
+    prompt_turn {
+        MessageId, PromptRequest, PromptResponse, StopReason, Usage, CancelNotification,
+        SessionNotification, SessionUpdate, ContentChunk, UsageUpdate, Cost
+    }
+    providers {
+        ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
+        ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
+        DisableProviderResponse
+    }
+    proxy_chains {
+        InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
+        ProxySuccessorNotification, ProxySuccessorResponse
+    }
+    session_config_options {
+        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
+        SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
+        SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate
+    }
+    session_list {
+        ListSessionsRequest, ListSessionsResponse, SessionInfo, DeleteSessionRequest,
+        DeleteSessionResponse, SessionInfoUpdate, ArchiveSessionRequest, ArchiveSessionResponse,
+        UnarchiveSessionRequest, UnarchiveSessionResponse, SessionArchiveFilter,
+        SetSessionTitleRequest, SetSessionTitleResponse
+    }
+    session_modes {
+        SessionModeId, SessionModeState, SessionMode, SetSessionModeRequest,
+        SetSessionModeResponse, CurrentModeUpdate
+    }
+    session_setup {
+        SessionId, NewSessionRequest, NewSessionResponse, LoadSessionRequest, LoadSessionResponse,
+        ResumeSessionRequest, ResumeSessionResponse, CloseSessionRequest, CloseSessionResponse,
+        ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp, McpServerSse,
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+    }
+    session_status {
+        SessionStatusRequest, SessionStatusResponse, SessionStatus
+    }
+    slash_commands {
+        AvailableCommandsUpdate, AvailableCommand, AvailableCommandInput, UnstructuredCommandInput
+    }
+    subagents {
+        SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
+        SessionMessageChunk, StateUpdate, RunningStateUpdate, RequiresActionStateUpdate,
+        UnknownStateUpdate, IdleStateUpdate, ErrorStopReason
+    }
+    system_prompt {
+        SystemPrompt, SystemPromptMode
+    }
+    terminals {
+        TerminalId, CreateTerminalRequest, CreateTerminalResponse, TerminalOutputRequest,
+        TerminalOutputResponse, TerminalExitStatus, WaitForTerminalExitRequest,
+        WaitForTerminalExitResponse, KillTerminalRequest, KillTerminalResponse,
+        ReleaseTerminalRequest, ReleaseTerminalResponse
+    }
+    tool_calls {
+        ToolCallId, PermissionOptionId, ToolCall, ToolCallUpdate, ToolKind, ToolCallStatus,
+        ToolCallContent, Content, Diff, Terminal, ToolCallLocation, RequestPermissionRequest,
+        PermissionOption, PermissionOptionKind, RequestPermissionResponse,
+        RequestPermissionOutcome, SelectedPermissionOutcome
+    }
+} };
+
+/// Those of version 2.
+pub const V2: &[Type] = types! { v2 {
+    agent_plan {
+        PlanId, PlanUpdate, PlanUpdateContent, PlanItems, PlanEntry, PlanEntryPriority,
+        PlanEntryStatus, PlanFile, PlanMarkdown, PlanRemoved
+    }
+    authentication {
+        AuthMethodId, AuthMethod, AuthMethodTerminal, AuthMethodAgent, LoginAuthRequest,
+        LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse, AuthStatusRequest,
+        AuthStatusResponse, AuthStatusUpdateNotification, AuthState, AuthAccount
+    }
+    cancellation {
+        CancelRequestNotification
+    }
+    compaction {
+        CompactionId, CompactionUpdate, CompactionStatus, CompactionSummaryChunk
+    }
+    content {
+        MediaType, ContentBlock, TextContent, ImageContent, AudioContent, ResourceLink, Icon,
+        IconTheme, EmbeddedResource, EmbeddedResourceResource, TextResourceContents,
+        BlobResourceContents, Annotations, Role
+    }
+    diffs {
+        Diff, DiffChange, DiffPathChange, DiffPathPairChange, DiffFileType, DiffPatch,
+        DiffPatchFormat
+    }
+    elicitation {
+        ElicitationId, CreateElicitationRequest, ElicitationFormMode, ElicitationUrlMode,
+        ElicitationSessionScope, ElicitationRequestScope, ElicitationSchema, ElicitationSchemaType,
+        ElicitationPropertySchema, StringFormat, StringPropertySchema, EnumOption,
+        NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema,
+        MultiSelectPropertySchema, MultiSelectItems, StringMultiSelectItems,
+        TitledMultiSelectItems, CreateElicitationResponse, ElicitationAcceptAction,
+        ElicitationContentValue, CompleteElicitationNotification
+    }
+    error {
+        UnsupportedProtocolVersionErrorData, SessionNotFoundErrorData
+    }
+    initialization {
+        InitializeRequest, InitializeResponse, Implementation, ClientCapabilities,
+        ClientAuthCapabilities, TerminalAuthCapabilities, ElicitationCapabilities,
+        ElicitationFormCapabilities, ElicitationUrlCapabilities, AgentCapabilities,
+        SessionCapabilities, PromptCapabilities, PromptImageCapabilities, PromptAudioCapabilities,
+        PromptEmbeddedContextCapabilities, McpCapabilities, McpStdioCapabilities,
+        McpHttpCapabilities, McpAcpCapabilities, SessionDeleteCapabilities,
+        SessionAdditionalDirectoriesCapabilities, AgentAuthCapabilities, ProvidersCapabilities,
+        AuthStatusCapabilities, SessionForkCapabilities, SessionArchiveCapabilities,
+        SessionStatusCapabilities, SessionTitleCapabilities, SessionSystemPromptCapabilities,
+        SessionSystemPromptModeCapabilities, SessionSystemPromptOverrideCapabilities
+    }
+    mcp_over_acp {
+        McpServerAcpId, McpRequestId, MessageMcpRequest, MessageMcpNotification,
+        MessageMcpResponse, McpError
+    }
+    notices {
+        Notice, NoticeSeverity
+    }
+    permissions {
+        PermissionOptionId, RequestPermissionRequest, RequestPermissionSubject,
+        ToolCallPermissionSubject, CommandPermissionSubject, PermissionOption,
+        PermissionOptionKind, RequestPermissionResponse, RequestPermissionOutcome,
+        CancelledPermissionOutcome, SelectedPermissionOutcome
+    }
+    prompt_lifecycle {
+        MessageId, PromptRequest, PromptResponse, CancelSessionNotification,
+        UpdateSessionNotification, SessionUpdate, ContentChunk, UserMessage, AgentMessage,
+        AgentThought, UsageUpdate, Cost
+    }
+    providers {
+        ProviderId, LlmProtocol, ListProvidersRequest, ListProvidersResponse, ProviderInfo,
+        ProviderCurrentConfig, SetProviderRequest, SetProviderResponse, DisableProviderRequest,
+        DisableProviderResponse
+    }
+    proxy_chains {
+        InitializeProxyRequest, InitializeProxyResponse, ProxySuccessorRequest,
+        ProxySuccessorNotification, ProxySuccessorResponse
+    }
+    session_config_options {
+        SessionConfigId, SessionConfigValueId, SessionConfigGroupId, SessionConfigOption,
+        SessionConfigOptionCategory, SessionConfigSelect, SessionConfigBoolean,
+        SessionConfigSelectOptions, SessionConfigSelectOption, SessionConfigSelectGroup,
+        SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, ConfigOptionUpdate
+    }
+    session_delete {
+        DeleteSessionRequest, DeleteSessionResponse
+    }
+    session_list {
+        SessionListCursor, ListSessionsRequest, ListSessionsResponse, SessionInfo,
+        SessionInfoUpdate, ArchiveSessionRequest, ArchiveSessionResponse, UnarchiveSessionRequest,
+        UnarchiveSessionResponse, SessionArchiveFilter, SetSessionTitleRequest,
+        SetSessionTitleResponse
+    }
+    session_setup {
+        SessionId, AbsolutePath, NewSessionRequest, NewSessionResponse, ResumeSessionRequest,
+        ReplayFrom, ReplayFromStart, ResumeSessionResponse, CloseSessionRequest,
+        CloseSessionResponse, ForkSessionRequest, ForkSessionResponse, McpServer, McpServerHttp,
+        McpServerAcp, McpServerStdio, HttpHeader, EnvVariable
+    }
+    session_states {
+        StateUpdate, RunningStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate,
+        IdleStateUpdate, ErrorStopReason, Usage, BackgroundWork, BackgroundTerminal,
+        BackgroundToolCall, BackgroundSubagent
+    }
+    session_status {
+        SessionStatusRequest, SessionStatusResponse, SessionStatus
+    }
+    slash_commands {
+        AvailableCommandsUpdate, AvailableCommand, Command, AvailableCommandInput, TextCommandInput
+    }
+    subagents {
+        SubagentUpdate, SubagentSessionCapabilities, SessionCancelCapabilities, SessionMessage,
+        SessionMessageChunk
+    }
+    system_prompt {
+        SystemPrompt, SystemPromptMode
+    }
+    terminals {
+        TerminalId, TerminalUpdate, TerminalOutput, TerminalOutputChunk, TerminalExitStatus,
+        TerminalSize, TerminalCapabilities, TerminalCancelCapabilities, CancelTerminalRequest,
+        CancelTerminalResponse
+    }
+    tool_calls {
+        ToolCallId, ToolCallUpdate, ToolCallContentChunk, ToolCallCapabilities,
+        ToolCallCancelCapabilities, CancelToolCallRequest, CancelToolCallResponse, ToolKind,
+        ToolCallStatus, ToolCallContent, Content, Terminal, ToolCallLocation
+    }
+} };

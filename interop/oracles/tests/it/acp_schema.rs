@@ -1,0 +1,83 @@
+//! Our schema is the official one: the same definitions with the same members, names, variants and marks.
+use oracles::acp::canonical::{Definition, Definitions};
+use oracles::acp::versions;
+use std::collections::BTreeSet;
+
+/// Definitions of the official schema that no version has a type of ours for: the layer below has them.
+const BELOW: &[&str] = &["Error", "ErrorCode", "RequestId"];
+
+/// Definitions of version 2 that are no public types of the official module: one is private, one that of version 1.
+const NOT_OF_V2: &[&str] = &["ErrorData", "ProtocolVersion"];
+
+/// Where the two are meant to differ: a member, what it is officially, what it is with us, and why.
+const INTENDED: &[(&str, &str, &str, &str, &str)] = &[
+    ("MessageMcpRequest", "params", "object", "any", "what is of MCP is passed on as it came"),
+    ("MessageMcpNotification", "params", "object", "any", "what is of MCP is passed on as it came"),
+];
+
+#[test]
+fn both_have_the_same_definitions() {
+    for version in versions() {
+        let ours: BTreeSet<_> =
+            version.ours.keys().map(String::as_str).chain(BELOW.iter().copied()).collect();
+        let official: BTreeSet<_> = version.official.keys().map(String::as_str).collect();
+        let missing: Vec<_> = official.difference(&ours).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", version.name);
+        let mut compared: BTreeSet<_> = version.types.iter().map(|one| one.name).collect();
+        compared.extend(BELOW.iter().chain(NOT_OF_V2.iter().filter(|_| version.name == "v2")));
+        let missing: Vec<_> = official.difference(&compared).collect();
+        assert!(missing.is_empty(), "{}: not in the list of types: {missing:?}", version.name);
+        assert!(official.len() > 230, "{}: {}", version.name, official.len());
+    }
+}
+
+#[test]
+fn definitions_mean_the_same() {
+    let (mut differences, mut intended) = (Vec::new(), BTreeSet::new());
+    for version in versions() {
+        let named = |name: &str| version.official.contains_key(name);
+        let (official, ours) = (
+            Definitions { all: &version.official, named: &named },
+            Definitions { all: &version.ours, named: &named },
+        );
+        for name in version.official.keys().filter(|name| !BELOW.contains(&name.as_str())) {
+            let (official, mut ours) = (official.get(name), ours.get(name));
+            for row @ (_, member, theirs, own, _) in INTENDED.iter().filter(|row| row.0 == name) {
+                if replace(&mut ours, member, own, theirs) {
+                    intended.insert(row);
+                }
+            }
+            if official != ours {
+                differences.push(format!("{} {name}:\n{}", version.name, show(&official, &ours)));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+    assert_eq!(intended.len(), INTENDED.len(), "only these still differ: {intended:?}");
+}
+
+/// Makes a member official again; whether it was not.
+fn replace(ours: &mut Definition, name: &str, own: &str, theirs: &str) -> bool {
+    let Definition::Variants(variants) = ours else { return false };
+    let mut is_other = false;
+    *variants = std::mem::take(variants)
+        .into_iter()
+        .map(|mut variant| {
+            if let Some(member) = variant.get_mut(name).filter(|member| member.of == own) {
+                theirs.clone_into(&mut member.of);
+                is_other = true;
+            }
+            variant
+        })
+        .collect();
+    is_other
+}
+
+fn show(official: &Definition, ours: &Definition) -> String {
+    let (Definition::Variants(official), Definition::Variants(ours)) = (official, ours) else {
+        return format!("  official {official:?}\n  ours     {ours:?}");
+    };
+    let (theirs, own): (Vec<_>, Vec<_>) =
+        (official.difference(ours).collect(), ours.difference(official).collect());
+    format!("  only official {theirs:?}\n  only ours     {own:?}")
+}
