@@ -4,4 +4,5 @@ pub mod client_request;
 pub mod lifecycle;
 pub mod permission;
 pub mod prompt_turn;
+pub mod subagent;
 pub mod tool_call;

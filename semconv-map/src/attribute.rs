@@ -46,6 +46,8 @@ pub enum AttributeValue {
     F64(f64),
     /// A list of texts.
     StringArray(Vec<Cow<'static, str>>),
+    /// The JSON text of a structured value, in events only: log records take the value, events of spans the text.
+    Json(String),
 }
 
 impl From<&'static str> for AttributeValue {
@@ -118,6 +120,10 @@ pub(crate) struct Attributes(pub(crate) Vec<Attribute>);
 impl Attributes {
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<AttributeValue>) {
         self.0.push(Attribute::new(key, value));
+    }
+
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.0.extend(more.0);
     }
 
     pub(crate) fn set_some(&mut self, key: &'static str, value: Option<impl Into<AttributeValue>>) {

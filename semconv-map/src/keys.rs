@@ -52,6 +52,8 @@ keys! {
         GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
         /// What the tool gave back, with content capture only: a JSON string.
         GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
+        /// The prompt that an MCP server is asked for.
+        GEN_AI_PROMPT_NAME = "gen_ai.prompt.name";
     }
     "GenAI conventions, in development", "https://github.com/open-telemetry/semantic-conventions-genai" {
         /// Input tokens that went into the provider's cache, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only.
@@ -60,6 +62,16 @@ keys! {
         GEN_AI_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.usage.reasoning.output_tokens";
         /// What is in the tokens that a metric counts, in [`Profile::GENAI_DEV`](crate::Profile::GENAI_DEV) only: `unknown`.
         GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
+    }
+    "MCP attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/mcp.md" {
+        /// The method of an MCP request or notification.
+        MCP_METHOD_NAME = "mcp.method.name";
+        /// The version of MCP that both sides speak.
+        MCP_PROTOCOL_VERSION = "mcp.protocol.version";
+        /// The MCP session, where the transport has one.
+        MCP_SESSION_ID = "mcp.session.id";
+        /// The resource that is read or subscribed to, see [`Policy::paths`](crate::Policy::paths).
+        MCP_RESOURCE_URI = "mcp.resource.uri";
     }
     "error attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/error.md" {
         /// What kind of error ended the operation: a JSON-RPC code, or one of [`error_type`].
@@ -80,6 +92,8 @@ keys! {
         JSONRPC_REQUEST_ID = "jsonrpc.request.id";
         /// The version of JSON-RPC, always `2.0`.
         JSONRPC_PROTOCOL_VERSION = "jsonrpc.protocol.version";
+        /// Why the span of an MCP or JSON-RPC request ended without an answer, one of [`end`]; this crate's own.
+        JSONRPC_REQUEST_END = "jsonrpc.request.end";
     }
     "network attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/network.md" {
         /// How the two sides are connected, see [`Policy::network_transport`](crate::Policy::network_transport).
@@ -155,6 +169,16 @@ keys! {
         /// The session that `session/fork` made of another.
         ACP_SESSION_FORK_ID = "acp.session.fork.id";
     }
+    "ACP, subagents (unstable)", "https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate" {
+        /// The session that owns the subagent's.
+        ACP_SESSION_PARENT_ID = "acp.session.parent.id";
+        /// What the subagent is called, see [`Policy::titles`](crate::Policy::titles).
+        ACP_SUBAGENT_TITLE = "acp.subagent.title";
+    }
+    "Link", "https://opentelemetry.io/docs/specs/otel/trace/api/#link" {
+        /// On links of spans: why, one of [`link`].
+        ACP_LINK_REASON = "acp.link.reason";
+    }
     "ACP, session modes", "https://agentclientprotocol.com/protocol/v1/session-modes" {
         /// The mode that the session is in now.
         ACP_SESSION_MODE_ID = "acp.session.mode.id";
@@ -175,9 +199,35 @@ keys! {
     }
 }
 
+/// Values of [`ACP_LINK_REASON`].
+pub mod link {
+    keys! {
+        "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
+            /// The session was loaded or resumed; the link is to its last turn.
+            RESUME = "resume";
+            /// The session was forked from another; the link is to the last turn of that.
+            FORK = "fork";
+            /// A subagent works again; the link is to what it did before.
+            SUBAGENT = "subagent";
+        }
+    }
+}
+
 /// The names of events.
 pub mod event {
     keys! {
+        "inference operation details, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-events.md" {
+            /// The content of a turn, see [`content`](crate::content).
+            INFERENCE_DETAILS = "gen_ai.client.inference.operation.details";
+        }
+        "Event", "https://opentelemetry.io/docs/specs/otel/trace/api/#add-events" {
+            /// The content of another span, see [`content`](crate::content); this crate's own.
+            DETAILS = "acp.details";
+        }
+        "MCP, cancellation", "https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation" {
+            /// The sender of an MCP request told that it does not wait any more.
+            MCP_CANCELLED = "mcp.cancelled";
+        }
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation" {
             /// The client asked to cancel the turn.
             SESSION_CANCEL = "acp.session.cancel";
@@ -231,7 +281,7 @@ pub mod error_type {
 pub mod end {
     keys! {
         "ACP, prompt turn", "https://agentclientprotocol.com/protocol/v1/prompt-turn" {
-            /// The agent said that the tool call was cancelled.
+            /// The agent said that the tool call was cancelled; who sent an MCP request does not wait for its answer.
             CANCELLED = "cancelled";
             /// The turn ended, and the agent had not said what became of the tool call.
             TURN_END = "turn_end";

@@ -43,10 +43,12 @@
 //! | requests that the protocol does not define | `jsonrpc` | CLIENT, SERVER | [`acp::lifecycle`] |
 //! | `session/cancel`, `$/cancel_request` | event of the turn, of the request | | [`keys::event`] |
 //! | plan, mode, config options, notice, compaction | event of the turn | | [`keys::event`] |
+//! | `subagent_update` until the subagent is idle | `invoke_agent {agent name}`, below the turn | INTERNAL | [`acp::subagent`] |
+//! | `session/load`, `session/resume`, `session/fork` | a [link](span::Link) of the next turn to the last one before | | [`keys::link`] |
 //! | `usage_update`, `usage` of the answer | attributes of the turn | | [`acp::prompt_turn`] |
 //! | updates that `session/load` replays | a count on the span of `session/load` | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
 //! | any of these | values of [metrics](metric) | | [`metric`] |
-//! | text of messages and thoughts | the time of the first; with content capture, messages | | [`messages`] |
+//! | text of messages and thoughts | the time of the first; with content capture, messages | | [`content`], [`messages`] |
 //!
 //! Single values: [`finish_reason`](mod@finish_reason), [`tool_type`](mod@tool_type),
 //! [`tool_name`](acp::tool_call::tool_name). Names: [`keys`].
@@ -54,8 +56,9 @@
 //! # What is not recorded
 //!
 //! **Content**: prompts, answers, thoughts, titles, arguments, results, paths, commands, error messages. It is recorded
-//! only with [`Policy::record_content`], and then within the bounds of [`messages`]. Ids, modes, kinds, and the names of
-//! agents, models, methods and tools are no content.
+//! only where [`Policy::content`] says so, on spans or in events, within the bounds of [`messages`], and as
+//! [`Policy::redaction`] leaves it: see [`content`]. Ids, modes, kinds, and the names of agents, models, methods and tools
+//! are no content.
 //!
 //! **What does not fit**: see [`Limits`] and [`Counters`]. A span takes the room for its end when it starts, so what
 //! starts always ends.
@@ -87,6 +90,7 @@ extern crate alloc;
 
 pub mod acp;
 pub mod attribute;
+pub mod content;
 pub mod finish_reason;
 pub mod keys;
 pub mod messages;

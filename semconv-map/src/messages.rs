@@ -13,31 +13,68 @@
 //! | tool call | `tool_call` |
 //! | completed compaction | in development: `compaction` with the `id`, not the summary |
 //!
-//! Content that does not fit is cut so that the JSON stays valid: a text is shortened and its part marked
-//! `"truncated":true`; base64 data, of which a piece means nothing, becomes empty; parts beyond the bound are left out.
+//! Content that does not fit into the [`ContentLimits`] is cut so that the JSON stays valid: a text is shortened and its
+//! part marked `"truncated":true`; base64 data, of which a piece means nothing, becomes empty; parts beyond the bound are
+//! left out. A [`Redaction`](crate::content::Redaction) sees texts, data, URIs, names and titles; types, modalities, MIME
+//! types, ids and the names of tools stay.
 //!
 //! Spec: [input messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json),
 //! [output messages](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-output-messages.json)
 //! (v1.41.1)
 use crate::attribute::{clip, cut};
+use crate::content::ContentKind;
+use crate::policy::Policy;
 use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde_json::{Map, Value, json};
 
-/// Most bytes of content in one message, before JSON escapes.
+/// The default of [`ContentLimits::message_bytes`].
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
-/// Most bytes of content in one part of a message, before JSON escapes.
+/// The default of [`ContentLimits::part_bytes`].
 pub const MAX_PART_BYTES: usize = 16 * 1024;
-/// Most parts of a message.
+/// The default of [`ContentLimits::parts`].
 pub const MAX_PARTS: usize = 256;
-/// Most bytes of a tool's arguments or result; what is longer becomes an object with the start of its text.
+/// The default of [`ContentLimits::tool_bytes`].
 pub const MAX_TOOL_CONTENT_BYTES: usize = 16 * 1024;
 
+/// How much content is recorded at most, in bytes before JSON escapes.
+///
+/// ```
+/// use semconv_map::Policy;
+///
+/// let mut policy = Policy::default();
+/// policy.content_limits.part_bytes = 1024;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ContentLimits {
+    /// Of all texts and data in one message.
+    pub message_bytes: usize,
+    /// Of one part of a message.
+    pub part_bytes: usize,
+    /// How many parts a message has.
+    pub parts: usize,
+    /// Of a tool's arguments or result; what is longer becomes an object with the start of its text.
+    pub tool_bytes: usize,
+}
+
+impl Default for ContentLimits {
+    fn default() -> Self {
+        Self {
+            message_bytes: MAX_MESSAGE_BYTES,
+            part_bytes: MAX_PART_BYTES,
+            parts: MAX_PARTS,
+            tool_bytes: MAX_TOOL_CONTENT_BYTES,
+        }
+    }
+}
+
 /// A message that grows within the bounds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Message {
+    limits: ContentLimits,
     parts: Vec<Part>,
     bytes: usize,
 }
@@ -56,10 +93,39 @@ struct Stream {
     message_id: Option<String>,
 }
 
+impl Part {
+    fn redact(&mut self, policy: &Policy, texts: ContentKind) {
+        let is = |kind| self.members.get("type").is_some_and(|given| given == kind);
+        let content = if is("blob") {
+            ContentKind::Data
+        } else if is("reasoning") {
+            ContentKind::Thought
+        } else {
+            texts
+        };
+        // The name of a tool is none of a resource.
+        let name = if is("tool_call") { None } else { Some(ContentKind::Title) };
+        for (member, kind) in [
+            ("content", Some(content)),
+            ("uri", Some(ContentKind::Uri)),
+            ("name", name),
+            ("title", Some(ContentKind::Title)),
+        ] {
+            if let (Some(Value::String(text)), Some(kind)) = (self.members.get_mut(member), kind) {
+                *text = policy.redacted(kind, core::mem::take(text));
+            }
+        }
+    }
+}
+
 impl Message {
+    pub(crate) fn new(limits: ContentLimits) -> Self {
+        Self { limits, parts: Vec::new(), bytes: 0 }
+    }
+
     /// What the user sent.
-    pub(crate) fn of_blocks(blocks: &[ContentBlock]) -> Self {
-        let mut message = Self::default();
+    pub(crate) fn of_blocks(limits: ContentLimits, blocks: &[ContentBlock]) -> Self {
+        let mut message = Self::new(limits);
         for block in blocks {
             message.push_block(block);
         }
@@ -105,18 +171,25 @@ impl Message {
     }
 
     /// The messages attribute of what the user sent.
-    pub(crate) fn into_input(self) -> String {
-        json!([{ "role": "user", "parts": self.into_parts() }]).to_string()
-    }
-
-    /// The messages attribute of what the agent said.
-    pub(crate) fn into_output(self, finish_reason: &str) -> String {
-        json!([{ "role": "assistant", "parts": self.into_parts(), "finish_reason": finish_reason }])
+    pub(crate) fn into_input(self, policy: &Policy) -> String {
+        json!([{ "role": "user", "parts": self.into_parts(policy, ContentKind::Prompt) }])
             .to_string()
     }
 
-    fn into_parts(self) -> Vec<Value> {
-        self.parts.into_iter().map(|part| Value::Object(part.members)).collect()
+    /// The messages attribute of what the agent said.
+    pub(crate) fn into_output(self, policy: &Policy, finish_reason: &str) -> String {
+        let parts = self.into_parts(policy, ContentKind::Answer);
+        json!([{ "role": "assistant", "parts": parts, "finish_reason": finish_reason }]).to_string()
+    }
+
+    fn into_parts(self, policy: &Policy, texts: ContentKind) -> Vec<Value> {
+        let parts = self.parts.into_iter().map(|mut part| {
+            if policy.redaction.is_some() {
+                part.redact(policy, texts);
+            }
+            Value::Object(part.members)
+        });
+        parts.collect()
     }
 
     fn push_block(&mut self, block: &ContentBlock) {
@@ -178,9 +251,11 @@ impl Message {
             return;
         }
         let Some(Value::String(content)) = part.members.get_mut("content") else { return };
-        let room = MAX_PART_BYTES
+        let room = self
+            .limits
+            .part_bytes
             .saturating_sub(content.len())
-            .min(MAX_MESSAGE_BYTES.saturating_sub(self.bytes));
+            .min(self.limits.message_bytes.saturating_sub(self.bytes));
         let piece = cut(text, room);
         content.push_str(piece);
         self.bytes += piece.len();
@@ -196,8 +271,8 @@ impl Message {
         data: &str,
         uri: Option<&str>,
     ) {
-        let fits = data.len() <= MAX_PART_BYTES
-            && data.len() <= MAX_MESSAGE_BYTES.saturating_sub(self.bytes);
+        let fits = data.len() <= self.limits.part_bytes
+            && data.len() <= self.limits.message_bytes.saturating_sub(self.bytes);
         let mut part = match uri {
             Some(uri) if !fits && modality == "image" => uri_part(mime_type, uri),
             _ => {
@@ -219,7 +294,7 @@ impl Message {
 
     /// Adds a part, unless there are too many.
     fn push(&mut self, stream: Option<Stream>, members: Map<String, Value>) -> bool {
-        let fits = self.parts.len() < MAX_PARTS;
+        let fits = self.parts.len() < self.limits.parts;
         if fits {
             self.parts.push(Part { stream, members });
         }
@@ -227,12 +302,12 @@ impl Message {
     }
 }
 
-/// A tool's arguments or result as JSON text within [`MAX_TOOL_CONTENT_BYTES`].
-pub(crate) fn tool_content(json: &str) -> String {
-    if json.len() <= MAX_TOOL_CONTENT_BYTES {
+/// A tool's arguments or result as JSON text within [`ContentLimits::tool_bytes`].
+pub(crate) fn tool_content(limits: ContentLimits, json: &str) -> String {
+    if json.len() <= limits.tool_bytes {
         return json.into();
     }
-    let start = cut(json, MAX_TOOL_CONTENT_BYTES);
+    let start = cut(json, limits.tool_bytes);
     json!({ TRUNCATED: start, "bytes": json.len() }).to_string()
 }
 
@@ -243,7 +318,7 @@ fn uri_part(mime_type: Option<&str>, uri: &str) -> Map<String, Value> {
     let mut part = members([
         ("type", "uri".into()),
         ("modality", modality(mime_type).into()),
-        ("uri", cut(uri, MAX_PART_BYTES).into()),
+        ("uri", cut(uri, MAX_PATH_BYTES).into()),
     ]);
     insert_some(&mut part, "mime_type", mime_type);
     part
@@ -270,5 +345,5 @@ pub(crate) fn location(path: &str, line: Option<u32>) -> String {
     line.map_or_else(|| path.into(), |line| format!("{path}:{line}"))
 }
 
-/// Most bytes of a path.
+/// Most bytes of a path or a URI.
 pub(crate) const MAX_PATH_BYTES: usize = 4096;

@@ -1,5 +1,7 @@
 //! What the conventions leave open, and what belongs to whoever runs the observer.
+use crate::content::{Capture, Gate, Redaction};
 use crate::keys;
+use crate::messages::ContentLimits;
 use crate::metric::{self, Row};
 use alloc::borrow::Cow;
 use core::hash::{Hash, Hasher};
@@ -23,6 +25,8 @@ pub struct Profile {
     pub(crate) tool_content: ToolContent,
     /// Whether a message has a part for that the context was shortened.
     pub(crate) compaction_part: bool,
+    /// Whether a span of an agent within the agent has a provider.
+    pub(crate) subagent_provider: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
@@ -55,6 +59,7 @@ impl Profile {
         client_tools: ClientTools::ExecuteTool,
         tool_content: ToolContent::Any,
         compaction_part: false,
+        subagent_provider: true,
         metrics: metric::V1_39,
     };
 
@@ -68,6 +73,7 @@ impl Profile {
         client_tools: ClientTools::Protocol,
         tool_content: ToolContent::Any,
         compaction_part: false,
+        subagent_provider: true,
         metrics: metric::V1_41,
     };
 
@@ -84,6 +90,7 @@ impl Profile {
         client_tools: ClientTools::Protocol,
         tool_content: ToolContent::Object,
         compaction_part: true,
+        subagent_provider: false,
         metrics: metric::DEV,
     };
 
@@ -122,11 +129,13 @@ pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.1";
 /// What is recorded, and how it is read where the conventions leave it open.
 ///
 /// ```
+/// use semconv_map::content::{Capture, Gate};
 /// use semconv_map::{Policy, Profile};
 ///
 /// let mut policy = Policy::default();
-/// policy.record_content = true;
 /// policy.profile = Profile::V1_39;
+/// policy.content = Capture::Event;
+/// policy.paths = Gate::Never;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -143,8 +152,16 @@ pub struct Policy {
     pub usage: UsagePolicy,
     /// The value of `network.transport`, `pipe` for stdio; nothing leaves the attribute out.
     pub network_transport: Option<Cow<'static, str>>,
-    /// Whether prompts, answers, tool arguments and results, titles, paths, commands and error messages are recorded.
-    pub record_content: bool,
+    /// Where prompts, answers, tool arguments and results, commands and error messages are recorded.
+    pub content: Capture,
+    /// Whether titles of tools and subagents are recorded.
+    pub titles: Gate,
+    /// Whether paths of files and URIs of resources are recorded, other than within messages, arguments and results.
+    pub paths: Gate,
+    /// How much content is recorded at most.
+    pub content_limits: ContentLimits,
+    /// Sees content before it is recorded.
+    pub redaction: Option<Redaction>,
     /// Whether [metrics](crate::metric) are recorded.
     pub record_metrics: bool,
 }

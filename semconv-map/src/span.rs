@@ -48,6 +48,21 @@ pub struct SpanStart {
     pub attributes: Vec<Attribute>,
     /// What the client wants to be passed on with its request; none of it is in the attributes.
     pub baggage: Option<Baggage>,
+    /// What came before it, where that is no parent.
+    pub links: Vec<Link>,
+}
+
+/// A span that another has to do with, and does not belong to.
+///
+/// Spec: [Link](https://opentelemetry.io/docs/specs/otel/trace/api/#link)
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Link {
+    /// Which one. It started before, and most often has ended: an exporter remembers the contexts of turns for a while,
+    /// and leaves out a link to one that it does not know any more.
+    pub to: SpanHandle,
+    /// Why: [`acp.link.reason`](crate::keys::ACP_LINK_REASON).
+    pub attributes: Vec<Attribute>,
 }
 
 /// Where a span belongs.
@@ -72,7 +87,7 @@ pub enum SpanKind {
     Client,
     /// A request that the agent made of the client.
     Server,
-    /// Work without a request of its own.
+    /// Work without a request of its own: a tool call, a subagent.
     Internal,
 }
 

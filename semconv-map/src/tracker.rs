@@ -1,8 +1,6 @@
 //! The state machine: lines of both directions in, spans out.
 use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
-use crate::acp::prompt_turn::TurnEnd;
-use crate::acp::tool_call::ToolEnd;
 use crate::attribute::Attributes;
 use crate::keys::{self, end, error_type};
 use crate::metric;
@@ -12,15 +10,18 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, Kind, Peek, PeekCache, RequestId, peek_member, wire};
+use jsonrpc_core::{Kind, Peek, PeekCache, RequestId, peek_member, wire};
 use serde::de::DeserializeOwned;
 use session::Sessions;
 use spans::Spans;
 
+mod members;
 mod requests;
 mod session;
 mod spans;
 mod updates;
+
+pub(crate) use members::{Members, string};
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,7 +160,7 @@ impl CloseReason {
 #[derive(Debug)]
 pub struct Tracker {
     /// Most lines are tokens of a model.
-    peeks: PeekCache<3>,
+    peeks: PeekCache<{ members::PATHS.len() }>,
     policy: Policy,
     limits: Limits,
     counters: Counters,
@@ -183,7 +184,7 @@ struct OpenRequest {
 enum Work {
     Initialize,
     NewSession,
-    ForkSession,
+    ForkSession(String),
     LoadSession(String),
     SetConfigOption(String),
     EndSession(String),
@@ -199,7 +200,7 @@ impl Work {
         let work = match (direction, method) {
             (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
             (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
-            (Direction::ClientToAgent, "session/fork") => Some(Self::ForkSession),
+            (Direction::ClientToAgent, "session/fork") => session().map(Self::ForkSession),
             (Direction::ClientToAgent, "session/load" | "session/resume") => {
                 session().map(Self::LoadSession)
             }
@@ -225,7 +226,7 @@ impl Tracker {
     /// A tracker of one connection.
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
-            peeks: PeekCache::new(updates::MEMBERS),
+            peeks: PeekCache::new(members::PATHS),
             spans: Spans::new(limits, &policy),
             policy,
             limits,
@@ -250,12 +251,10 @@ impl Tracker {
             self.counters.invalid_lines += 1;
             return;
         };
+        let members = Members::new(members);
         match message.kind() {
-            Kind::Request => self.on_request(direction, &message),
-            Kind::Notification => {
-                let members = members.map(|member| member.ok().flatten());
-                self.on_notification(direction, &message, members);
-            }
+            Kind::Request => self.on_request(direction, &message, &members),
+            Kind::Notification => self.on_notification(direction, &message, &members),
             Kind::Response => self.on_response(direction.opposite(), &message),
         }
         self.measure_sessions();
@@ -265,20 +264,15 @@ impl Tracker {
     pub fn close(&mut self, now: Duration, reason: CloseReason) {
         self.now = self.now.max(now);
         for request in core::mem::take(&mut self.requests).into_values() {
-            if let Some(span) = request.span {
+            if let Some(span) = request.span
+                && !matches!(request.work, Work::Prompt(_))
+            {
                 let mut attributes = Attributes::default();
                 let status = reason.set(keys::ACP_REQUEST_END, &mut attributes);
                 self.spans.end(self.now, span, None, status, attributes);
             }
         }
-        let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
-        for session in self.sessions.iter_mut() {
-            while let Some(id) = session.turns.first().map(|turn| turn.id.clone()) {
-                session.end_turn(policy, spans, now, &id, TurnEnd::Closed(reason));
-            }
-            session.end_tools(policy, spans, now, ToolEnd::Closed(reason), |_| true);
-        }
-        self.sessions.clear();
+        self.sessions.close(&self.policy, &mut self.spans, self.now, reason);
         self.measure_sessions();
         self.peers = Peers::default();
     }
@@ -299,10 +293,7 @@ impl Tracker {
     /// The span of a request that is not answered: the parent of what its receiver does, see
     /// [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, sender: Direction, id: &RequestId) -> Option<SpanHandle> {
-        let request = self.requests.get(&(sender, id.clone()))?;
-        let Work::Prompt(session) = &request.work else { return request.span };
-        let mut turns = self.sessions.get(session)?.turns.iter();
-        turns.find(|turn| turn.id == *id).map(|turn| turn.span)
+        self.requests.get(&(sender, id.clone()))?.span
     }
 
     /// What was not recorded so far.
@@ -312,16 +303,11 @@ impl Tracker {
         Counters { dropped_spans, dropped_events, dropped_metrics, ..self.counters }
     }
 
-    fn on_notification(
-        &mut self,
-        sender: Direction,
-        message: &Peek<'_>,
-        members: [Option<&str>; 3],
-    ) {
+    fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
             Direction::AgentToClient if method == "session/update" => self.on_update(members),
-            Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(params),
+            Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(members),
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
             _ => {}
         }
@@ -339,5 +325,5 @@ impl Tracker {
 
 /// A member that is a string.
 fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    JsonStr::new(peek_member(object, name).ok()??)?.decode()
+    string(peek_member(object, name).ok()??)
 }

@@ -4,6 +4,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
 use semconv_map::Policy;
+use semconv_map::content::Capture;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -127,7 +128,9 @@ impl SpanOptions {
         let mut policy = Policy::default();
         policy.profile = self.profile.profile();
         self.policy.iter().for_each(|choice| choice.apply(&mut policy));
-        policy.record_content = self.record_content;
+        if self.record_content {
+            policy.content = Capture::Span;
+        }
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy
     }

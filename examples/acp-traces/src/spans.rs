@@ -5,7 +5,7 @@
 
 use crate::ids::Ids;
 use opentelemetry::trace::{
-    Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
+    Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -13,7 +13,7 @@ use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart}
 use semconv_map::trace_context::TraceContext;
 use semconv_map::{Attribute, AttributeValue, Record};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Puts starts, events and ends together to spans. The tracker bounds how many are open.
@@ -24,7 +24,12 @@ pub(crate) struct Spans {
     scope: InstrumentationScope,
     ids: Ids,
     open: HashMap<SpanHandle, SpanData>,
+    /// Spans that have ended and that others may link to, up to [`LINKABLE`].
+    ended: VecDeque<(SpanHandle, SpanContext)>,
 }
+
+/// How many spans that have ended are remembered for links.
+const LINKABLE: usize = 1024;
 
 impl Spans {
     /// `schema_url`: of the names in the records.
@@ -33,7 +38,7 @@ impl Spans {
             .with_version(env!("CARGO_PKG_VERSION"))
             .with_schema_url(schema_url)
             .build();
-        Self { scope, ids, open: HashMap::new() }
+        Self { scope, ids, open: HashMap::new(), ended: VecDeque::new() }
     }
 
     /// Takes the next record; gives the span that it ends.
@@ -74,7 +79,7 @@ impl Spans {
             attributes: attributes(start.attributes),
             dropped_attributes_count: 0,
             events: SpanEvents::default(),
-            links: SpanLinks::default(),
+            links: self.links(start.links),
             status: Status::Unset,
             instrumentation_scope: self.scope.clone(),
         };
@@ -87,6 +92,19 @@ impl Spans {
             Parent::Remote(context) => Some(remote(context)),
             _ => None,
         }
+    }
+
+    /// Links to spans that are known.
+    fn links(&self, links: Vec<span::Link>) -> SpanLinks {
+        let mut known = SpanLinks::default();
+        for link in links {
+            let open = self.open.get(&link.to).map(|span| &span.span_context);
+            let ended = self.ended.iter().find(|(span, _)| *span == link.to);
+            if let Some(context) = open.or(ended.map(|(_, context)| context)) {
+                known.links.push(Link::new(context.clone(), attributes(link.attributes), 0));
+            }
+        }
+        known
     }
 
     fn event(&mut self, event: SpanEvent) {
@@ -104,6 +122,13 @@ impl Spans {
             span.name = name;
         }
         span.attributes.extend(attributes(end.attributes));
+        // Only turns are linked to, and only they and subagents are agents at work.
+        if span.name.starts_with("invoke_agent") {
+            if self.ended.len() == LINKABLE {
+                self.ended.pop_front();
+            }
+            self.ended.push_back((end.span, span.span_context.clone()));
+        }
         Some(span)
     }
 }
@@ -147,6 +172,7 @@ fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
 fn value(value: AttributeValue) -> Value {
     match value {
         AttributeValue::String(text) => Value::String(string(text)),
+        AttributeValue::Json(text) => Value::from(text),
         AttributeValue::Bool(value) => Value::Bool(value),
         AttributeValue::I64(value) => Value::I64(value),
         AttributeValue::F64(value) => Value::F64(value),

@@ -7,13 +7,14 @@
 //! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id |
 //! | parent | the tool call of the session's turn if one runs, else the turn | the same |
 //!
-//! With content capture: `acp.fs.path`, `acp.terminal.command`. `terminal/wait_for_exit` ends with
-//! `process.exit.code`.
+//! `acp.fs.path` is behind the gate of paths, `acp.terminal.command` recorded with content.
+//! `terminal/wait_for_exit` ends with `process.exit.code`.
 //!
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system),
 //! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 use super::lifecycle::{self, Call, Peers};
 use crate::attribute::{Attributes, clip, cut};
+use crate::content::{ContentKind, Details, Gate};
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
 use crate::policy::{ClientTools, Policy};
@@ -35,19 +36,14 @@ pub(crate) fn start(
     policy: &Policy,
     peers: &Peers,
     call: Call<'_>,
-    params: &str,
 ) -> (Cow<'static, str>, SpanKind, Attributes) {
-    let (name, kind, mut attributes) = match policy.profile.client_tools {
+    match policy.profile.client_tools {
         ClientTools::Protocol => {
             let (name, attributes) = lifecycle::start(policy, peers, call);
             (name, lifecycle::span_kind(call.direction), attributes)
         }
         ClientTools::ExecuteTool => as_tool(policy, peers, call),
-    };
-    if policy.record_content {
-        set_content(&mut attributes, call.method, params);
     }
-    (name, kind, attributes)
 }
 
 fn as_tool(
@@ -64,15 +60,23 @@ fn as_tool(
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }
 
-fn set_content(attributes: &mut Attributes, method: &str, params: &str) {
-    if method.starts_with("fs/") {
-        let path = serde_json::from_str::<Path>(params).ok().map(|params| params.path);
-        attributes
-            .set_some(keys::ACP_FS_PATH, path.map(|path| String::from(cut(&path, MAX_PATH_BYTES))));
-    } else if method == "terminal/create" {
-        let request = serde_json::from_str::<CreateTerminalRequest>(params).ok();
-        attributes.set_some(keys::ACP_TERMINAL_COMMAND, request.map(|request| command(&request)));
+/// What such a request is about.
+pub(crate) fn details(policy: &Policy, method: &str, params: &str) -> Details {
+    let mut details = Details::default();
+    if method.starts_with("fs/") && policy.records(policy.paths) {
+        if let Ok(params) = serde_json::from_str::<Path>(params) {
+            let path = cut(&params.path, MAX_PATH_BYTES).into();
+            let path = policy.redacted(ContentKind::Path, path);
+            details.set(policy, policy.paths, keys::ACP_FS_PATH, path);
+        }
+    } else if method == "terminal/create"
+        && policy.records_content()
+        && let Ok(request) = serde_json::from_str::<CreateTerminalRequest>(params)
+    {
+        let command = policy.redacted(ContentKind::Command, command(&request));
+        details.set(policy, Gate::WithContent, keys::ACP_TERMINAL_COMMAND, command);
     }
+    details
 }
 
 /// What both file requests have.

@@ -20,6 +20,7 @@
 //!
 //! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::attribute::{Attributes, clip, cut};
+use crate::content::{ContentKind, Gate};
 use crate::keys;
 use crate::policy::{Policy, ProviderPolicy};
 use crate::span::{SpanKind, Status};
@@ -99,8 +100,11 @@ pub(crate) fn failure(policy: &Policy, error: &ErrorObject, attributes: &mut Att
     let code = error.code.0.to_string();
     attributes.set(keys::ERROR_TYPE, code.clone());
     attributes.set(keys::RPC_RESPONSE_STATUS_CODE, code);
-    let description =
-        policy.record_content.then(|| cut(&error.message, MAX_DESCRIPTION_BYTES).into());
+    let (on_span, _) = policy.places(Gate::WithContent);
+    let description = on_span.then(|| {
+        let message = cut(&error.message, MAX_DESCRIPTION_BYTES).into();
+        policy.redacted(ContentKind::ErrorMessage, message)
+    });
     Status::Error { description }
 }
 

@@ -15,7 +15,7 @@
 //! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart; in development thoughts are `gen_ai.usage.reasoning.output_tokens` as well |
 //! | `acp.usage.context.used`, `.size`, `acp.cost.amount`, `.currency`, `.turn_amount` | the last `usage_update` |
 //! | `acp.prompt.time_to_first_update` | seconds to the first message, thought, tool call or plan |
-//! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture |
+//! | `gen_ai.input.messages`, `gen_ai.output.messages` | with content capture, see [`content`](crate::content) |
 //!
 //! | end | status, `error.type` | finish reason |
 //! |---|---|---|
@@ -24,6 +24,9 @@
 //! | a JSON-RPC error | Error, the code | `error` |
 //! | the agent exits, the client closes | Error, `agent_exited`, `client_closed` | `error` |
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
+//!
+//! The span links to the last turn of the session that its session continues, where that was seen: `acp.link.reason` is
+//! `resume` after `session/load` and `session/resume`, `fork` after `session/fork`.
 //!
 //! Events on the span: `acp.session.cancel`, `acp.cancel_request`, `acp.plan`, `acp.mode`, `acp.config_options`,
 //! `acp.notice`, `acp.compaction`.
@@ -46,7 +49,8 @@
 //! Spec: [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md),
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Call, Peers};
-use crate::attribute::{Attributes, clip};
+use crate::attribute::{AttributeValue, Attributes, clip};
+use crate::content::Details;
 use crate::finish_reason::{self, finish_reason};
 use crate::keys;
 use crate::messages::Message;
@@ -61,7 +65,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{ErrorObject, RequestId, peek_member, wire};
+use jsonrpc_core::{ErrorObject, peek_member, wire};
 
 /// The name and the attributes of a turn's span.
 pub(crate) fn start(
@@ -69,7 +73,6 @@ pub(crate) fn start(
     peers: &Peers,
     call: Call<'_>,
     model: Option<&str>,
-    request: Option<&PromptRequest>,
 ) -> (Cow<'static, str>, Attributes) {
     let mut attributes = Attributes::default();
     peers.set_gen_ai(OPERATION, call.session, &mut attributes);
@@ -77,29 +80,47 @@ pub(crate) fn start(
     peers.set_turn(policy, &mut attributes);
     attributes.set_some(keys::GEN_AI_REQUEST_MODEL, model.map(clip));
     lifecycle::set_call(&mut attributes, policy, peers, call);
-    let input = request.map(|request| Message::of_blocks(&request.prompt).into_input());
-    attributes.set_some(keys::GEN_AI_INPUT_MESSAGES, input);
-    let name = peers.agent_name();
-    (name.map_or(OPERATION.into(), |name| format!("{OPERATION} {name}").into()), attributes)
+    (span_name(peers), attributes)
 }
 
-const OPERATION: &str = "invoke_agent";
+/// The span's name, of a turn and of a subagent.
+pub(super) fn span_name(peers: &Peers) -> Cow<'static, str> {
+    peers.agent_name().map_or(OPERATION.into(), |name| format!("{OPERATION} {name}").into())
+}
 
-/// A prompt that is not answered yet.
+/// The messages attribute of what the user sent.
+pub(crate) fn input(policy: &Policy, request: &PromptRequest) -> String {
+    Message::of_blocks(policy.content_limits, &request.prompt).into_input(policy)
+}
+
+pub(super) const OPERATION: &str = "invoke_agent";
+
+/// What an agent is at for a session: a prompt that is not answered yet, or a subagent's work.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
-    pub(crate) id: RequestId,
     pub(crate) span: SpanHandle,
-    /// Answered as version 2 does: it goes on until the session is idle.
-    pub(crate) is_accepted: bool,
+    pub(crate) kind: TurnKind,
     started: Duration,
     first_update: Option<Duration>,
     context: Option<(u64, u64)>,
     /// What the session had cost when the turn began, if that is known.
     cost_before: Option<Money>,
     cost: Option<Money>,
+    /// For the event at the end: the messages attribute of what the user sent.
+    pub(crate) input: Option<String>,
     /// With content capture.
     pub(crate) output: Option<Box<Message>>,
+}
+
+/// What ends a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TurnKind {
+    /// Its answer.
+    Prompt,
+    /// It was answered as version 2 does, and goes on until the session is idle.
+    Accepted,
+    /// No prompt began it; it goes on until the session is idle.
+    Subagent,
 }
 
 /// An amount in a currency; no currency for nothing at all.
@@ -182,21 +203,23 @@ pub(crate) enum TurnEnd<'a> {
     FailedUnreadable,
     /// The client used the id again.
     IdReused,
+    /// What it belongs to has ended.
+    ParentEnded,
     Closed(CloseReason),
 }
 
 impl Turn {
     pub(crate) fn new(
         policy: &Policy,
-        id: RequestId,
+        kind: TurnKind,
         span: SpanHandle,
         started: Duration,
         cost_before: Option<Money>,
     ) -> Self {
-        let output = policy.record_content.then(Box::default);
-        let (first_update, context, cost) = (None, None, None);
-        let is_accepted = false;
-        Self { id, span, is_accepted, started, first_update, context, cost_before, cost, output }
+        let message = || Box::new(Message::new(policy.content_limits));
+        let output = policy.records_content().then(message);
+        let (first_update, context, cost, input) = (None, None, None, None);
+        Self { span, kind, started, first_update, context, cost_before, cost, input, output }
     }
 
     /// The agent works on it.
@@ -211,13 +234,15 @@ impl Turn {
         }
     }
 
-    /// The status, and what was learnt. `before` are the counts of the session so far, and become those after.
+    /// The status, what was learnt, and the attributes of the event with content. `before` are the counts of the session
+    /// so far, and become those after.
     pub(crate) fn end(
         self,
         policy: &Policy,
+        session: &str,
         how: TurnEnd<'_>,
         before: &mut Tokens,
-    ) -> (Status, Attributes) {
+    ) -> (Status, Attributes, Attributes) {
         let mut attributes = Attributes::default();
         let (status, finish) = how.set(policy, &mut attributes);
         if let Some(finish) = &finish {
@@ -227,15 +252,23 @@ impl Turn {
             set_usage(policy, usage, before, &mut attributes);
         }
         self.set_session_usage(&mut attributes);
-        let waited =
-            self.first_update.map(|first| first.saturating_sub(self.started).as_secs_f64());
+        let waited = self.first_update.filter(|_| self.kind != TurnKind::Subagent);
+        let waited = waited.map(|first| first.saturating_sub(self.started).as_secs_f64());
         attributes.set_some(keys::ACP_PROMPT_TIME_TO_FIRST_UPDATE, waited);
-        let finish = finish.as_deref().unwrap_or(finish_reason::INCOMPLETE);
-        attributes.set_some(
-            keys::GEN_AI_OUTPUT_MESSAGES,
-            self.output.map(|output| output.into_output(finish)),
-        );
-        (status, attributes)
+        let Some(output) = self.output else { return (status, attributes, Attributes::default()) };
+        let mut details = Details::default();
+        let finish = finish.unwrap_or(finish_reason::INCOMPLETE.into());
+        let output = output.into_output(policy, &finish);
+        details.set_json(policy, keys::GEN_AI_OUTPUT_MESSAGES, output);
+        attributes.extend(details.span);
+        let mut event = details.event;
+        if !event.0.is_empty() {
+            event.set(keys::GEN_AI_OPERATION_NAME, OPERATION);
+            event.set(keys::GEN_AI_CONVERSATION_ID, clip(session));
+            event.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish]);
+            event.set_some(keys::GEN_AI_INPUT_MESSAGES, self.input.map(AttributeValue::Json));
+        }
+        (status, attributes, event)
     }
 
     fn set_session_usage(&self, attributes: &mut Attributes) {
@@ -268,6 +301,10 @@ impl TurnEnd<'_> {
             }
             Self::IdReused => {
                 attributes.set(keys::ACP_REQUEST_END, keys::end::ID_REUSED);
+                (Status::Unset, Some(finish_reason::INCOMPLETE.into()))
+            }
+            Self::ParentEnded => {
+                attributes.set(keys::ACP_REQUEST_END, keys::end::PARENT_END);
                 (Status::Unset, Some(finish_reason::INCOMPLETE.into()))
             }
             Self::Closed(reason) => {

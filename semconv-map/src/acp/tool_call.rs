@@ -13,27 +13,29 @@
 //! | `gen_ai.tool.name` | see [`tool_name`] |
 //! | `acp.tool.kind` | `kind`, as the agent said last |
 //! | `gen_ai.tool.type` | by policy, see [`tool_type`](crate::tool_type) |
-//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in development: what is no object becomes the member `value` of one); `acp.tool.title`; `acp.tool.locations` |
+//! | content capture | `gen_ai.tool.call.arguments` = `rawInput`; `gen_ai.tool.call.result` = `rawOutput`, else `content` (in development: what is no object becomes the member `value` of one) |
+//! | `acp.tool.title`, `acp.tool.locations` | behind the gates of titles and paths, see [`content`](crate::content) |
 //!
 //! Spec: [execute tool span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md#execute-tool-span),
 //! [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::lifecycle::Peers;
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
+use crate::content::{ContentKind, Details, redacted_list};
 use crate::keys;
 use crate::messages::{MAX_PATH_BYTES, location, tool_content};
 use crate::policy::{Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
-use crate::tracker::CloseReason;
+use crate::tracker::{CloseReason, Members, string};
 use acp_types::v1::tool_calls::{ToolCallLocation, ToolKind};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{self, Meta, Raw};
-use serde::Deserialize;
+use jsonrpc_core::peek_member;
+use jsonrpc_core::wire::{self, Meta};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// Most locations of a tool call that are recorded.
@@ -57,24 +59,21 @@ pub const MAX_LOCATIONS: usize = 32;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn tool_name(name: Option<&str>, meta: Option<&Meta>, kind: Option<&ToolKind>) -> String {
-    given_name(name, meta).unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
+    given_name(name, meta.map(Meta::as_str))
+        .unwrap_or_else(|| clip(kind.map_or("other", ToolKind::as_str)))
 }
 
-fn given_name(name: Option<&str>, meta: Option<&Meta>) -> Option<String> {
+fn given_name(name: Option<&str>, meta: Option<&str>) -> Option<String> {
     let name = name.filter(|name| !name.is_empty()).map(clip);
     name.or_else(|| meta.and_then(meta_name)).filter(|name| !name.is_empty())
 }
 
-fn meta_name(meta: &Meta) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct ClaudeCode {
-        tool_name: String,
-    }
-    let claude_code = || meta.get("claudeCode")?.decode::<ClaudeCode>().ok();
-    let text = |key| meta.get(key)?.decode::<String>().ok();
-    let name = claude_code().map(|claude_code| claude_code.tool_name);
-    name.or_else(|| text("toolName")).or_else(|| text("tool_name")).as_deref().map(clip)
+fn meta_name(meta: &str) -> Option<String> {
+    let member = |object, name| peek_member(object, name).ok().flatten();
+    let text = |name| member(meta, name).and_then(string);
+    let claude_code = || string(member(member(meta, "claudeCode")?, "toolName")?);
+    let name = claude_code().or_else(|| text("toolName")).or_else(|| text("tool_name"));
+    name.as_deref().map(clip)
 }
 
 /// What one message says of a tool call, borrowed from it: what only content capture needs is not read without.
@@ -103,8 +102,36 @@ pub(crate) struct Report<'a> {
     raw_input: Option<&'a RawValue>,
     #[serde(borrow)]
     raw_output: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta", default, deserialize_with = "json_text")]
+    meta: Option<&'a str>,
+}
+
+fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
+    Ok(Option::<&RawValue>::deserialize(deserializer)?.map(RawValue::get))
+}
+
+impl<'a> Report<'a> {
+    /// What the members say that were found in an update; nothing if one is not what it should be. It is all that is needed
+    /// without content.
+    pub(crate) fn of_members(members: &Members<'a>) -> Option<Self> {
+        let text = |member: Option<&'a str>| match member {
+            None | Some("null") => Some(None),
+            Some(member) => string(member).map(Some),
+        };
+        Some(Self {
+            id: string(members.tool_call_id?)?,
+            update: text(members.session_update)?,
+            name: text(members.name)?,
+            title: None,
+            kind: text(members.kind)?,
+            status: text(members.status)?,
+            content: None,
+            locations: None,
+            raw_input: None,
+            raw_output: None,
+            meta: members.update_meta,
+        })
+    }
 }
 
 impl Report<'_> {
@@ -124,9 +151,7 @@ impl Report<'_> {
     }
 
     fn given_name(&self) -> Option<String> {
-        let meta = || self.meta.map(|meta| Meta::from(Raw::from(meta)));
-        let name = self.name.as_deref();
-        given_name(name, None).or_else(|| given_name(None, meta().as_ref()))
+        given_name(self.name.as_deref(), self.meta)
     }
 
     fn kind(&self) -> Option<ToolKind> {
@@ -179,8 +204,8 @@ fn span_name(tool: &str) -> Cow<'static, str> {
 #[derive(Clone, Debug)]
 pub(crate) struct OpenToolCall {
     pub(crate) span: SpanHandle,
-    /// The prompt that it belongs to.
-    pub(crate) turn: Option<RequestId>,
+    /// The turn that it belongs to.
+    pub(crate) turn: Option<SpanHandle>,
     /// The agent asked the client for files or terminals while it was the only one that ran.
     pub(crate) is_by_client: bool,
     started: Started,
@@ -189,11 +214,11 @@ pub(crate) struct OpenToolCall {
     content: Option<Box<Content>>,
 }
 
-/// What is only recorded with content capture.
+/// What is only recorded with content capture, or behind a gate.
 #[derive(Clone, Debug, Default)]
-struct Content {
+pub(crate) struct Content {
     title: Option<String>,
-    locations: Option<Vec<Cow<'static, str>>>,
+    locations: Option<Vec<String>>,
     arguments: Option<String>,
     result: Option<String>,
     produced: Option<String>,
@@ -213,16 +238,16 @@ impl OpenToolCall {
     pub(crate) fn new(
         policy: &Policy,
         span: SpanHandle,
-        turn: Option<RequestId>,
+        turn: Option<SpanHandle>,
         started: Started,
     ) -> Self {
-        let content = policy.record_content.then(Box::default);
+        let content = Content::is_wanted(policy).then(Box::default);
         let is_by_client = false;
         Self { span, turn, is_by_client, started, name: None, kind: None, content }
     }
 
     /// Keeps what is new.
-    pub(crate) fn update(&mut self, report: &Report<'_>) {
+    pub(crate) fn update(&mut self, policy: &Policy, report: &Report<'_>) {
         if !self.started.named && self.name.is_none() {
             self.name = report.given_name();
         }
@@ -230,16 +255,17 @@ impl OpenToolCall {
             self.kind = Some(kind);
         }
         if let Some(content) = &mut self.content {
-            content.update(report);
+            content.update(policy, report);
         }
     }
 
-    /// The name if it is another one than at the start, the status, and what was learnt.
+    /// The name if it is another one than at the start, the status, what was learnt, and the attributes of the event with
+    /// content.
     pub(crate) fn end(
         self,
         policy: &Policy,
         how: ToolEnd,
-    ) -> (Option<Cow<'static, str>>, Status, Attributes) {
+    ) -> (Option<Cow<'static, str>>, Status, Attributes, Attributes) {
         let mut attributes = Attributes::default();
         let mut renamed = None;
         if !self.started.named {
@@ -251,20 +277,28 @@ impl OpenToolCall {
         let tool_type = tool_type(kind, self.is_by_client, policy.tool_type);
         attributes.set_some(keys::GEN_AI_TOOL_TYPE, tool_type);
         attributes.set_some(keys::ACP_TOOL_KIND, self.kind.map(|kind| clip(kind.as_str())));
-        if let Some(content) = self.content {
-            content.set(policy.profile.tool_content, &mut attributes);
-        }
-        (renamed, how.set(&mut attributes), attributes)
+        let details = self.content.map(|content| content.details(policy)).unwrap_or_default();
+        attributes.extend(details.span);
+        (renamed, how.set(&mut attributes), attributes, details.event)
     }
 }
 
 impl Content {
-    fn update(&mut self, report: &Report<'_>) {
-        if let Some(title) = &report.title {
+    /// Whether any of it is recorded.
+    pub(crate) fn is_wanted(policy: &Policy) -> bool {
+        policy.records_content() || policy.records(policy.titles) || policy.records(policy.paths)
+    }
+
+    fn update(&mut self, policy: &Policy, report: &Report<'_>) {
+        if let Some(title) = report.title.as_ref().filter(|_| policy.records(policy.titles)) {
             self.title = Some(cut(title, MAX_TITLE_BYTES).into());
         }
-        if let Some(locations) = report.locations.and_then(|json| places(json.get())) {
+        let locations = report.locations.filter(|_| policy.records(policy.paths));
+        if let Some(locations) = locations.and_then(|json| places(json.get())) {
             self.locations = Some(locations);
+        }
+        if !policy.records_content() {
+            return;
         }
         for (field, json) in [
             (&mut self.arguments, report.raw_input),
@@ -272,28 +306,52 @@ impl Content {
             (&mut self.produced, report.content.filter(|content| content.get() != "[]")),
         ] {
             if let Some(json) = json {
-                *field = Some(tool_content(json.get()));
+                *field = Some(tool_content(policy.content_limits, json.get()));
             }
         }
     }
 
-    fn set(self, shape: ToolContent, attributes: &mut Attributes) {
-        let shaped = |json: String| match shape {
-            ToolContent::Object if !json.starts_with('{') => format!("{{\"value\":{json}}}"),
-            _ => json,
-        };
-        attributes.set_some(keys::ACP_TOOL_TITLE, self.title);
-        attributes.set_some(keys::ACP_TOOL_LOCATIONS, self.locations);
-        attributes.set_some(keys::GEN_AI_TOOL_CALL_ARGUMENTS, self.arguments.map(shaped));
+    fn details(self, policy: &Policy) -> Details {
+        let mut details = Details::default();
+        if let Some(title) = self.title {
+            let title = policy.redacted(ContentKind::Title, title);
+            details.set(policy, policy.titles, keys::ACP_TOOL_TITLE, title);
+        }
+        if let Some(locations) = self.locations {
+            let locations = redacted_list(policy, ContentKind::Path, locations.into_iter());
+            details.set(policy, policy.paths, keys::ACP_TOOL_LOCATIONS, locations);
+        }
         let result = self.result.or(self.produced);
-        attributes.set_some(keys::GEN_AI_TOOL_CALL_RESULT, result.map(shaped));
+        set_tool_content(policy, &mut details, self.arguments, result);
+        details
     }
 }
 
-fn places(json: &str) -> Option<Vec<Cow<'static, str>>> {
+/// Records what a tool was given, and gave back.
+pub(crate) fn set_tool_content(
+    policy: &Policy,
+    details: &mut Details,
+    arguments: Option<String>,
+    result: Option<String>,
+) {
+    for (key, kind, json) in [
+        (keys::GEN_AI_TOOL_CALL_ARGUMENTS, ContentKind::ToolArguments, arguments),
+        (keys::GEN_AI_TOOL_CALL_RESULT, ContentKind::ToolResult, result),
+    ] {
+        let Some(json) = json else { continue };
+        let json = policy.redacted_json(kind, json);
+        let json = match policy.profile.tool_content {
+            ToolContent::Object if !json.starts_with('{') => format!("{{\"value\":{json}}}"),
+            _ => json,
+        };
+        details.set_json(policy, key, json);
+    }
+}
+
+fn places(json: &str) -> Option<Vec<String>> {
     let locations: Vec<ToolCallLocation> = wire::decode(json).ok()?;
     let places = locations.iter().take(MAX_LOCATIONS);
-    Some(places.map(|place| location(&place.path, place.line).into()).collect())
+    Some(places.map(|place| location(&place.path, place.line)).collect())
 }
 
 /// Most bytes of a title.

@@ -7,7 +7,8 @@ use super::{
     GEN_AI_CLIENT_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS, GEN_AI_CLIENT_OPERATION_DURATION,
     GEN_AI_CLIENT_OPERATION_TIME_TO_FIRST_CHUNK, GEN_AI_CLIENT_TOKEN_USAGE,
     GEN_AI_EXECUTE_TOOL_DURATION, GEN_AI_INVOKE_AGENT_DURATION, GEN_AI_INVOKE_AGENT_TOOL_CALLS,
-    Metric, MetricValue, RPC_CLIENT_CALL_DURATION, RPC_SERVER_CALL_DURATION, keys,
+    MCP_CLIENT_OPERATION_DURATION, MCP_SERVER_OPERATION_DURATION, Metric, MetricValue,
+    RPC_CLIENT_CALL_DURATION, RPC_SERVER_CALL_DURATION, keys,
 };
 use crate::attribute::{Attribute, AttributeValue};
 use crate::span::SpanKind;
@@ -29,6 +30,9 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Turn,
+    Subagent,
+    McpClient,
+    McpServer,
     ToolCall,
     ClientCall,
     ServerCall,
@@ -75,6 +79,17 @@ const TOOL: &[&str] =
 const CALL: &[&str] =
     &[keys::RPC_SYSTEM_NAME, keys::RPC_METHOD, keys::RPC_RESPONSE_STATUS_CODE, keys::ERROR_TYPE];
 
+const MCP: &[&str] = &[
+    keys::MCP_METHOD_NAME,
+    keys::MCP_PROTOCOL_VERSION,
+    keys::GEN_AI_OPERATION_NAME,
+    keys::GEN_AI_TOOL_NAME,
+    keys::GEN_AI_PROMPT_NAME,
+    keys::NETWORK_TRANSPORT,
+    keys::RPC_RESPONSE_STATUS_CODE,
+    keys::ERROR_TYPE,
+];
+
 const FIRST_UPDATE: Value = Value::Attribute(keys::ACP_PROMPT_TIME_TO_FIRST_UPDATE);
 const DURATION: Row =
     row(&GEN_AI_CLIENT_OPERATION_DURATION, Operation::Turn, Value::Duration, TURN);
@@ -95,6 +110,8 @@ const OUTPUT: Row = tokens(
 const ACP: &[Row] = &[
     row(&RPC_CLIENT_CALL_DURATION, Operation::ClientCall, Value::Duration, CALL),
     row(&RPC_SERVER_CALL_DURATION, Operation::ServerCall, Value::Duration, CALL),
+    row(&MCP_CLIENT_OPERATION_DURATION, Operation::McpClient, Value::Duration, MCP),
+    row(&MCP_SERVER_OPERATION_DURATION, Operation::McpServer, Value::Duration, MCP),
     row(&ACP_PROMPT_DURATION, Operation::Turn, Value::Duration, AGENT),
     row(
         &ACP_PROMPT_TIME_TO_FIRST_UPDATE,
@@ -135,6 +152,13 @@ pub(crate) const DEV: [&[Row]; 2] = [
         row(
             &GEN_AI_INVOKE_AGENT_TOOL_CALLS,
             Operation::Turn,
+            Value::ToolCalls,
+            &[keys::GEN_AI_AGENT_NAME],
+        ),
+        row(&GEN_AI_INVOKE_AGENT_DURATION, Operation::Subagent, Value::Duration, AGENT),
+        row(
+            &GEN_AI_INVOKE_AGENT_TOOL_CALLS,
+            Operation::Subagent,
             Value::ToolCalls,
             &[keys::GEN_AI_AGENT_NAME],
         ),
@@ -187,7 +211,10 @@ impl Measured {
             _ => None,
         });
         let of = match (operation, kind) {
-            (Some("invoke_agent"), _) => Operation::Turn,
+            (_, SpanKind::Client) if has(keys::MCP_METHOD_NAME) => Operation::McpClient,
+            _ if has(keys::MCP_METHOD_NAME) => Operation::McpServer,
+            (Some("invoke_agent"), SpanKind::Client) => Operation::Turn,
+            (Some("invoke_agent"), _) => Operation::Subagent,
             // A request that a profile calls a tool belongs to a tool call, which has the metric.
             (Some(_), _) if has(keys::ACP_METHOD_NAME) => return None,
             (Some(_), _) => Operation::ToolCall,

@@ -1,12 +1,14 @@
 //! Requests and their answers.
-use super::{OpenRequest, Tracker, Work, member};
+use super::spans::NewSpan;
+use super::{Members, OpenRequest, Tracker, Work, member, string};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
 use crate::acp::permission::Options;
-use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd};
+use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip};
-use crate::keys::{self, event};
+use crate::content::{Details, Gate};
+use crate::keys::{self, event, link};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::{Baggage, TraceContext};
 use crate::tracker::Direction;
@@ -18,7 +20,12 @@ use core::time::Duration;
 use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
 
 impl Tracker {
-    pub(super) fn on_request(&mut self, sender: Direction, message: &Peek<'_>) {
+    pub(super) fn on_request(
+        &mut self,
+        sender: Direction,
+        message: &Peek<'_>,
+        members: &Members<'_>,
+    ) {
         let (Some(id), Some(method)) =
             (message.request_id(), message.method().and_then(|method| method.decode()))
         else {
@@ -31,15 +38,17 @@ impl Tracker {
             return;
         }
         let params = message.params().unwrap_or("{}");
-        let session = member(params, "sessionId");
+        let session = members.session.and_then(string);
         let call =
             Call { direction: sender, id: &id, method: &method, session: session.as_deref() };
         let request = match (sender, &*method) {
-            (Direction::ClientToAgent, "session/prompt") => self.start_turn(call, params),
+            (Direction::ClientToAgent, "session/prompt") => {
+                self.start_turn(call, members.meta, params)
+            }
             (Direction::AgentToClient, "session/request_permission") => {
                 self.start_permission(call, params)
             }
-            _ => self.start_request(call, params),
+            _ => self.start_request(call, members.meta, params),
         };
         self.requests.insert((sender, id), request);
     }
@@ -56,16 +65,14 @@ impl Tracker {
             (None, result) => Ok(result.unwrap_or("null")),
         };
         match request.work {
-            Work::Prompt(session) => {
-                self.end_turn(&session, &id.unwrap_or(RequestId::NULL), outcome);
-            }
+            Work::Prompt(session) => self.end_turn(&session, request.span, outcome),
             work => self.end_request(request.span, work, outcome),
         }
     }
 
-    fn start_turn(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
+    fn start_turn(&mut self, call: Call<'_>, meta: Option<&str>, params: &str) -> OpenRequest {
         let content =
-            self.policy.record_content.then(|| self.decode::<PromptRequest>(params)).flatten();
+            self.policy.records_content().then(|| self.decode::<PromptRequest>(params)).flatten();
         let key = call.session.unwrap_or_default();
         let dropped = OpenRequest { span: None, work: Work::Other };
         let Some(session) = self.sessions.get_or_insert(key) else {
@@ -73,16 +80,19 @@ impl Tracker {
             return dropped;
         };
         let (policy, model) = (&self.policy, session.model.as_deref());
-        let (name, attributes) =
-            prompt_turn::start(policy, &self.peers, call, model, content.as_ref());
+        let (name, mut attributes) = prompt_turn::start(policy, &self.peers, call, model);
+        let input = content.map(|content| prompt_turn::input(policy, &content));
+        let (on_span, in_event) = policy.places(Gate::WithContent);
+        attributes.set_some(keys::GEN_AI_INPUT_MESSAGES, input.clone().filter(|_| on_span));
         let kind = lifecycle::span_kind(call.direction);
-        let (parent, baggage) = remote(params);
-        let Some(span) = self.spans.start(self.now, parent, kind, name, attributes, baggage) else {
-            return dropped;
-        };
-        let turn = Turn::new(policy, call.id.clone(), span, self.now, session.cost.clone());
+        let (parent, baggage) = remote(meta);
+        let mut new = NewSpan::new(parent, kind, name, attributes);
+        (new.baggage, new.links) = (baggage, session.take_links());
+        let Some(span) = self.spans.start(self.now, new) else { return dropped };
+        let mut turn = Turn::new(policy, TurnKind::Prompt, span, self.now, session.cost.clone());
+        turn.input = input.filter(|_| in_event);
         session.turns.push(turn);
-        OpenRequest { span: None, work: Work::Prompt(clip(key)) }
+        OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
     }
 
     fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
@@ -91,7 +101,13 @@ impl Tracker {
         let subject = || member(member(params, "subject")?, "toolCall");
         let tool_call = member(params, "toolCall").or_else(subject);
         let tool = match (call.session, tool_call) {
-            (Some(session), Some(tool_call)) => self.on_tool_call(session, tool_call),
+            (Some(session), Some(tool_call)) => match serde_json::from_str(tool_call) {
+                Ok(report) => self.on_tool_call(session, &report),
+                Err(_) => {
+                    self.counters.undecodable += 1;
+                    None
+                }
+            },
             _ => None,
         };
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
@@ -99,12 +115,17 @@ impl Tracker {
             self.decode::<Vec<PermissionOption>>(member(params, "options").unwrap_or_default());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
-        let span = self.spans.start(self.now, parent, kind, name, attributes, None);
+        let span = self.spans.start(self.now, NewSpan::new(parent, kind, name, attributes));
         let options = Options::of(&options.unwrap_or_default());
         OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
     }
 
-    fn start_request(&mut self, mut call: Call<'_>, params: &str) -> OpenRequest {
+    fn start_request(
+        &mut self,
+        mut call: Call<'_>,
+        meta: Option<&str>,
+        params: &str,
+    ) -> OpenRequest {
         let work = Work::of(call.direction, call.method, call.session);
         match &work {
             Work::Initialize => self.peers.on_initialize(params),
@@ -118,19 +139,27 @@ impl Tracker {
             _ => {}
         }
         let (parent, baggage) = match call.direction {
-            Direction::ClientToAgent => remote(params),
+            Direction::ClientToAgent => remote(meta),
             Direction::AgentToClient => (self.agent_parent(call.session), None),
         };
         let is_client_tool = call.direction == Direction::AgentToClient
             && client_request::is_client_tool(call.method);
-        let (name, kind, attributes) = if is_client_tool {
+        let mut details = Details::default();
+        let (name, kind, mut attributes) = if is_client_tool {
             self.note_client_tool(call.session);
-            client_request::start(&self.policy, &self.peers, call, params)
+            details = client_request::details(&self.policy, call.method, params);
+            client_request::start(&self.policy, &self.peers, call)
         } else {
             let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
-        let span = self.spans.start(self.now, parent, kind, name, attributes, baggage);
+        attributes.extend(details.span);
+        let mut new = NewSpan::new(parent, kind, name, attributes);
+        new.baggage = baggage;
+        let span = self.spans.start(self.now, new);
+        if let Some(span) = span {
+            self.spans.details(self.now, span, event::DETAILS, details.event);
+        }
         OpenRequest { span, work }
     }
 
@@ -163,17 +192,18 @@ impl Tracker {
     fn end_turn(
         &mut self,
         session: &str,
-        id: &RequestId,
+        span: Option<SpanHandle>,
         outcome: Result<&str, Option<ErrorObject>>,
     ) {
+        let Some(span) = span else { return };
         if let Ok(result) = outcome
             && self.peers.is_v2()
             && member(result, "stopReason").is_none()
         {
             let session = self.sessions.get_mut(session);
             let mut turns = session.into_iter().flat_map(|session| &mut session.turns);
-            if let Some(turn) = turns.find(|turn| turn.id == *id) {
-                turn.is_accepted = true;
+            if let Some(turn) = turns.find(|turn| turn.span == span) {
+                turn.kind = TurnKind::Accepted;
             }
             return;
         }
@@ -187,9 +217,7 @@ impl Tracker {
             (Ok(_), Some(answer)) => TurnEnd::Answered(answer),
             (Ok(_), None) => TurnEnd::Unreadable,
         };
-        if let Some(session) = self.sessions.get_mut(session) {
-            session.end_turn(&self.policy, &mut self.spans, self.now, id, how);
-        }
+        self.sessions.end_turn(&self.policy, &mut self.spans, self.now, session, span, how);
     }
 
     fn end_request(
@@ -229,9 +257,12 @@ impl Tracker {
                 self.peers.set_protocol_version(attributes);
             }
             Work::NewSession => self.on_new_session(result, attributes),
-            Work::ForkSession => self.on_fork(result, attributes),
+            Work::ForkSession(origin) => self.on_fork(&origin, result, attributes),
             Work::LoadSession(id) => {
                 self.on_options(&id, result);
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.continue_from(session.last_turn, link::RESUME);
+                }
                 self.sessions.set_active(&id, true);
             }
             Work::SetConfigOption(id) => self.on_options(&id, result),
@@ -262,13 +293,17 @@ impl Tracker {
     }
 
     /// A session begins with what another had; the span belongs to that one.
-    fn on_fork(&mut self, result: &str, attributes: &mut Attributes) {
+    fn on_fork(&mut self, origin: &str, result: &str, attributes: &mut Attributes) {
         let Some(id) = member(result, "sessionId") else {
             self.counters.undecodable += 1;
             return;
         };
         attributes.set(keys::ACP_SESSION_FORK_ID, clip(&id));
         self.on_options(&id, result);
+        let last_turn = self.sessions.get(origin).and_then(|origin| origin.last_turn);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.continue_from(last_turn, link::FORK);
+        }
         self.sessions.set_active(&id, true);
     }
 
@@ -303,8 +338,8 @@ impl Tracker {
         }
     }
 
-    pub(super) fn on_cancel(&mut self, params: &str) {
-        let session = member(params, "sessionId");
+    pub(super) fn on_cancel(&mut self, members: &Members<'_>) {
+        let session = members.session.and_then(string);
         let session = session.and_then(|session| self.sessions.get(&session));
         for turn in session.into_iter().flat_map(|session| &session.turns) {
             self.spans.event(self.now, turn.span, event::SESSION_CANCEL, Attributes::default());
@@ -322,10 +357,9 @@ impl Tracker {
     /// The sender uses an id again: nobody will know which of the two an answer is for, so it is for the new one.
     fn end_reused(&mut self, sender: Direction, id: &RequestId) {
         let Some(request) = self.requests.remove(&(sender, id.clone())) else { return };
-        if let Work::Prompt(session) = &request.work {
-            if let Some(session) = self.sessions.get_mut(session) {
-                session.end_turn(&self.policy, &mut self.spans, self.now, id, TurnEnd::IdReused);
-            }
+        if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
+            let (policy, spans, how) = (&self.policy, &mut self.spans, TurnEnd::IdReused);
+            self.sessions.end_turn(policy, spans, self.now, session, span, how);
         } else {
             if let Work::LoadSession(session) = &request.work
                 && let Some(session) = self.sessions.get_mut(session)
@@ -353,9 +387,8 @@ impl Tracker {
     }
 }
 
-/// What a request of the client says of where it comes from.
-fn remote(params: &str) -> (Parent, Option<Baggage>) {
-    let meta = peek_member(params, "_meta").ok().flatten();
+/// What the `_meta` of a request says of where it comes from.
+pub(super) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
     let parent = meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote);
     (parent, meta.and_then(Baggage::from_meta))
 }

@@ -1,15 +1,18 @@
 //! What is known of one session.
+use super::CloseReason;
 use super::spans::Spans;
-use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd};
+use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::{OpenToolCall, ToolEnd};
-use crate::attribute::{MAX_NAME_BYTES, clip, cut};
+use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
+use crate::keys::{self, event};
 use crate::policy::Policy;
+use crate::span::{Link, SpanHandle};
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, RequestId, peek_member};
+use jsonrpc_core::{JsonStr, peek_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -18,11 +21,17 @@ const ENDED_TOOL_CALLS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The prompts that are not answered, in the order they came.
+    /// What the agent is at, in the order it came.
     pub(super) turns: Vec<Turn>,
+    /// The turn that ended last.
+    pub(super) last_turn: Option<SpanHandle>,
+    /// What the next turn continues, and why.
+    continues: Option<(SpanHandle, &'static str)>,
+    /// Whether another session was said to own it.
+    pub(super) is_subagent: bool,
     pub(super) tools: BTreeMap<String, OpenToolCall>,
     /// With the turn in which they ended.
-    ended_tools: VecDeque<(Option<RequestId>, String)>,
+    ended_tools: VecDeque<(Option<SpanHandle>, String)>,
     pub(super) model: Option<String>,
     pub(super) tokens: Tokens,
     /// What the session has cost, if that is known.
@@ -53,7 +62,7 @@ impl Session {
     /// Some agents count their calls anew in each turn: one that is announced in a later turn than it ended in is
     /// another, and begins.
     pub(super) fn has_ended(&mut self, tool_call: &str, announced: bool) -> bool {
-        let turn = self.turns.first().map(|turn| turn.id.clone());
+        let turn = self.turns.first().map(|turn| turn.span);
         let Some(at) = self.ended_tools.iter().position(|(_, ended)| ended == tool_call) else {
             return false;
         };
@@ -71,10 +80,24 @@ impl Session {
         self.turns.first_mut()
     }
 
+    /// The next turn goes on with another.
+    pub(super) fn continue_from(&mut self, turn: Option<SpanHandle>, reason: &'static str) {
+        self.continues = turn.map(|turn| (turn, reason));
+    }
+
+    /// The links of a turn that starts.
+    pub(super) fn take_links(&mut self) -> Vec<Link> {
+        let link = self.continues.take().map(|(to, reason)| {
+            let attributes = Vec::from([Attribute::new(keys::ACP_LINK_REASON, reason)]);
+            Link { to, attributes }
+        });
+        Vec::from_iter(link)
+    }
+
     /// The tool call of the current turn, if it is the only one that runs.
     pub(super) fn only_tool(&self) -> Option<&OpenToolCall> {
-        let turn = self.turns.first().map(|turn| &turn.id);
-        let mut running = self.tools.values().filter(|tool| tool.turn.as_ref() == turn);
+        let turn = self.turns.first().map(|turn| turn.span);
+        let mut running = self.tools.values().filter(|tool| tool.turn == turn);
         running.next().filter(|_| running.next().is_none())
     }
 
@@ -88,7 +111,8 @@ impl Session {
     ) {
         let Some((id, tool)) = self.tools.remove_entry(id) else { return };
         let span = tool.span;
-        let (name, status, attributes) = tool.end(policy, how);
+        let (name, status, attributes, details) = tool.end(policy, how);
+        spans.details(now, span, event::DETAILS, details);
         spans.end(now, span, name, status, attributes);
         self.forget_tool(id);
     }
@@ -98,7 +122,7 @@ impl Session {
         if self.ended_tools.len() >= ENDED_TOOL_CALLS {
             self.ended_tools.pop_front();
         }
-        let turn = self.turns.first().map(|turn| turn.id.clone());
+        let turn = self.turns.first().map(|turn| turn.span);
         self.ended_tools.push_back((turn, id));
     }
 
@@ -120,39 +144,32 @@ impl Session {
     }
 
     /// Ends a turn, and before it the tool calls that are still open in it.
-    pub(super) fn end_turn(
+    fn end_turn(
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
         now: Duration,
-        id: &RequestId,
+        id: &str,
+        span: SpanHandle,
         how: TurnEnd<'_>,
     ) {
-        let Some(at) = self.turns.iter().position(|turn| turn.id == *id) else { return };
+        let Some(at) = self.turns.iter().position(|turn| turn.span == span) else { return };
         let tools = match how {
             TurnEnd::Closed(reason) => ToolEnd::Closed(reason),
             _ => ToolEnd::TurnEnd,
         };
-        self.end_tools(policy, spans, now, tools, |tool| tool.turn.as_ref() == Some(id));
+        self.end_tools(policy, spans, now, tools, |tool| tool.turn == Some(span));
         let turn = self.turns.remove(at);
-        let span = turn.span;
-        let (status, attributes) = turn.end(policy, how, &mut self.tokens);
+        let (status, attributes, details) = turn.end(policy, id, how, &mut self.tokens);
+        spans.details(now, span, event::INFERENCE_DETAILS, details);
         spans.end(now, span, None, status, attributes);
+        self.last_turn = Some(span);
     }
 
-    /// Ends the turns that version 2 has taken in: the session is idle.
-    pub(super) fn on_idle(
-        &mut self,
-        policy: &Policy,
-        spans: &mut Spans,
-        now: Duration,
-        answer: &Answer,
-    ) {
-        let accepted = self.turns.iter().filter(|turn| turn.is_accepted);
-        let ids: Vec<_> = accepted.map(|turn| turn.id.clone()).collect();
-        for id in ids {
-            self.end_turn(policy, spans, now, &id, TurnEnd::Answered(answer));
-        }
+    /// The turns that end when the session is idle.
+    fn until_idle(&self) -> Vec<SpanHandle> {
+        let until_idle = self.turns.iter().filter(|turn| turn.kind != TurnKind::Prompt);
+        until_idle.map(|turn| turn.span).collect()
     }
 
     /// Takes the model out of an object with `configOptions`, or with `models` as older agents have it.
@@ -198,15 +215,77 @@ fn model_option(options: &str) -> Option<String> {
 #[derive(Debug)]
 pub(super) struct Sessions {
     sessions: BTreeMap<String, Session>,
+    /// The open spans of subagents, each with the turn it belongs to and with its session. Older ones come first.
+    subagents: Vec<Subagent>,
     limit: usize,
     messages: u64,
     /// How many more sessions are active than when that was last asked.
     change: i64,
 }
 
+#[derive(Debug)]
+struct Subagent {
+    turn: SpanHandle,
+    session: String,
+    span: SpanHandle,
+}
+
 impl Sessions {
     pub(super) fn new(limit: usize) -> Self {
-        Self { sessions: BTreeMap::new(), limit, messages: 0, change: 0 }
+        Self { sessions: BTreeMap::new(), subagents: Vec::new(), limit, messages: 0, change: 0 }
+    }
+
+    /// Notes that a subagent works within a turn of its owner.
+    pub(super) fn add_subagent(&mut self, turn: SpanHandle, session: &str, span: SpanHandle) {
+        self.subagents.push(Subagent { turn, session: clip(session), span });
+    }
+
+    /// Ends a turn, and before it the subagents that still work within it, the innermost first.
+    pub(super) fn end_turn(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        id: &str,
+        span: SpanHandle,
+        how: TurnEnd<'_>,
+    ) {
+        let mut ending = Vec::from([span]);
+        // A subagent is newer than the turn that it belongs to.
+        for subagent in &self.subagents {
+            if ending.contains(&subagent.turn) {
+                ending.push(subagent.span);
+            }
+        }
+        let below = match how {
+            TurnEnd::Closed(_) => how,
+            _ => TurnEnd::ParentEnded,
+        };
+        while let Some(at) = self.subagents.iter().rposition(|it| ending.contains(&it.span)) {
+            let Subagent { session, span: ended, .. } = self.subagents.remove(at);
+            if ended != span
+                && let Some(it) = self.sessions.get_mut(&session)
+            {
+                it.end_turn(policy, spans, now, &session, ended, below);
+            }
+        }
+        if let Some(session) = self.get_mut(id) {
+            session.end_turn(policy, spans, now, id, span, how);
+        }
+    }
+
+    /// Ends the turns of a session that do not end with an answer: it is idle.
+    pub(super) fn on_idle(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        id: &str,
+        answer: &Answer,
+    ) {
+        for span in self.get(id).map(Session::until_idle).unwrap_or_default() {
+            self.end_turn(policy, spans, now, id, span, TurnEnd::Answered(answer));
+        }
     }
 
     /// How many more sessions are active than at the last call; negative for fewer.
@@ -221,8 +300,25 @@ impl Sessions {
         self.change += i64::from(is_active) - i64::from(before);
     }
 
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
+    /// Ends everything, and forgets it.
+    pub(super) fn close(
+        &mut self,
+        policy: &Policy,
+        spans: &mut Spans,
+        now: Duration,
+        reason: CloseReason,
+    ) {
+        let turns: Vec<_> = self
+            .sessions
+            .iter()
+            .flat_map(|(id, session)| session.turns.iter().map(|turn| (turn.span, id.clone())))
+            .collect();
+        for (span, id) in turns {
+            self.end_turn(policy, spans, now, &id, span, TurnEnd::Closed(reason));
+        }
+        for session in self.sessions.values_mut() {
+            session.end_tools(policy, spans, now, ToolEnd::Closed(reason), |_| true);
+        }
         while let Some((_, session)) = self.sessions.pop_first() {
             self.change -= i64::from(session.is_active);
         }
@@ -258,10 +354,6 @@ impl Sessions {
         if let Some(session) = self.sessions.remove(cut(id, MAX_NAME_BYTES)) {
             self.change -= i64::from(session.is_active);
         }
-    }
-
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.sessions.values_mut()
     }
 
     /// The only turn there is, for requests that name no session.

@@ -4,7 +4,9 @@ use crate::attribute::{Attribute, Attributes};
 use crate::keys;
 use crate::metric::{Measured, Measurement, Metric, MetricValue, Row};
 use crate::policy::Policy;
-use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
+use crate::span::{
+    Link, Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status,
+};
 use crate::trace_context::Baggage;
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -28,9 +30,33 @@ pub(super) struct Spans {
     rows: Option<[&'static [Row]; 2]>,
 }
 
+/// What a span starts as.
+#[derive(Debug)]
+pub(crate) struct NewSpan {
+    pub(crate) parent: Parent,
+    pub(crate) kind: SpanKind,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) attributes: Attributes,
+    pub(crate) baggage: Option<Baggage>,
+    pub(crate) links: Vec<Link>,
+}
+
+impl NewSpan {
+    pub(crate) fn new(
+        parent: Parent,
+        kind: SpanKind,
+        name: Cow<'static, str>,
+        attributes: Attributes,
+    ) -> Self {
+        Self { parent, kind, name, attributes, baggage: None, links: Vec::new() }
+    }
+}
+
 #[derive(Debug)]
 struct Open {
     parent: Option<SpanHandle>,
+    /// How many spans that belong to it are open.
+    children: usize,
     events: usize,
     measured: Option<Measured>,
 }
@@ -58,33 +84,29 @@ impl Spans {
     }
 
     /// Starts a span, if there is room for it.
-    pub(super) fn start(
-        &mut self,
-        time: Duration,
-        parent: Parent,
-        kind: SpanKind,
-        name: Cow<'static, str>,
-        attributes: Attributes,
-        baggage: Option<Baggage>,
-    ) -> Option<SpanHandle> {
+    pub(super) fn start(&mut self, time: Duration, new: NewSpan) -> Option<SpanHandle> {
         if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
             self.dropped_spans += 1;
             return None;
         }
         self.last += 1;
         let span = SpanHandle(self.last);
+        let NewSpan { parent, kind, name, attributes: Attributes(attributes), baggage, links } =
+            new;
         let parent_span = match &parent {
             Parent::Span(span) => Some(*span),
             Parent::Root | Parent::Remote(_) => None,
         };
-        let attributes = attributes.0;
         let measured = self.rows.and_then(|rows| Measured::start(rows, time, kind, &attributes));
-        let counted = measured.as_ref().is_some_and(Measured::is_tool_call);
-        let turn = parent_span.filter(|_| counted).and_then(|parent| self.open.get_mut(&parent));
-        if let Some(turn) = turn.and_then(|turn| turn.measured.as_mut()) {
-            turn.tool_calls += 1;
+        if let Some(above) = parent_span.and_then(|parent| self.open.get_mut(&parent)) {
+            above.children += 1;
+            if let Some(turn) = &mut above.measured
+                && measured.as_ref().is_some_and(Measured::is_tool_call)
+            {
+                turn.tool_calls += 1;
+            }
         }
-        self.open.insert(span, Open { parent: parent_span, events: 0, measured });
+        self.open.insert(span, Open { parent: parent_span, children: 0, events: 0, measured });
         self.queue.push_back(Record::Start(SpanStart {
             span,
             parent,
@@ -93,8 +115,28 @@ impl Spans {
             time,
             attributes,
             baggage,
+            links,
         }));
         Some(span)
+    }
+
+    /// Adds an event with content to a span, if there is any: one does not count against the others.
+    pub(super) fn details(
+        &mut self,
+        time: Duration,
+        span: SpanHandle,
+        name: &'static str,
+        attributes: Attributes,
+    ) {
+        if attributes.0.is_empty() || !self.is_open(span) {
+            return;
+        }
+        if self.used() < self.limits.records {
+            let attributes = attributes.0;
+            self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
+        } else {
+            self.dropped_events += 1;
+        }
     }
 
     /// Adds an event to a span; nothing happens if that has ended.
@@ -133,6 +175,9 @@ impl Spans {
 
     /// Ends what belongs to a span: a span that has ended takes no more children, so the newest go first.
     fn end_below(&mut self, time: Duration, span: SpanHandle) {
+        if self.open.get(&span).is_none_or(|open| open.children == 0) {
+            return;
+        }
         let mut below = Vec::from([span]);
         for (handle, open) in self.open.range(span..) {
             if open.parent.is_some_and(|parent| below.contains(&parent)) {
@@ -146,8 +191,12 @@ impl Spans {
     }
 
     fn push_end(&mut self, end: SpanEnd) {
-        let measured = self.open.remove(&end.span).and_then(|open| open.measured);
-        let measured = measured.zip(self.rows);
+        let open = self.open.remove(&end.span);
+        let parent = open.as_ref().and_then(|open| open.parent);
+        if let Some(above) = parent.and_then(|parent| self.open.get_mut(&parent)) {
+            above.children = above.children.saturating_sub(1);
+        }
+        let measured = open.and_then(|open| open.measured).zip(self.rows);
         let measured = measured.map(|(span, rows)| span.end(rows, end.time, &end.attributes));
         let (span, time) = (Some(end.span), end.time);
         self.queue.push_back(Record::End(end));

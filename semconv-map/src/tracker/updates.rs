@@ -1,27 +1,29 @@
 //! What the agent reports of a session.
-use super::{Tracker, member};
-use crate::acp::prompt_turn::{Answer, Money, count};
-use crate::acp::tool_call::{OpenToolCall, Report};
+use super::spans::NewSpan;
+use super::{Members, Tracker, member, string};
+use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
+use crate::acp::subagent::{self, State};
+use crate::acp::tool_call::{Content, OpenToolCall, Report};
 use crate::attribute::{Attributes, clip};
-use crate::keys::{self, event};
+use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
-use acp_types::v1::agent_plan::{PlanEntry, PlanEntryStatus, PlanUpdateContent};
 use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
-use jsonrpc_core::JsonStr;
-
-/// What is looked at of each update: its session, itself and its kind.
-pub(super) const MEMBERS: [&[&str]; 3] =
-    [&["sessionId"], &["update"], &["update", SessionUpdate::TAG]];
+use alloc::borrow::Cow;
+use core::fmt;
+use jsonrpc_core::peek_member;
+use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 
 impl Tracker {
-    /// Takes in a `session/update`, of which [`MEMBERS`] are there. Text is only looked past, unless content is recorded.
-    pub(super) fn on_update(&mut self, [id, update, kind]: [Option<&str>; 3]) {
-        let string = |text| JsonStr::new(text)?.decode();
-        let (Some(id), Some(update), Some(kind)) =
-            (id.and_then(string), update, kind.and_then(string))
-        else {
+    /// Takes in a `session/update`. Text is only looked past, unless content is recorded.
+    pub(super) fn on_update(&mut self, members: &Members<'_>) {
+        let (Some(id), Some(update), Some(kind)) = (
+            members.session.and_then(string),
+            members.update,
+            members.session_update.and_then(string),
+        ) else {
             self.counters.undecodable += 1;
             return;
         };
@@ -35,6 +37,7 @@ impl Tracker {
                     | "tool_call_content_chunk"
                     | "plan"
                     | "plan_update"
+                    | "subagent_update"
                     | "agent_message"
                     | "agent_thought"
             );
@@ -48,11 +51,11 @@ impl Tracker {
                 turn.on_work(now);
             }
         }
+        if is_text && !self.policy.records_content() {
+            return;
+        }
         match &*kind {
-            "agent_message_chunk" | "agent_thought_chunk" if !self.policy.record_content => {}
-            "tool_call" | "tool_call_update" => {
-                self.on_tool_call(&id, update);
-            }
+            "tool_call" | "tool_call_update" => self.on_tool_call_update(&id, update, members),
             "config_option_update" => {
                 if let Some(session) = self.sessions.get_or_insert(&id) {
                     session.on_options(update);
@@ -60,11 +63,15 @@ impl Tracker {
                 self.turn_event(&id, event::CONFIG_OPTIONS, Attributes::default());
             }
             "state_update" => self.on_state(&id, update),
+            "subagent_update" => self.on_subagent(&id, update),
+            "plan" => self.on_plan(&id, Some(update)),
+            "plan_update" => {
+                let plan = peek_member(update, "plan").ok().flatten();
+                self.on_plan(&id, plan);
+            }
+            "plan_removed" => self.on_plan(&id, Some(r#"{"entries":[]}"#)),
             "agent_message_chunk"
             | "agent_thought_chunk"
-            | "plan"
-            | "plan_update"
-            | "plan_removed"
             | "current_mode_update"
             | "usage_update"
             | "notice"
@@ -82,20 +89,6 @@ impl Tracker {
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => self.on_chunk(id, false, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.on_chunk(id, true, chunk),
-            SessionUpdate::Plan(plan) => {
-                set_plan(&plan.entries, &mut attributes);
-                self.turn_event(id, event::PLAN, attributes);
-            }
-            SessionUpdate::PlanUpdate(update) => {
-                if let PlanUpdateContent::Items(items) = &update.plan {
-                    set_plan(&items.entries, &mut attributes);
-                }
-                self.turn_event(id, event::PLAN, attributes);
-            }
-            SessionUpdate::PlanRemoved(_) => {
-                set_plan(&[], &mut attributes);
-                self.turn_event(id, event::PLAN, attributes);
-            }
             SessionUpdate::CurrentModeUpdate(mode) => {
                 attributes.set(keys::ACP_SESSION_MODE_ID, clip(mode.current_mode_id.as_str()));
                 self.turn_event(id, event::MODE, attributes);
@@ -151,21 +144,90 @@ impl Tracker {
 
     /// Takes in how a session of version 2 stands.
     fn on_state(&mut self, id: &str, update: &str) {
-        if self.peers.is_v2()
-            && member(update, "state").is_some_and(|state| state == "idle")
-            && let Some(session) = self.sessions.get_mut(id)
-        {
+        if self.peers.is_v2() && member(update, "state").is_some_and(|state| state == "idle") {
             let answer = Answer::of_idle(update);
-            session.on_idle(&self.policy, &mut self.spans, self.now, &answer);
+            self.sessions.on_idle(&self.policy, &mut self.spans, self.now, id, &answer);
         }
     }
 
-    /// Takes in what is new about a tool call, and gives its span if that is open then.
-    pub(super) fn on_tool_call(&mut self, id: &str, report: &str) -> Option<SpanHandle> {
-        let Ok(report) = serde_json::from_str::<Report<'_>>(report) else {
+    /// Takes in how a session stands that another owns.
+    fn on_subagent(&mut self, owner: &str, update: &str) {
+        let report = subagent::Report::new(update);
+        let Some(id) = report.session() else {
             self.counters.undecodable += 1;
-            return None;
+            return;
         };
+        let turn = self.sessions.get(owner).and_then(|owner| owner.turns.first());
+        let turn = turn.map(|turn| turn.span);
+        let Some(session) = self.sessions.get_or_insert(&id) else {
+            self.spans.dropped_spans += 1;
+            return;
+        };
+        let is_new = !core::mem::replace(&mut session.is_subagent, true);
+        let is_idle = session.turns.is_empty();
+        match report.state() {
+            State::Idle => {
+                let answer = report.state.map(Answer::of_idle).unwrap_or_default();
+                self.sessions.on_idle(&self.policy, &mut self.spans, self.now, &id, &answer);
+            }
+            State::Busy if is_idle => self.start_subagent(&report, owner, turn, &id),
+            State::Unsaid if is_idle && is_new => self.start_subagent(&report, owner, turn, &id),
+            State::Busy | State::Unsaid | State::Unknown => {}
+        }
+    }
+
+    fn start_subagent(
+        &mut self,
+        report: &subagent::Report<'_>,
+        owner: &str,
+        turn: Option<SpanHandle>,
+        id: &str,
+    ) {
+        let (policy, now) = (&self.policy, self.now);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        let (name, mut attributes, details) = report.start(policy, &self.peers, owner, id);
+        attributes.extend(details.span);
+        session.continue_from(session.last_turn, link::SUBAGENT);
+        let parent = turn.map_or(Parent::Root, Parent::Span);
+        let mut new = NewSpan::new(parent, SpanKind::Internal, name, attributes);
+        new.links = session.take_links();
+        let Some(span) = self.spans.start(now, new) else { return };
+        self.spans.details(now, span, event::DETAILS, details.event);
+        session.turns.push(Turn::new(policy, TurnKind::Subagent, span, now, session.cost.clone()));
+        if let Some(turn) = turn {
+            self.sessions.add_subagent(turn, id, span);
+        }
+    }
+
+    /// Takes in an update of a tool call. All of it is read only if content is recorded.
+    fn on_tool_call_update(&mut self, id: &str, update: &str, members: &Members<'_>) {
+        let report = if Content::is_wanted(&self.policy) {
+            serde_json::from_str(update).ok()
+        } else {
+            Report::of_members(members)
+        };
+        match report {
+            Some(report) => {
+                self.on_tool_call(id, &report);
+            }
+            None => self.counters.undecodable += 1,
+        }
+    }
+
+    /// Takes in a plan, an object with `entries`; one of another kind has none.
+    fn on_plan(&mut self, id: &str, plan: Option<&str>) {
+        let mut attributes = Attributes::default();
+        let entries = plan.and_then(|plan| peek_member(plan, "entries").ok()).flatten();
+        if let Some(entries) = entries {
+            let Some(Counted { entries, completed }) = self.decode(entries) else { return };
+            attributes.set(keys::ACP_PLAN_ENTRIES, entries);
+            attributes.set(keys::ACP_PLAN_COMPLETED, completed);
+        }
+        self.turn_event(id, event::PLAN, attributes);
+    }
+
+    /// Takes in what is new about a tool call, and gives its span if that is open then.
+    pub(super) fn on_tool_call(&mut self, id: &str, report: &Report<'_>) -> Option<SpanHandle> {
         let (policy, spans, now) = (&self.policy, &mut self.spans, self.now);
         let Some(session) = self.sessions.get_or_insert(id) else {
             spans.dropped_spans += 1;
@@ -178,11 +240,11 @@ impl Tracker {
         if !session.tools.contains_key(&key) {
             let turn = session.turns.first();
             let parent = turn.map_or(Parent::Root, |turn| Parent::Span(turn.span));
-            let turn = turn.map(|turn| turn.id.clone());
+            let turn = turn.map(|turn| turn.span);
             let (started, attributes) = report.start(policy, &self.peers, id);
             let name = started.span_name();
-            let Some(span) = spans.start(now, parent, SpanKind::Internal, name, attributes, None)
-            else {
+            let new = NewSpan::new(parent, SpanKind::Internal, name, attributes);
+            let Some(span) = spans.start(now, new) else {
                 session.forget_tool(key);
                 return None;
             };
@@ -192,7 +254,7 @@ impl Tracker {
             session.tools.insert(key.clone(), OpenToolCall::new(policy, span, turn, started));
         }
         let tool = session.tools.get_mut(&key)?;
-        tool.update(&report);
+        tool.update(policy, report);
         let span = tool.span;
         let Some(how) = report.end() else { return Some(span) };
         session.end_tool(policy, spans, now, &key, how);
@@ -206,12 +268,39 @@ impl Tracker {
     }
 }
 
-fn set_plan(entries: &[PlanEntry], attributes: &mut Attributes) {
-    let is_completed = |entry: &&PlanEntry| entry.status == PlanEntryStatus::Completed;
-    let completed = entries.iter().filter(is_completed).count();
-    for (key, count) in
-        [(keys::ACP_PLAN_ENTRIES, entries.len()), (keys::ACP_PLAN_COMPLETED, completed)]
-    {
-        attributes.set(key, i64::try_from(count).unwrap_or(i64::MAX));
+/// How many entries a plan has.
+struct Counted {
+    entries: i64,
+    completed: i64,
+}
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Counting)
     }
+}
+
+struct Counting;
+
+impl<'de> Visitor<'de> for Counting {
+    type Value = Counted;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the entries of a plan")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Counted, A::Error> {
+        let mut counted = Counted { entries: 0, completed: 0 };
+        while let Some(entry) = entries.next_element::<Entry<'_>>()? {
+            counted.entries += 1;
+            counted.completed += i64::from(entry.status == "completed");
+        }
+        Ok(counted)
+    }
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(borrow)]
+    status: Cow<'a, str>,
 }

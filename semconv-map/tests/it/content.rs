@@ -3,18 +3,19 @@ use crate::lines::{
 };
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
+use semconv_map::content::Capture;
 use semconv_map::messages::{MAX_MESSAGE_BYTES, MAX_PART_BYTES, MAX_PARTS, MAX_TOOL_CONTENT_BYTES};
 use semconv_map::{AttributeValue, CloseReason, Direction, Policy, Profile};
 use serde_json::{Value, json};
 
 fn recording() -> Policy {
     let mut policy = Policy::default();
-    policy.record_content = true;
+    policy.content = Capture::Span;
     policy
 }
 
 /// A session that has the word in every place that people, models and tools write.
-fn session_full_of(word: &str) -> Vec<(Direction, String)> {
+pub(crate) fn session_full_of(word: &str) -> Vec<(Direction, String)> {
     let block = json!({ "type": "text", "text": word, "_meta": { "x": word } });
     let path = format!("/home/{word}/a.rs");
     let update = |more: Value| update("s", more);
@@ -139,11 +140,11 @@ fn run_canary(policy: Policy) -> String {
 /// Nothing that people, models or tools wrote leaves with content capture off.
 #[test]
 fn no_content_leaves_with_capture_off() {
-    for profile in [Profile::V1_41, Profile::V1_39] {
+    for profile in [Profile::V1_41, Profile::V1_39, Profile::GENAI_DEV] {
         let mut policy = Policy::default();
         policy.profile = profile;
         assert!(!run_canary(policy.clone()).contains(CANARY));
-        policy.record_content = true;
+        policy.content = Capture::Span;
         assert!(run_canary(policy).contains(CANARY), "the canary sings if it may");
     }
 }
@@ -332,7 +333,7 @@ fn json_of(text: Option<&str>) -> Value {
 /// Each part against the definition of its own type: the schemas as a whole accept any object with a type.
 ///
 /// Spec: [gen-ai-input-messages.json](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-input-messages.json)
-fn assert_valid_parts(messages: &Value) {
+pub(crate) fn assert_valid_parts(messages: &Value) {
     for message in messages.as_array().unwrap() {
         for part in message["parts"].as_array().unwrap() {
             let required: &[&str] = match part["type"].as_str().unwrap() {

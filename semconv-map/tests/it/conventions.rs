@@ -6,6 +6,7 @@
 //! [semantic-conventions-genai](https://github.com/open-telemetry/semantic-conventions-genai) as of 2026-10-07.
 use crate::golden::{recordings, replay};
 use crate::spans::Span;
+use semconv_map::content::Capture;
 use semconv_map::{AttributeValue, Policy, Profile};
 
 /// A name, and the type of its value.
@@ -89,7 +90,7 @@ fn each_attribute_is_one_of_its_span() {
         for (name, recording) in recordings() {
             let mut policy = Policy::default();
             policy.profile = profile;
-            policy.record_content = true;
+            policy.content = Capture::Span;
             policy.network_transport = Some("pipe".into());
             for span in replay(policy, &recording).spans.all.values() {
                 let (names, required): (Vec<Name>, &[&str]) =

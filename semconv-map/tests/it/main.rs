@@ -7,6 +7,7 @@
     reason = "a helper that panics fails its test, as it should"
 )]
 
+mod capture;
 mod content;
 mod conventions;
 mod golden;
@@ -14,12 +15,14 @@ mod inject;
 mod lifecycle;
 mod limits;
 mod lines;
+mod links;
 mod metrics;
 mod permission;
 mod profile;
 mod prompt_turn;
 mod properties;
 mod spans;
+mod subagent;
 mod tool_call;
 mod trace_context;
 mod version_2;

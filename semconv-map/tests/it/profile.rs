@@ -1,5 +1,6 @@
 use crate::lines::{prompt, request, result, stop, tool};
 use crate::spans::{A2C, C2A, Run};
+use semconv_map::content::Capture;
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::SpanKind;
 use semconv_map::{Policy, Profile, SCHEMA_URL};
@@ -66,7 +67,7 @@ fn in_development_tool_content_is_an_object() {
         {
             let mut policy = Policy::default();
             policy.profile = profile;
-            policy.record_content = true;
+            policy.content = Capture::Span;
             let mut run = Run::new(policy);
             let update = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed", "rawInput": given, "rawOutput": given });
             run.line(A2C, &crate::lines::update("s", update));
@@ -87,7 +88,7 @@ fn in_development_a_completed_compaction_is_a_part() {
     ] {
         let mut policy = Policy::default();
         policy.profile = profile;
-        policy.record_content = true;
+        policy.content = Capture::Span;
         let mut run = Run::new(policy);
         run.line(C2A, &prompt(1, "s"));
         for status in ["in_progress", "completed"] {

@@ -1,5 +1,6 @@
 use crate::lines::{error, notification, prompt, request, result, stop, text, tool, update};
 use crate::spans::{A2C, C2A, Run};
+use semconv_map::content::Capture;
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, UsagePolicy};
 use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{CloseReason, Policy};
@@ -91,7 +92,7 @@ fn a_closed_tracker_starts_afresh() {
 fn the_error_message_needs_content_capture() {
     for (record_content, description) in [(false, None), (true, Some("no such thing".to_owned()))] {
         let mut policy = Policy::default();
-        policy.record_content = record_content;
+        policy.content = if record_content { Capture::Span } else { Capture::Off };
         let mut run = Run::new(policy);
         run.line(C2A, &prompt(1, "s"));
         run.line(A2C, &error(1, -32603, "no such thing"));

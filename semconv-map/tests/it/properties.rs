@@ -6,6 +6,7 @@ use crate::lines::{
 };
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
+use semconv_map::content::{Capture, Gate};
 use semconv_map::metric::{self, MetricValue};
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::{CloseReason, Direction, Limits, Policy, Profile, Tracker};
@@ -36,6 +37,7 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
         "session/prompt",
     ]);
     let event = prop::sample::select(vec![
+        "subagent_update",
         "plan",
         "plan_update",
         "usage_update",
@@ -66,6 +68,11 @@ fn lines() -> impl Strategy<Value = (Direction, String)> {
                 "currentModeId": "m", "severity": "info", "title": CANARY,
             }))
         }),
+        (session.clone(), session.clone(), prop::sample::select(vec!["idle", "running", "unknown", "newer"])).prop_map(
+            |(owner, session, state)| {
+                let state = json!({ "state": state, "stopReason": "end_turn" });
+                update(owner, json!({ "sessionUpdate": "subagent_update", "sessionId": session, "title": CANARY, "state": state }))
+            }),
         session.prop_map(|session| notification("session/cancel", json!({ "sessionId": session }))),
         id.prop_map(|id| notification("$/cancel_request", json!({ "requestId": id }))),
     ];
@@ -83,16 +90,29 @@ fn reasons() -> impl Strategy<Value = CloseReason> {
 
 fn policies() -> impl Strategy<Value = Policy> {
     let profiles = prop::sample::select(vec![Profile::V1_39, Profile::V1_41, Profile::GENAI_DEV]);
-    (profiles, any::<bool>(), any::<bool>()).prop_map(
-        |(profile, record_content, record_metrics)| {
+    let captures = prop::sample::select(vec![
+        Capture::Off,
+        Capture::Off,
+        Capture::Span,
+        Capture::Event,
+        Capture::SpanAndEvent,
+    ]);
+    (profiles, captures, gates(), gates(), any::<bool>()).prop_map(
+        |(profile, content, titles, paths, record_metrics)| {
             let mut policy = Policy::default();
             policy.profile = profile;
-            policy.record_content = record_content;
+            policy.content = content;
+            policy.titles = titles;
+            policy.paths = paths;
             policy.record_metrics = record_metrics;
             policy.tool_type = ToolTypePolicy::ByExecution;
             policy
         },
     )
+}
+
+fn gates() -> impl Strategy<Value = Gate> {
+    prop::sample::select(vec![Gate::WithContent, Gate::WithContent, Gate::Never, Gate::Always])
 }
 
 proptest! {
@@ -103,7 +123,8 @@ proptest! {
         lines in prop::collection::vec((lines(), 0..9_u64), 0..80),
         reason in reasons(),
     ) {
-        let (record_content, record_metrics) = (policy.record_content, policy.record_metrics);
+        let record_metrics = policy.record_metrics;
+        let record_content = policy.content != Capture::Off || [policy.titles, policy.paths].contains(&Gate::Always);
         let mut run = Run::new(policy);
         for ((direction, line), now) in lines {
             run.line_at(direction, Duration::from_secs(now), line.as_bytes());
@@ -164,7 +185,7 @@ proptest! {
         lines in prop::collection::vec((lines(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 0..40),
     ) {
         let mut policy = Policy::default();
-        policy.record_content = record_content;
+        policy.content = if record_content { Capture::Span } else { Capture::Off };
         let mut run = Run::new(policy);
         for ((direction, line), at, byte, cut) in lines {
             let mut line = line.into_bytes();

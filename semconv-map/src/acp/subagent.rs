@@ -1,0 +1,113 @@
+//! A session that a session owns, while it works, becomes an `invoke_agent` span within the turn of its owner.
+//!
+//! | what | value |
+//! |---|---|
+//! | name, kind | `invoke_agent {gen_ai.agent.name}`, else `invoke_agent`; INTERNAL |
+//! | parent | the turn of the owner's session; none outside of any turn |
+//! | link | `acp.link.reason` = `subagent`, to what the same subagent did before |
+//! | start | the `subagent_update` that announces it, unless as idle; later one with a state that is not idle |
+//! | end | the state `idle`; else the end of the owner's turn, with `acp.request.end` = `parent_end` |
+//! | `gen_ai.operation.name` | `invoke_agent` |
+//! | `gen_ai.provider.name` | as for a turn; in development a span within an agent has none |
+//! | `gen_ai.conversation.id`, `gen_ai.agent.name` | the subagent's session; the agent, which is the same program |
+//! | `acp.session.parent.id` | the owner's session |
+//! | `acp.subagent.title` | behind the gate of titles |
+//! | `acp.stop_reason`, `gen_ai.response.finish_reasons`, `gen_ai.usage.*` | what the state `idle` says, as for a turn |
+//! | `gen_ai.output.messages` | with content capture: what came in the subagent's own session |
+//!
+//! What the subagent's session reports meanwhile belongs to this span: its tool calls, its plan, its own subagents. A state
+//! that nobody knows (`unknown`, or cleared) changes nothing.
+//!
+//! ```
+//! use core::time::Duration;
+//! use semconv_map::span::Parent;
+//! use semconv_map::{Direction, Policy, Record, Tracker};
+//!
+//! let mut tracker = Tracker::new(Policy::default());
+//! let prompt = br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
+//! let working = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"subagent_update","sessionId":"child","state":{"state":"running"}}}}"#;
+//! tracker.handle_line(Direction::ClientToAgent, Duration::from_secs(1), prompt);
+//! tracker.handle_line(Direction::AgentToClient, Duration::from_secs(2), working);
+//!
+//! let Some(Record::Start(turn)) = tracker.poll() else { panic!("no turn") };
+//! let Some(Record::Start(child)) = tracker.poll() else { panic!("no subagent") };
+//! assert_eq!((&*child.name, child.parent), ("invoke_agent", Parent::Span(turn.span)));
+//! ```
+//!
+//! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate) (unstable),
+//! [invoke agent span, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-agent-spans.md)
+use super::lifecycle::Peers;
+use super::prompt_turn::{OPERATION, span_name};
+use crate::attribute::{Attributes, clip, cut};
+use crate::content::{ContentKind, Details};
+use crate::keys;
+use crate::messages::MAX_PATH_BYTES;
+use crate::policy::Policy;
+use crate::tracker::string;
+use alloc::borrow::Cow;
+use jsonrpc_core::peek_member;
+
+/// What an update says of a subagent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
+    update: &'a str,
+    /// The whole state, if there is one.
+    pub(crate) state: Option<&'a str>,
+}
+
+/// What a subagent is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The update does not say.
+    Unsaid,
+    /// Nobody knows.
+    Unknown,
+    Idle,
+    Busy,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(update: &'a str) -> Self {
+        Self { update, state: peek_member(update, "state").ok().flatten() }
+    }
+
+    /// The subagent's session.
+    pub(crate) fn session(&self) -> Option<Cow<'a, str>> {
+        string(peek_member(self.update, "sessionId").ok()??)
+    }
+
+    pub(crate) fn state(&self) -> State {
+        let Some(state) = self.state else { return State::Unsaid };
+        let name = peek_member(state, "state").ok().flatten().and_then(string);
+        match name.as_deref() {
+            None | Some("unknown") => State::Unknown,
+            Some("idle") => State::Idle,
+            Some(_) => State::Busy,
+        }
+    }
+
+    /// The name and the attributes of its span, and what it is called.
+    pub(crate) fn start(
+        &self,
+        policy: &Policy,
+        peers: &Peers,
+        owner: &str,
+        session: &str,
+    ) -> (Cow<'static, str>, Attributes, Details) {
+        let mut attributes = Attributes::default();
+        peers.set_gen_ai(OPERATION, Some(session), &mut attributes);
+        if policy.profile.subagent_provider {
+            attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));
+        }
+        attributes.set(keys::ACP_SESSION_PARENT_ID, clip(owner));
+        peers.set_protocol_version(&mut attributes);
+        attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
+        let mut details = Details::default();
+        let title = peek_member(self.update, "title").ok().flatten().and_then(string);
+        if let Some(title) = title.filter(|_| policy.records(policy.titles)) {
+            let title = policy.redacted(ContentKind::Title, cut(&title, MAX_PATH_BYTES).into());
+            details.set(policy, policy.titles, keys::ACP_SUBAGENT_TITLE, title);
+        }
+        (span_name(peers), attributes, details)
+    }
+}

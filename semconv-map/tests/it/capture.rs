@@ -1,0 +1,265 @@
+//! Where content goes: spans, events, or nowhere; gates, redaction and limits.
+use crate::content::{assert_valid_parts, session_full_of};
+use crate::lines::{prompt, request, stop, text, update};
+use crate::spans::{A2C, C2A, Run, Span};
+use proptest::prelude::*;
+use semconv_map::content::{Capture, ContentKind, Gate, Redaction};
+use semconv_map::{AttributeValue, CloseReason, Policy, Profile};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+fn run(policy: Policy) -> Run {
+    let mut run = Run::new(policy);
+    for (direction, line) in session_full_of("word") {
+        run.line(direction, &line);
+    }
+    run.close(CloseReason::AgentExited);
+    run
+}
+
+fn policy(change: impl FnOnce(&mut Policy)) -> Policy {
+    let mut policy = Policy::default();
+    change(&mut policy);
+    policy
+}
+
+/// The attributes with content that spans have, and those that their events have.
+fn places(run: &Run) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
+    let holds = |value: &AttributeValue| format!("{value:?}").contains("word");
+    let spans = run.spans.all.values();
+    let on_spans = spans.clone().flat_map(Span::attributes).filter(|it| holds(&it.value));
+    let events = spans.flat_map(|span| &span.events).flat_map(|event| &event.attributes);
+    let in_events = events.filter(|it| holds(&it.value));
+    (on_spans.map(|it| it.key).collect(), in_events.map(|it| it.key).collect())
+}
+
+const CONTENT: [&str; 5] = [
+    "acp.terminal.command",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+];
+const PATHS: [&str; 2] = ["acp.fs.path", "acp.tool.locations"];
+const TITLES: [&str; 1] = ["acp.tool.title"];
+
+/// Each capture mode with each gate: exactly what the documentation says, and nothing elsewhere.
+#[test]
+fn content_goes_where_the_policy_says() {
+    let gates = [Gate::WithContent, Gate::Always, Gate::Never];
+    for (capture, on_span, in_event) in [
+        (Capture::Off, false, false),
+        (Capture::Span, true, false),
+        (Capture::Event, false, true),
+        (Capture::SpanAndEvent, true, true),
+    ] {
+        for (titles, paths) in gates.into_iter().flat_map(|titles| gates.map(|it| (titles, it))) {
+            let expected = |place: bool, is_span: bool| {
+                let mut keys = BTreeSet::new();
+                keys.extend(CONTENT.into_iter().filter(|_| place));
+                for (gate, gated) in [(titles, &TITLES[..]), (paths, &PATHS[..])] {
+                    let is_there = match gate {
+                        Gate::WithContent => place,
+                        Gate::Always => is_span || place,
+                        _ => false,
+                    };
+                    keys.extend(gated.iter().copied().filter(|_| is_there));
+                }
+                keys
+            };
+            let run = run(policy(|policy| {
+                (policy.content, policy.titles, policy.paths) = (capture, titles, paths);
+            }));
+            let shown = format!("{capture:?}, titles {titles:?}, paths {paths:?}");
+            assert_eq!(
+                places(&run),
+                (expected(on_span, true), expected(in_event, false)),
+                "{shown}"
+            );
+            let described =
+                run.spans.all.values().any(|span| format!("{:?}", span.status()).contains("word"));
+            assert_eq!(described, on_span, "{shown}");
+        }
+    }
+}
+
+/// In an event, messages and what tools were given are values; the event is there once, and counts against no limit.
+#[test]
+fn events_have_structured_content() {
+    let run = run(policy(|policy| policy.content = Capture::Event));
+    let turn = run.span("invoke_agent");
+    let details = turn.events.last().expect("no event");
+    assert_eq!(details.name, "gen_ai.client.inference.operation.details");
+    assert_eq!(Some(details.time), turn.end.as_ref().map(|end| end.time));
+    let keys: Vec<_> = details.attributes.iter().map(|attribute| attribute.key).collect();
+    assert_eq!(
+        keys,
+        [
+            "gen_ai.output.messages",
+            "gen_ai.operation.name",
+            "gen_ai.conversation.id",
+            "gen_ai.response.finish_reasons",
+            "gen_ai.input.messages",
+        ]
+    );
+    for at in [0, 4] {
+        let AttributeValue::Json(messages) = &details.attributes[at].value else {
+            panic!("no value")
+        };
+        assert_valid_parts(&serde_json::from_str(messages).unwrap());
+    }
+    let tool = run.span("execute_tool other");
+    assert_eq!(tool.events.last().map(|event| event.name), Some("acp.details"));
+    for span in run.spans.all.values() {
+        let details = span.event_names().into_iter().filter(|name| name.ends_with("details"));
+        assert!(details.count() <= 1, "{}", span.name());
+    }
+}
+
+/// A redaction sees every text that is recorded, with its kind, and what it gives back is recorded instead.
+#[test]
+fn a_redaction_sees_every_text() {
+    let seen: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>> = Arc::default();
+    let noted = Arc::clone(&seen);
+    let redaction = Redaction::new(move |kind, text| {
+        noted.lock().unwrap().entry(format!("{kind:?}")).or_default().insert(text.to_owned());
+        Some(text.replace("word", "***"))
+    });
+    for content in [Capture::Span, Capture::Event] {
+        for profile in [Profile::V1_41, Profile::GENAI_DEV] {
+            let run = run(policy(|policy| {
+                (policy.content, policy.profile) = (content, profile);
+                policy.redaction = Some(redaction.clone());
+            }));
+            let shown: String = run
+                .spans
+                .all
+                .values()
+                .map(|span| format!("{:?}{:?}{:?}", span.start, span.events, span.end))
+                .collect();
+            assert!(!shown.contains("word"), "{shown}");
+            assert!(shown.contains("***"));
+        }
+    }
+    let seen = seen.lock().unwrap();
+    let expected = [
+        ("Answer", &["word"][..]),
+        ("Command", &["word word"]),
+        ("Data", &["word"]),
+        ("ErrorMessage", &["word"]),
+        ("Path", &["/home/word/a.rs", "/home/word/a.rs:3"]),
+        ("Prompt", &["word"]),
+        ("Thought", &["word"]),
+        ("Title", &["word"]),
+        ("ToolArguments", &["command", "word"]),
+        ("ToolResult", &["word"]),
+        ("Uri", &["/home/word/a.rs"]),
+    ];
+    let expected: BTreeMap<_, BTreeSet<_>> = expected
+        .into_iter()
+        .map(|(kind, texts)| {
+            (kind.to_owned(), texts.iter().map(|text| (*text).to_owned()).collect())
+        })
+        .collect();
+    assert_eq!(*seen, expected);
+}
+
+/// A text that came in pieces is redacted as a whole.
+#[test]
+fn a_redaction_sees_a_message_as_a_whole() {
+    let mut run = Run::new(policy(|policy| {
+        policy.content = Capture::Span;
+        policy.redaction = Some(Redaction::new(|kind, text| {
+            (kind == ContentKind::Answer && text == "the password").then(|| "-".to_owned())
+        }));
+    }));
+    run.line(C2A, &prompt(1, "s"));
+    for piece in ["the pa", "ssw", "ord"] {
+        run.line(A2C, &text("s", piece));
+    }
+    run.line(A2C, &stop(1, "end_turn"));
+    let output: Value =
+        serde_json::from_str(run.span("invoke_agent").str("gen_ai.output.messages").unwrap())
+            .unwrap();
+    assert_eq!(output[0]["parts"], json!([{ "type": "text", "content": "-" }]));
+}
+
+/// What a redaction cannot look into is not let through.
+#[test]
+fn what_cannot_be_redacted_is_not_recorded() {
+    let deep = format!("{}\"word\"{}", "[".repeat(200), "]".repeat(200));
+    for (redacts, expected) in [(false, &*deep), (true, "null")] {
+        let mut run = Run::new(policy(|policy| {
+            policy.content = Capture::Span;
+            policy.redaction = redacts.then(|| Redaction::new(|_, _| None));
+        }));
+        let line = update(
+            "s",
+            json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed", "rawInput": 7 }),
+        );
+        run.line(A2C, &line.replace("\"rawInput\":7", &format!("\"rawInput\":{deep}")));
+        assert_eq!(
+            run.span("execute_tool other").str("gen_ai.tool.call.arguments"),
+            Some(expected)
+        );
+    }
+}
+
+proptest! {
+    /// Whatever the limits: what is recorded is JSON, each part is what its type asks for, and the limits hold.
+    #[test]
+    fn content_within_any_limits_is_valid(
+        limits in (0..300_usize, 0..100_usize, 0..9_usize, 0..60_usize),
+        words in prop::collection::vec("[a-z€\"\\\\\\n😀]{0,30}", 1..6),
+        (content, profile) in (
+            prop::sample::select(vec![Capture::Span, Capture::Event]),
+            prop::sample::select(vec![Profile::V1_41, Profile::GENAI_DEV]),
+        ),
+        redacts: bool,
+    ) {
+        let policy = policy(|policy| {
+            let kept = &mut policy.content_limits;
+            (kept.message_bytes, kept.part_bytes, kept.parts, kept.tool_bytes) = limits;
+            (policy.content, policy.profile) = (content, profile);
+            policy.redaction = redacts.then(|| Redaction::new(|_, _| None));
+        });
+        let mut run = Run::new(policy);
+        let block = |word: &String| json!({ "type": "text", "text": word });
+        let blocks: Vec<_> = words.iter().map(block).collect();
+        let image = json!({ "type": "image", "data": words[0], "mimeType": "image/png" });
+        run.line(C2A, &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [blocks[0], image, blocks.last()] })));
+        for (at, word) in words.iter().enumerate() {
+            run.line(A2C, &update("s", json!({ "sessionUpdate": "agent_message_chunk", "messageId": (at / 2).to_string(), "content": block(word) })));
+            run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": at.to_string(), "title": word, "rawInput": { "a": word }, "rawOutput": word })));
+        }
+        run.line(A2C, &stop(1, "end_turn"));
+        let spans = run.spans.all.values();
+        let events = spans.clone().flat_map(|span| &span.events).flat_map(|event| &event.attributes);
+        let mut seen = 0;
+        for attribute in spans.flat_map(Span::attributes).chain(events) {
+            let text = match &attribute.value {
+                AttributeValue::String(text) => &**text,
+                AttributeValue::Json(text) => text,
+                _ => continue,
+            };
+            let is_object = match attribute.key {
+                "gen_ai.input.messages" | "gen_ai.output.messages" => false,
+                "gen_ai.tool.call.arguments" | "gen_ai.tool.call.result" => profile == Profile::GENAI_DEV,
+                _ => continue,
+            };
+            seen += 1;
+            let value: Value = serde_json::from_str(text).expect("JSON");
+            prop_assert!(!is_object || value.is_object(), "{}", text);
+            if attribute.key.ends_with("messages") {
+                assert_valid_parts(&value);
+                let parts = value[0]["parts"].as_array().unwrap();
+                prop_assert!(parts.len() <= limits.2);
+                let sizes = parts.iter().filter_map(|part| part["content"].as_str()).map(str::len);
+                prop_assert!(sizes.clone().all(|size| size <= limits.1));
+                prop_assert!(sizes.sum::<usize>() <= limits.0);
+            }
+        }
+        prop_assert_eq!(seen, 2 + 2 * words.len());
+    }
+}
