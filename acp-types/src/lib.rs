@@ -54,6 +54,8 @@
 extern crate alloc;
 
 pub mod capabilities;
+#[cfg(feature = "async")]
+pub mod connection;
 mod dispatch;
 pub mod methods;
 pub mod negotiation;

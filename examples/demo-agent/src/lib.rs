@@ -6,10 +6,10 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `stdio` | reading, writing, the clock |
-//! | `agent` | the methods, without IO |
+//! | `agent` | the methods: the trait `LocalAgent` of `acp_types::connection` |
 //! | `turns`, `session` | the turns that are running |
-//! | `client` | messages to the client |
+//! | `client` | what the agent tells and asks |
+//! | `stdio` | reading, writing, the runtime |
 //! | `words`, `talk`, `tools`, `terminal` | the script |
 
 mod agent;
@@ -35,7 +35,8 @@ pub const DEFAULT_PAUSE: Duration = Duration::from_millis(15);
 
 /// Runs the agent on standard input and output until the input ends.
 ///
-/// The status is 0 when the input ended, 3 after the word `crash`, 1 when standard input cannot be read, 2 when
+/// The status is 0 when the input ended, 3 after the word `crash`, 1 when standard
+/// input cannot be read, 2 when
 /// [`PAUSE_VARIABLE`] is no number.
 pub fn run_stdio() -> ExitCode {
     let pause = match env::var(PAUSE_VARIABLE).ok().filter(|value| !value.is_empty()) {
@@ -48,5 +49,8 @@ pub fn run_stdio() -> ExitCode {
             }
         },
     };
-    stdio::run(agent::Agent::new(pause))
+    stdio::run(pause).unwrap_or_else(|error| {
+        eprintln!("demo-agent: {error}");
+        ExitCode::FAILURE
+    })
 }

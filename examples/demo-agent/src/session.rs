@@ -1,14 +1,14 @@
 //! A session: what was said in it, and the turn that is running.
 
-use crate::script::{Question, Scene, Step};
+use crate::script::{Scene, Step};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, StopReason, Usage};
 use acp_types::v1::session_modes::{SessionMode, SessionModeState};
+use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::terminals::TerminalId;
 use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus};
-use core::time::Duration;
-use jsonrpc_core::RequestId;
 use std::collections::VecDeque;
+use tokio_util::sync::CancellationToken;
 
 /// How many updates a session remembers for `session/load`; older ones are forgotten.
 const MAX_HISTORY: usize = 10_000;
@@ -23,7 +23,8 @@ const AUTO: &str = "auto";
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) scene: Scene,
-    pub(crate) turn: Option<Turn>,
+    /// Cancels the turn that is running.
+    turn: Option<CancellationToken>,
     history: VecDeque<SessionUpdate>,
 }
 
@@ -58,11 +59,38 @@ impl Session {
         self.history.iter()
     }
 
-    /// Keeps what the user said.
-    pub(crate) fn remember_prompt(&mut self, prompt: &[ContentBlock]) {
+    /// Begins a turn with what the user said, unless one is running.
+    pub(crate) fn begin(
+        &mut self,
+        prompt: &[ContentBlock],
+        steps: impl FnOnce(&mut Scene) -> Vec<Step>,
+    ) -> Option<Turn> {
+        if self.turn.is_some() {
+            return None;
+        }
         for block in prompt {
             self.remember(SessionUpdate::UserMessageChunk(ContentChunk::new(block.clone())));
         }
+        let cancel = CancellationToken::new();
+        self.turn = Some(cancel.clone());
+        Some(Turn {
+            session_id: self.scene.session_id.clone(),
+            steps: steps(&mut self.scene).into(),
+            cancel,
+            usage: None,
+            terminal: None,
+            open_calls: Vec::new(),
+        })
+    }
+
+    /// Cancels the turn that is running, if one is.
+    pub(crate) fn cancel(&self) {
+        self.turn.iter().for_each(CancellationToken::cancel);
+    }
+
+    /// The turn that was running has ended.
+    pub(crate) fn end(&mut self) {
+        self.turn = None;
     }
 
     /// Keeps an update that belongs to the conversation.
@@ -77,37 +105,19 @@ impl Session {
 /// A turn: the steps that are still to be taken.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// The prompt to answer in the end.
-    pub(crate) prompt: RequestId,
-    pub(crate) steps: VecDeque<Step>,
-    /// Not before this time does the next step come.
-    pub(crate) due: Duration,
-    /// The question that has to be answered first.
-    pub(crate) waiting: Option<(RequestId, Question)>,
+    pub(crate) session_id: SessionId,
+    steps: VecDeque<Step>,
+    /// Whether it is cancelled.
+    pub(crate) cancel: CancellationToken,
     pub(crate) usage: Option<Usage>,
     pub(crate) terminal: Option<TerminalId>,
     open_calls: Vec<ToolCallId>,
 }
 
 impl Turn {
-    pub(crate) fn new(prompt: RequestId, steps: Vec<Step>, now: Duration) -> Self {
-        Self {
-            prompt,
-            steps: steps.into(),
-            due: now,
-            waiting: None,
-            usage: None,
-            terminal: None,
-            open_calls: Vec::new(),
-        }
-    }
-
-    /// The next step, if it is time for it. A turn that has no more ends.
-    pub(crate) fn next(&mut self, now: Duration) -> Option<Step> {
-        if self.waiting.is_some() || now < self.due {
-            return None;
-        }
-        Some(self.steps.pop_front().unwrap_or(Step::Stop(StopReason::EndTurn)))
+    /// The next step. A turn that has no more ends.
+    pub(crate) fn next(&mut self) -> Step {
+        self.steps.pop_front().unwrap_or(Step::Stop(StopReason::EndTurn))
     }
 
     /// Goes on with these steps, before those that were to come.

@@ -1,68 +1,97 @@
-//! The agent on standard input and output, with the clock.
+//! The agent on standard input and output.
 
 use crate::agent::Agent;
-use jsonrpc_core::framing::Lines;
-use std::io::{self, Read, Write};
+use acp_types::connection::v1;
+use core::future::poll_fn;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+use futures::{Sink, StreamExt, stream};
+use jsonrpc_core::CancelMethod;
+use jsonrpc_core::codec::Codec;
+use jsonrpc_core::driver::Options;
+use jsonrpc_core::framing::{Frame, Lines};
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
-use std::time::Instant;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
+use tokio_util::codec::FramedRead;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// How many chunks may wait to be handled; then the client has to wait.
-const WAITING_CHUNKS: usize = 16;
+/// Runs the agent until the client closes its input, or the script says otherwise. `pause`: the time between two updates.
+///
+/// # Errors
+/// There is no runtime to be had.
+pub(crate) fn run(pause: Duration) -> io::Result<ExitCode> {
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    let status = LocalSet::new().block_on(&runtime, serve(pause));
+    // Whoever still reads standard input is not waited for.
+    runtime.shutdown_background();
+    Ok(status)
+}
 
-/// Runs the agent until the client closes its input, or the script says otherwise.
-pub(crate) fn run(mut agent: Agent) -> ExitCode {
-    let input = match read_on_a_thread() {
-        Ok(input) => input,
-        Err(error) => {
-            eprintln!("demo-agent: cannot read standard input: {error}");
-            return ExitCode::FAILURE;
+async fn serve(pause: Duration) -> ExitCode {
+    let (exit, mut status) = mpsc::channel(1);
+    let agent = Agent::new(pause, Output, exit);
+    let gone = agent.gone.clone();
+    let lines = FramedRead::with_capacity(tokio::io::stdin(), Codec::new(Lines::default()), CHUNK);
+    let lines = lines.chain(stream::poll_fn(move |_| {
+        gone.cancel();
+        Poll::Ready(None)
+    }));
+    let options = Options::new(CancelMethod::ACP);
+    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, options);
+    let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {
+        Poll::Ready(end) => Poll::Ready(Ok(end)),
+        Poll::Pending => status.poll_recv(task).map(Err),
+    });
+    match ended.await {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("demo-agent: {error}");
+            ExitCode::FAILURE
         }
-    };
-    let (mut lines, start) = (Lines::default(), Instant::now());
-    loop {
-        let exit = agent.poll(start.elapsed());
-        // If nobody reads any more, the end of the input follows.
-        let _ = io::stdout().write_all(&agent.client.out).and_then(|()| io::stdout().flush());
-        agent.client.out.clear();
-        if let Some(status) = exit {
-            return ExitCode::from(status);
-        }
-        let chunk = match agent.poll_timeout() {
-            Some(at) => input.recv_timeout(at.saturating_sub(start.elapsed())),
-            None => input.recv().map_err(RecvTimeoutError::from),
-        };
-        match chunk {
-            Ok(chunk) => lines.push(&chunk),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return ExitCode::SUCCESS,
-        }
-        while let Some(line) = lines.next() {
-            agent.handle_line(line, start.elapsed());
-        }
+        Err(status) => status.map_or(ExitCode::FAILURE, ExitCode::from),
     }
 }
 
-fn read_on_a_thread() -> io::Result<Receiver<Vec<u8>>> {
-    let (read, chunks) = sync_channel(WAITING_CHUNKS);
-    thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        let mut buffer = vec![0; CHUNK];
-        loop {
-            match io::stdin().read(&mut buffer) {
-                Ok(0) => return,
-                Ok(length) => {
-                    if read.send(buffer.get(..length).unwrap_or_default().to_vec()).is_err() {
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-        }
-    })?;
-    Ok(chunks)
+/// Standard output. What is written is on its way at once; if nobody reads it, everything waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output;
+
+impl Output {
+    /// Writes a line that is no message.
+    pub(crate) fn noise(self, line: &str) {
+        self.line(line.as_bytes());
+    }
+
+    fn line(self, line: &[u8]) {
+        let mut out = io::stdout().lock();
+        // If nobody reads any more, the end of the input follows.
+        let _ = out.write_all(line).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    }
+}
+
+impl Sink<Frame> for Output {
+    type Error = io::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(self: Pin<&mut Self>, frame: Frame) -> io::Result<()> {
+        self.line(frame.as_bytes());
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
 }
