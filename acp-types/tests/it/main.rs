@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod capabilities;
 #[cfg(test)]
+mod connection;
+#[cfg(test)]
 mod dispatch;
 #[cfg(test)]
 mod fallback;

@@ -35,9 +35,8 @@ pub const DEFAULT_PAUSE: Duration = Duration::from_millis(15);
 
 /// Runs the agent on standard input and output until the input ends.
 ///
-/// The status is 0 when the input ended, 3 after the word `crash`, 1 when standard
-/// input cannot be read, 2 when
-/// [`PAUSE_VARIABLE`] is no number.
+/// The status is 0 when the input ended, 3 after the word `crash`, 1 when there is no runtime to be had
+/// or standard input cannot be read, 2 when [`PAUSE_VARIABLE`] is no number.
 pub fn run_stdio() -> ExitCode {
     let pause = match env::var(PAUSE_VARIABLE).ok().filter(|value| !value.is_empty()) {
         None => DEFAULT_PAUSE,

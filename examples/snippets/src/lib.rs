@@ -1,2 +1,5 @@
-//! The examples of the README, compiled and run as they stand there.
+//! The examples of the README, compiled and run as they stand there, and short programs, which the tests run.
 #![doc = include_str!("../../../README.md")]
+
+pub mod acp_agent;
+pub mod acp_client;

@@ -1,0 +1,46 @@
+//! An ACP client: it sends one prompt, says yes to everything, and keeps what it is told.
+use acp_types::connection::{Context, Peer, RequestError, v1};
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use acp_types::v1::prompt_turn::{PromptRequest, SessionNotification, SessionUpdate, StopReason};
+use acp_types::v1::session_setup::NewSessionRequest;
+use acp_types::v1::tool_calls::{
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SelectedPermissionOutcome,
+};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A client that agrees to everything.
+#[derive(Clone, Debug, Default)]
+pub struct Agreeable(pub Arc<Mutex<Vec<SessionUpdate>>>);
+
+#[async_trait::async_trait]
+impl v1::Client for Agreeable {
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, ErrorObject> {
+        let nothing = || ErrorObject::new(ErrorCode::INVALID_PARAMS, "nothing to choose from");
+        let option = request.options.into_iter().next().ok_or_else(nothing)?;
+        let selected = SelectedPermissionOutcome::new(option.option_id);
+        Ok(RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected)))
+    }
+
+    async fn session_update(&self, notification: SessionNotification, _: Peer) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(notification.update);
+    }
+}
+
+/// One turn, from the first message to the last.
+///
+/// # Errors
+/// The agent refuses something, or it is gone.
+pub async fn turn(agent: &Peer, prompt: &str) -> Result<StopReason, RequestError> {
+    agent.request(&InitializeRequest::new(ProtocolVersion::V1)).await?;
+    let session = agent.request(&NewSessionRequest::new("/project", [])).await?.session_id;
+    let turn = agent.request(&PromptRequest::new(session, [prompt.into()])).await?;
+    agent.caught_up().await;
+    agent.shut_down();
+    Ok(turn.stop_reason)
+}

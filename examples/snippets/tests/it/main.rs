@@ -1,0 +1,3 @@
+//! The snippets at work.
+
+mod acp;
