@@ -2,7 +2,7 @@
 //!
 //! Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close),
 //! [Snapshots, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#snapshots)
-use crate::event::{Event, StateDeltaEvent, StateSnapshotEvent};
+use crate::event::{ActivitySnapshotEvent, Event, StateDeltaEvent, StateSnapshotEvent};
 use crate::expand::Expander;
 use crate::id::{MessageId, SubagentRunId, ToolCallId};
 use crate::integer::SafeInteger;
@@ -31,6 +31,7 @@ use coalescer::join;
 /// | the deltas of a message or a call's arguments | one, where the first was |
 /// | within a run: a `STATE_SNAPSHOT`, and every `STATE_DELTA` behind it | one `STATE_SNAPSHOT`, where the last was |
 /// | state events of the run before that snapshot | nothing |
+/// | the snapshots of an activity that replace one another | the last, where the first was |
 /// | anything else | itself, in its place |
 ///
 /// Deltas stay apart where something between them restates or replaces what they go to. Nothing is joined that has a
@@ -82,6 +83,8 @@ struct Compaction {
     arguments: BTreeMap<ToolCallId, usize>,
     /// Messages that are activities.
     activities: BTreeSet<MessageId>,
+    /// The last event that concerns an activity, where that is a snapshot of it.
+    pictures: BTreeMap<MessageId, usize>,
     /// State events that a snapshot would make useless.
     spent: Vec<usize>,
     snapshot: Option<Snapshot>,
@@ -108,6 +111,14 @@ impl Compaction {
         };
         let before = before.and_then(|place| self.events.get_mut(*place)?.as_mut());
         if before.is_some_and(|before| join(before, &mut event, usize::MAX)) {
+            return;
+        }
+        if let Event::ActivitySnapshot(snapshot) = &event
+            && let Some(place) = self.pictures.get(&snapshot.message_id)
+            && let Some(Some(Event::ActivitySnapshot(before))) = self.events.get_mut(*place)
+            && replaces(snapshot, before)
+        {
+            *before = snapshot.clone();
             return;
         }
         let place = self.events.len();
@@ -139,6 +150,7 @@ impl Compaction {
             Event::ActivityDelta(e) => self.part(&e.message_id),
             Event::ActivitySnapshot(e) => {
                 self.part(&e.message_id);
+                self.pictures.insert(e.message_id.clone(), self.events.len());
                 if self.activities.insert(e.message_id.clone()) {
                     // It may replace a message that has calls.
                     self.arguments.clear();
@@ -165,12 +177,14 @@ impl Compaction {
 
     fn part(&mut self, message: &MessageId) {
         self.texts.remove(message);
+        self.pictures.remove(message);
     }
 
     fn forget(&mut self) {
         self.texts.clear();
         self.arguments.clear();
         self.activities.clear();
+        self.pictures.clear();
     }
 
     /// Takes a snapshot, which comes next, in the place of all state events of the run.
@@ -229,6 +243,17 @@ impl Compaction {
             *slot = Some(event.into());
         }
     }
+}
+
+/// Whether nothing of `before` is left behind `after`.
+fn replaces(after: &ActivitySnapshotEvent, before: &ActivitySnapshotEvent) -> bool {
+    let is_plain = |event: &ActivitySnapshotEvent| {
+        event.replace != Some(false)
+            && event.raw_event.is_none()
+            && event.metadata.is_none()
+            && event.extra.is_empty()
+    };
+    is_plain(after) && is_plain(before) && after.subagent_run_id == before.subagent_run_id
 }
 
 fn is_plain_snapshot(event: &StateSnapshotEvent) -> bool {

@@ -180,6 +180,39 @@ fn states_become_one_within_a_run() {
 }
 
 #[test]
+fn pictures_of_an_activity_become_the_last() {
+    let picture = |id: &str, n: u64| json!({"type":"ACTIVITY_SNAPSHOT","messageId":id,"activityType":"PLAN","content":{"n":n}});
+    let with = |mut event: Value, name: &str, value: Value| {
+        event[name] = value;
+        event
+    };
+    let delta = json!({"type":"ACTIVITY_DELTA","messageId":"a","activityType":"PLAN","patch":[]});
+    let text = json!({"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"});
+    let snapshot = json!({"type":"MESSAGES_SNAPSHOT","messages":[]});
+    let table = [
+        (
+            json!([picture("a", 1), picture("b", 1), text, picture("a", 2), picture("a", 3)]),
+            json!([picture("a", 3), picture("b", 1), text]),
+        ),
+        (
+            json!([picture("a", 1), delta, picture("a", 2), picture("a", 3)]),
+            json!([picture("a", 1), delta, picture("a", 3)]),
+        ),
+    ];
+    for (events, expected) in table {
+        assert_eq!(compacted(&events), expected);
+    }
+    for kept in [
+        json!([picture("a", 1), snapshot, picture("a", 2)]),
+        json!([picture("a", 1), with(picture("a", 2), "replace", json!(false))]),
+        json!([with(picture("a", 1), "metadata", json!({"k":1})), picture("a", 2)]),
+        json!([picture("a", 1), with(picture("a", 2), "subagentRunId", json!("s"))]),
+    ] {
+        assert_eq!(compacted(&kept), kept);
+    }
+}
+
+#[test]
 fn joined_deltas_have_a_limit() {
     let piece = "x".repeat(1000);
     let delta = |text: &str| agui_types::event::TextMessageContentEvent::new("m", text);
