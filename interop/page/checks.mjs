@@ -324,6 +324,30 @@ export const checks = [
     },
   },
   {
+    name: "a reload in the middle of a run goes on with it",
+    async run({ page, shot }) {
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      await send(page, "permission");
+      await permission(page).waitFor();
+      const before = await turn(page, 1).locator(".agent-text").innerText();
+      await page.reload();
+      await permission(page).waitFor();
+      await shot("reloaded");
+      assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is there");
+      assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
+      await answerAll(page, /^allow/i, 2);
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      await page.reload();
+      assert.match(await turn(page, 2).innerText(), /permission/, "also when it is over");
+      await send(page, "hello");
+      await turnEnd(page, 3).waitFor();
+      await page.getByRole("button", { name: "New chat" }).click();
+      await page.reload();
+      assert.equal(await turn(page, 1).count(), 0, "a new chat is not the old one");
+    },
+  },
+  {
     name: "a new chat begins anew",
     async run({ page }) {
       await send(page, "slow");

@@ -1,12 +1,14 @@
 /** The conversation as it goes: sends, listens, stops, asks again. */
 
-import { answerInterrupt, cancelRun, run, runInput } from "./run.js";
+import { answerInterrupt, cancelRun, follow, run, runInput } from "./run.js";
 import { reduce } from "./reduce.js";
+import { keep } from "./store.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
 
 /** @import { AgUiEvent } from "./events.js" */
 /** @import { RunEnd } from "./run.js" */
+/** @import { Held } from "./store.js" */
 
 /** Custom events that change nothing on the page. */
 const SILENT = new Set(["acp.commands", "acp.config_options", "acp.compaction", "acp.tool_call.late"]);
@@ -40,7 +42,10 @@ export class Chat {
   /** @type {import("./composer.js").Composer | null} */
   composer = null;
   #parts;
-  #thread = new Thread(newId("thread"));
+  #thread;
+  #agent;
+  /** @type {string | null} */
+  #title = null;
   #transcript;
   /** @type {ActiveRun | null} */
   #run = null;
@@ -50,9 +55,15 @@ export class Chat {
   /** How often events of a type were ignored. @type {Map<string, number>} */
   #ignored = new Map();
 
-  /** @param {ChatParts} parts */
-  constructor(parts) {
+  /**
+   * @param {ChatParts} parts
+   * @param {string | null} agent The agent to talk to, where it is not the gateway's default one.
+   * @param {Held | null} [held] The conversation to go on with.
+   */
+  constructor(parts, agent, held = null) {
     this.#parts = parts;
+    this.#agent = agent;
+    this.#thread = new Thread(held?.threadId ?? newId("thread"));
     this.#transcript = new Transcript(parts.root, {
       thread: this.#thread,
       scroller: parts.scroller,
@@ -62,6 +73,25 @@ export class Chat {
       returnFocus: () => this.composer?.focus(),
     });
     this.#showDebugLine();
+    if (held !== null) this.#restore(held);
+  }
+
+  /** @param {Held} held */
+  #restore(held) {
+    this.#thread.replaceAll(held.messages);
+    this.#thread.state = held.state;
+    this.#interrupts = held.interrupts;
+    this.#setTitle(held.title);
+    this.#transcript.restore(held.runId !== null);
+    if (held.runId === null) return;
+    const active = this.#begin(held.runId);
+    const run = { threadId: this.#thread.id, runId: held.runId };
+    this.#finish(active, null, follow(run, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
+  }
+
+  /** The part of the page that says whether a run goes on. */
+  get isRunning() {
+    return this.#run !== null;
   }
 
   /** Ends the connection of a run that is under way; nothing of it is shown any more. */
@@ -84,16 +114,61 @@ export class Chat {
     const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
     this.#transcript.startTurn(message);
-    /** @type {ActiveRun} */
-    const active = { id: newId("run"), abort: new AbortController(), state: "running" };
-    this.#run = active;
-    this.composer?.setState("running");
+    const active = this.#begin(newId("run"));
     const resume = this.#interrupts.map((interrupt) => ({ interruptId: interrupt.id, status: "cancelled" }));
     const input = runInput(this.#thread, active.id, resume);
-    run(input, (event) => this.#onEvent(active, event), active.abort.signal).then((end) => {
-      if (this.#run === active) this.#end(end, message);
-    });
+    this.#keep();
+    this.#finish(active, message, run(input, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
     return true;
+  }
+
+  /** @param {string} id */
+  #begin(id) {
+    /** @type {ActiveRun} */
+    const active = { id, abort: new AbortController(), state: "running" };
+    this.#run = active;
+    this.composer?.setState("running");
+    return active;
+  }
+
+  /**
+   * @param {ActiveRun} active
+   * @param {import("./thread.js").Message | null} message What the user said, if it may still be taken back.
+   * @param {Promise<RunEnd>} ending
+   */
+  async #finish(active, message, ending) {
+    const end = await ending;
+    if (this.#run === active) this.#end(end, message);
+  }
+
+  /** @param {ActiveRun} active */
+  #options(active) {
+    return {
+      agent: this.#agent,
+      onConnection: (/** @type {boolean} */ lost) => {
+        if (this.#run !== active) return;
+        this.#transcript.setConnection(lost);
+        this.#parts.announcer.say(lost ? "The connection broke. Trying again." : "Connected again.");
+      },
+    };
+  }
+
+  /** @param {string | null} title */
+  #setTitle(title) {
+    this.#title = title;
+    this.#parts.setTitle(title);
+  }
+
+  #keep() {
+    keep({
+      threadId: this.#thread.id,
+      messages: this.#thread.messages,
+      state: this.#thread.state,
+      interrupts: this.#interrupts,
+      agent: this.#agent,
+      title: this.#title,
+      runId: this.#run?.id ?? null,
+    });
   }
 
   /** Stops the agent; asked again after a while, ends the connection. */
@@ -141,7 +216,7 @@ export class Chat {
    */
   #onCustom(name, value) {
     if (name === "acp.usage") this.#parts.usage.update(value);
-    else if (name === "acp.session_info") this.#parts.setTitle(typeof value?.title === "string" ? value.title : null);
+    else if (name === "acp.session_info") this.#setTitle(typeof value?.title === "string" ? value.title : null);
     else if (name === "acp.mode") this.#parts.setMode(typeof value?.currentModeId === "string" ? value.currentModeId : null);
     else if (!SHOWN.has(name) && !SILENT.has(name)) this.#ignore(name);
   }
@@ -153,17 +228,19 @@ export class Chat {
 
   /**
    * @param {RunEnd} end
-   * @param {import("./thread.js").Message} message What the user said.
+   * @param {import("./thread.js").Message | null} message What the user said, if it may still be taken back.
    */
   #end(end, message) {
     this.#run = null;
-    const text = message.content;
     // What the gateway never took must not come back with the next message.
-    if (end.kind === "refused" || end.kind === "unreachable") this.#thread.remove(message);
+    if (message !== null && (end.kind === "refused" || end.kind === "unreachable")) this.#thread.remove(message);
     else this.#interrupts = end.kind === "interrupted" ? end.interrupts : [];
-    this.#transcript.endTurn(end, () => {
+    const text = message?.content;
+    const retry = () => {
       if (this.send(text)) this.composer?.focus();
-    });
+    };
+    this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+    this.#keep();
     this.#parts.announcer.flush();
     this.#parts.announcer.say(END_WORDS[end.kind]);
     this.composer?.setState("idle");

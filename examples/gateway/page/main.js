@@ -4,6 +4,7 @@ import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Scroller } from "./scroller.js";
+import { forget, held } from "./store.js";
 import { UsageView } from "./view-usage.js";
 
 /** @param {string} id */
@@ -27,22 +28,43 @@ function setMode(mode) {
   byId("mode").textContent = mode === null ? "" : `mode: ${mode}`;
 }
 
-function newChat() {
+const picker = /** @type {HTMLSelectElement} */ (byId("agent"));
+
+/** The agent that was picked, where there is a choice. */
+const pickedAgent = () => (picker.hidden ? null : picker.value);
+
+/** @param {import("./store.js").Held | null} before The conversation to go on with. */
+function openChat(before) {
   setTitle(null);
   setMode(null);
   usage.clear();
-  return new Chat({
+  byId("welcome").hidden = before !== null;
+  const parts = {
     root: byId("transcript"),
     scroller,
     announcer,
     usage,
     setTitle,
     setMode,
-    setDebugLine: (line) => (byId("debug").textContent = line),
-  });
+    setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
+  };
+  return new Chat(parts, before?.agent ?? pickedAgent(), before);
 }
 
-let chat = newChat();
+/** Offers a choice of agents where the gateway has several; `current` is the one that the conversation is with. */
+async function offerAgents(/** @type {string | null} */ current) {
+  const response = await fetch("/api/ai/agents");
+  if (!response.ok) return;
+  const { agents } = await response.json();
+  if (agents.length < 2) return;
+  picker.replaceChildren(...agents.map((/** @type {{name: string}} */ { name }) => new Option(name)));
+  picker.value = current ?? agents[0].name;
+  picker.hidden = false;
+}
+
+const before = held();
+let chat = openChat(before);
+void offerAgents(before?.agent ?? null);
 
 const composer = new Composer(document, {
   send(text) {
@@ -53,17 +75,21 @@ const composer = new Composer(document, {
   stop: () => void chat.stop(),
 });
 chat.composer = composer;
+if (chat.isRunning) composer.setState("running");
 
-byId("new-chat").addEventListener("click", () => {
+function newChat() {
   chat.close();
+  forget();
   composer.setState("idle");
   byId("transcript").replaceChildren();
-  byId("welcome").hidden = false;
-  chat = newChat();
+  chat = openChat(null);
   chat.composer = composer;
   announcer.say("New conversation.");
   composer.focus();
-});
+}
+
+byId("new-chat").addEventListener("click", newChat);
+picker.addEventListener("change", newChat);
 
 for (const example of document.querySelectorAll("[data-prompt]")) {
   example.addEventListener("click", () => {

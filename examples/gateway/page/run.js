@@ -14,6 +14,9 @@ export const PROTOCOL_VERSION = "1.0";
 
 const CHAT = "/api/ai/chat";
 
+/** How long to wait before each attempt to reach a run again whose connection broke. */
+const RETRY_MS = [0, 500, 1000, 2000, 4000, 8000, 8000];
+
 /** The most characters of an answer that is no event stream which are shown. */
 const MAX_SHOWN_BODY = 2000;
 
@@ -53,18 +56,29 @@ export function runInput(thread, runId, resume) {
 }
 
 /**
- * Asks for a run and reads its events until it ends. Each way to end is a value, also the bad ones.
+ * @typedef {object} RunOptions
+ * @property {string | null} [agent] The agent to run it; the gateway's default one if none is named.
+ * @property {(lost: boolean) => void} [onConnection] Called when the connection broke, and when there is one again.
+ * @property {typeof fetch} [send]
+ */
+
+/**
+ * Asks for a run and reads its events until it ends. Each way to end is a value, also the bad ones. A connection that
+ * breaks is made again where the gateway numbers its events; no event comes twice, unless `MESSAGES_SNAPSHOT` took
+ * back what came before.
  *
  * @param {ReturnType<typeof runInput>} input
  * @param {(event: AgUiEvent) => void} onEvent Called for every event in order, the terminal one included.
- * @param {AbortSignal} signal Ends the connection, and with it the run.
- * @param {typeof fetch} [send]
+ * @param {AbortSignal} signal Ends the connection. The run goes on for a while, for whoever comes back.
+ * @param {RunOptions} [options]
  * @returns {Promise<RunEnd>}
  */
-export async function run(input, onEvent, signal, send = fetch) {
+export async function run(input, onEvent, signal, options = {}) {
+  const { agent = null, send = fetch } = options;
+  const path = agent === null ? CHAT : `/api/ai/agents/${encodeURIComponent(agent)}/chat`;
   let response;
   try {
-    response = await send(CHAT, {
+    response = await send(path, {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
       body: JSON.stringify(input),
@@ -73,51 +87,115 @@ export async function run(input, onEvent, signal, send = fetch) {
     if (!response.ok) {
       return { kind: "refused", status: response.status, message: errorText(await response.text()) };
     }
-    const type = response.headers.get("content-type") ?? "";
-    if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
-      return { kind: "malformed", message: `The answer is ${type || "of no type"}, not an event stream.` };
-    }
   } catch (error) {
     if (signal.aborted) return { kind: "disconnected" };
     return { kind: "unreachable", message: errorMessage(error) };
   }
-  try {
-    return await readEvents(response, input, onEvent);
-  } catch (error) {
-    if (error instanceof MalformedEvent || error instanceof SseLimitError) {
-      return { kind: "malformed", message: error.message };
-    }
-    if (error instanceof BrokenConnection) return { kind: signal.aborted ? "disconnected" : "truncated" };
-    throw error;
-  }
+  return readRun(response, input, onEvent, signal, options);
 }
 
-/** The body of the answer ended with an error. */
+/**
+ * Reads a run that was asked for before, from its beginning.
+ *
+ * @param {{threadId: string, runId: string}} input
+ * @param {(event: AgUiEvent) => void} onEvent
+ * @param {AbortSignal} signal
+ * @param {RunOptions} [options]
+ * @returns {Promise<RunEnd>}
+ */
+export async function follow(input, onEvent, signal, options = {}) {
+  const response = await connect(input.runId, "", signal, options);
+  if (response === null) return { kind: signal.aborted ? "disconnected" : "truncated" };
+  return readRun(response, input, onEvent, signal, options);
+}
+
+/** The body of the answer ended before the run did. */
 class BrokenConnection extends Error {}
+
+/**
+ * @param {Response} first
+ * @param {{threadId: string, runId: string}} input
+ * @param {(event: AgUiEvent) => void} onEvent
+ * @param {AbortSignal} signal
+ * @param {RunOptions} options
+ * @returns {Promise<RunEnd>}
+ */
+async function readRun(first, input, onEvent, signal, options) {
+  const progress = { started: false, lastEventId: "" };
+  /** @type {Response | null} */
+  let response = first;
+  while (response !== null) {
+    const type = response.headers.get("content-type") ?? "";
+    if (!/^text\/event-stream\s*(;|$)/i.test(type)) {
+      return { kind: "malformed", message: `The answer is ${type || "of no type"}, not an event stream.` };
+    }
+    try {
+      return await readEvents(response, input, onEvent, progress);
+    } catch (error) {
+      if (error instanceof MalformedEvent || error instanceof SseLimitError) {
+        return { kind: "malformed", message: error.message };
+      }
+      if (!(error instanceof BrokenConnection)) throw error;
+    }
+    if (signal.aborted || progress.lastEventId === "") break;
+    options.onConnection?.(true);
+    response = await connect(input.runId, progress.lastEventId, signal, options);
+    if (response !== null) options.onConnection?.(false);
+  }
+  return { kind: signal.aborted ? "disconnected" : "truncated" };
+}
+
+/**
+ * Reaches a run again, or gives up.
+ *
+ * @param {string} runId
+ * @param {string} lastEventId
+ * @param {AbortSignal} signal
+ * @param {RunOptions} options
+ * @returns {Promise<Response | null>}
+ */
+async function connect(runId, lastEventId, signal, { send = fetch }) {
+  for (const wait of RETRY_MS) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    try {
+      const response = await send(`${CHAT}/runs/${encodeURIComponent(runId)}/events`, {
+        headers: { Accept: "text/event-stream", "Last-Event-ID": lastEventId },
+        signal,
+      });
+      if (response.status === 200) return response;
+      // The gateway is there and has nothing of the run for this page.
+      if (response.status < 500) return null;
+    } catch {
+      if (signal.aborted) return null;
+    }
+  }
+  return null;
+}
 
 /**
  * @param {Response} response
  * @param {{threadId: string, runId: string}} input
  * @param {(event: AgUiEvent) => void} onEvent
+ * @param {{started: boolean, lastEventId: string}} progress
  * @returns {Promise<RunEnd>}
  */
-async function readEvents(response, input, onEvent) {
-  if (response.body === null) return { kind: "truncated" };
+async function readEvents(response, input, onEvent, progress) {
+  if (response.body === null) throw new BrokenConnection("the answer has no body");
   const reader = response.body.getReader();
   const parser = new SseParser();
-  let started = false;
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((cause) => {
         throw new BrokenConnection("the answer broke off", { cause });
       });
-      if (done) return { kind: "truncated" };
-      for (const { data } of parser.push(value)) {
+      if (done) throw new BrokenConnection("the answer ended");
+      for (const { data, lastEventId } of parser.push(value)) {
         const event = parseEvent(data);
-        if (!started && event.type !== "RUN_STARTED" && event.type !== "RUN_ERROR") {
+        if (!progress.started && event.type !== "RUN_STARTED" && event.type !== "RUN_ERROR") {
           throw new MalformedEvent(`The stream begins with ${event.type}, not with RUN_STARTED.`);
         }
-        started = true;
+        progress.started = true;
+        if (lastEventId !== "") progress.lastEventId = lastEventId;
         checkIdentity(event, input);
         onEvent(event);
         const end = runEnd(event);

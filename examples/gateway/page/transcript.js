@@ -57,8 +57,24 @@ export class Transcript {
   }
 
   /**
+   * Shows the thread as it is.
+   *
+   * @param {boolean} running Whether its last turn goes on.
+   */
+  restore(running) {
+    this.#showAgain();
+    if (!running) this.#turn?.close();
+    this.#parts.scroller.toEnd();
+  }
+
+  /** @param {boolean} lost Whether the connection to the run broke. */
+  setConnection(lost) {
+    this.#turn?.setConnection(lost);
+  }
+
+  /**
    * @param {import("./run.js").RunEnd} end
-   * @param {() => void} retry
+   * @param {(() => void) | null} retry
    */
   endTurn(end, retry) {
     this.flush();

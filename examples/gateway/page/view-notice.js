@@ -38,7 +38,7 @@ export function failure(end) {
  * A box for a failure.
  *
  * @param {{title: string, text: string, code?: string}} failed
- * @param {HTMLButtonElement} retry
+ * @param {HTMLButtonElement | null} retry
  */
 export function failureView(failed, retry) {
   return el(

@@ -53,6 +53,11 @@ export class TurnView {
     this.#working.classList.toggle("pulse", !asking);
   }
 
+  /** @param {boolean} lost */
+  setConnection(lost) {
+    this.#working.textContent = lost ? "Connecting again" : "Working";
+  }
+
   /** The agent works no more on this turn, and nothing is known of how it ended. */
   close() {
     this.#working.remove();
@@ -66,12 +71,12 @@ export class TurnView {
 
   /**
    * @param {import("./run.js").RunEnd} end
-   * @param {() => void} retry
+   * @param {(() => void) | null} retry
    */
   end(end, retry) {
     const failed = failure(end);
     if (failed !== null) {
-      this.#retry = button("Try again", "secondary", retry);
+      this.#retry = retry === null ? null : button("Try again", "secondary", retry);
       this.add(failureView(failed, this.#retry));
     }
     this.add(endLine(end, performance.now() - this.#since));

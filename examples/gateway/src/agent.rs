@@ -1,6 +1,6 @@
 //! The agent: how to get one, and what it can be asked for.
-use crate::cli::Times;
 use crate::connection::{Command, Connection, Token};
+use crate::settings::Times;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::initialization::{
@@ -9,7 +9,7 @@ use acp_types::v1::initialization::{
 use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionNotification,
 };
-use acp_types::v1::session_setup::{NewSessionRequest, SessionId};
+use acp_types::v1::session_setup::{CloseSessionRequest, NewSessionRequest, SessionId};
 use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use agui_bridge::Failure;
 use jsonrpc_core::wire::{self, Raw};
@@ -131,7 +131,7 @@ impl AgentPool {
     async fn connect(&self) -> Result<Agent, Trouble> {
         let transport = self
             .address
-            .connect(self.times.exit_grace)
+            .connect(self.times.exit_grace.0)
             .await
             .map_err(|error| Trouble::Failed(Failure::AgentUnavailable, error.to_string()))?;
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
@@ -140,7 +140,7 @@ impl AgentPool {
         client.title = Some("Spanwire gateway".to_owned());
         let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
         initialize.client_info = Some(client);
-        let time = self.times.answer_time;
+        let time = self.times.answer.0;
         let info: InitializeResponse = request(&commands, "initialize", &initialize, time).await?;
         if info.protocol_version != ProtocolVersion::V1 {
             let message =
@@ -172,7 +172,7 @@ impl Agent {
             method: "session/new",
             params: params(&NewSessionRequest::new(cwd, Vec::new()))?,
             token: Token::NewSession(answer),
-            time: self.times.answer_time,
+            time: self.times.answer.0,
         })?;
         answered.await.map_err(|_| Trouble::lost())?
     }
@@ -183,7 +183,7 @@ impl Agent {
             method: "session/prompt",
             params: params(prompt)?,
             token: Token::Prompt(prompt.session_id.clone()),
-            time: self.times.turn_time,
+            time: self.times.turn.0,
         })
     }
 
@@ -202,11 +202,30 @@ impl Agent {
         self.command(Command::Respond { id, result: params(response)? })
     }
 
-    /// Nobody listens to the session any more.
+    /// Nobody listens to the session any more; an agent that serves `session/close` may forget it.
     pub(crate) fn detach(&self, session_id: SessionId) {
-        if let Err(trouble) = self.command(Command::Detach(session_id)) {
+        let close = CloseSessionRequest::new(session_id.clone());
+        let told = self.command(Command::Detach(session_id)).and_then(|()| {
+            if !self.closes_sessions() {
+                return Ok(());
+            }
+            self.command(Command::Request {
+                method: "session/close",
+                params: params(&close)?,
+                token: Token::Close,
+                time: self.times.answer.0,
+            })
+        });
+        if let Err(trouble) = told {
             tracing::debug!(?trouble, "the session's connection has ended before it");
         }
+    }
+
+    fn closes_sessions(&self) -> bool {
+        let capabilities = self.info.agent_capabilities.as_ref();
+        capabilities
+            .and_then(|capabilities| capabilities.session_capabilities.as_ref()?.close.as_ref())
+            .is_some()
     }
 
     fn command(&self, command: Command) -> Result<(), Trouble> {

@@ -1,46 +1,54 @@
 //! The command line.
-use clap::{Parser, Subcommand, ValueEnum};
+use crate::settings::{Permission, Seconds, Settings, SettingsError, WhenBusy};
+use clap::{Parser, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Serves a chat page, and AG-UI over HTTP, in front of an ACP agent.
 ///
-/// Without `--agent` or `--agent-url` it runs the demo agent that is built in.
+/// Without an agent it runs the demo agent that is built in. Each setting can also stand in a file, and in a variable
+/// of the environment; `--print-config` shows them all.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// Where to listen; port 0 picks a free one.
-    #[arg(
-        long,
-        value_name = "ADDR:PORT",
-        default_value = "127.0.0.1:8787",
-        env = "GATEWAY_LISTEN"
-    )]
-    pub(crate) listen: SocketAddr,
+    /// A file of settings, as TOML.
+    #[arg(long, value_name = "FILE", env = "GATEWAY_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print the settings as they are with all of this, and exit.
+    #[arg(long)]
+    pub(crate) print_config: bool,
+
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:8787].
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
 
     /// An ACP agent to run, talking over its stdin and stdout; split into words as a shell would, run without one.
-    #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url", env = "GATEWAY_AGENT")]
-    pub(crate) agent: Option<String>,
+    #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
+    agent: Option<String>,
 
     /// An ACP agent to reach over a WebSocket (ws://…).
-    #[arg(long, value_name = "URL", env = "GATEWAY_AGENT_URL")]
-    pub(crate) agent_url: Option<String>,
+    #[arg(long, value_name = "URL")]
+    agent_url: Option<String>,
 
     /// The working directory of sessions [default: where the gateway runs].
     #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
+    cwd: Option<PathBuf>,
 
-    /// What to do when the agent asks for permission.
-    #[arg(long, value_enum, default_value_t = Permission::Ask)]
-    pub(crate) permission: Permission,
+    /// What to do when the agent asks for permission [default: ask].
+    #[arg(long, value_enum)]
+    permission: Option<Permission>,
 
     /// The authentication method to use when the agent wants one.
     #[arg(long, value_name = "METHOD_ID")]
-    pub(crate) authenticate: Option<String>,
+    authenticate: Option<String>,
+
+    /// What becomes of a run in a thread that has one [default: reject].
+    #[arg(long, value_enum)]
+    when_busy: Option<WhenBusy>,
 
     #[command(flatten)]
-    pub(crate) times: Times,
+    times: TimeArgs,
 
     #[command(subcommand)]
     pub(crate) hidden: Option<Hidden>,
@@ -48,42 +56,53 @@ pub(crate) struct Args {
 
 /// How long things may take.
 #[derive(clap::Args, Clone, Copy, Debug)]
-pub(crate) struct Times {
-    /// How long the agent may take to start, and to answer anything but a prompt.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) answer_time: Duration,
+struct TimeArgs {
+    /// How long the agent may take to start, and to answer anything but a prompt [default: 60].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    answer_time: Option<Seconds>,
 
-    /// How long a turn may take.
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds)]
-    pub(crate) turn_time: Duration,
+    /// How long a turn may take [default: 1800].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    turn_time: Option<Seconds>,
 
-    /// How long the agent may take to end a turn that was cancelled.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
-    pub(crate) cancel_grace: Duration,
+    /// How long the agent may take to end a turn that was cancelled [default: 10].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    cancel_grace: Option<Seconds>,
 
-    /// How long the agent may take to exit after the end of its input, before it is terminated.
-    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = seconds)]
-    pub(crate) exit_grace: Duration,
+    /// How long the agent may take to exit after the end of its input, before it is terminated [default: 4].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    exit_grace: Option<Seconds>,
+
+    /// How long a run goes on that nobody reads [default: 60].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    disconnect_grace: Option<Seconds>,
 }
 
-/// The longest time that can be set: a year.
-const MAX_SECONDS: f64 = 366.0 * 24.0 * 3600.0;
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "expected a number of seconds, from 0 to a year".to_owned())
+impl Args {
+    /// The settings of the file, the environment, and these arguments over them.
+    pub(crate) fn settings(self) -> Result<Settings, SettingsError> {
+        let mut settings = Settings::load(self.config)?;
+        let own = |set: &mut Seconds, over: Option<Seconds>| *set = over.unwrap_or(*set);
+        let times = &mut settings.times;
+        own(&mut times.answer, self.times.answer_time);
+        own(&mut times.turn, self.times.turn_time);
+        own(&mut times.cancel_grace, self.times.cancel_grace);
+        own(&mut times.exit_grace, self.times.exit_grace);
+        own(&mut times.disconnect_grace, self.times.disconnect_grace);
+        settings.listen = self.listen.unwrap_or(settings.listen);
+        settings.cwd = self.cwd.or(settings.cwd);
+        settings.permission = self.permission.unwrap_or(settings.permission);
+        settings.when_busy = self.when_busy.unwrap_or(settings.when_busy);
+        settings.name_agent(self.agent, self.agent_url);
+        let (_, agent) = settings.agent_mut()?;
+        agent.authenticate = self.authenticate.or(agent.authenticate.take());
+        Ok(settings)
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Permission {
-    /// Ask the person at the page.
-    Ask,
-    /// Allow once, whatever it is.
-    Allow,
-    /// Reject once, whatever it is.
-    Reject,
+fn seconds(text: &str) -> Result<Seconds, String> {
+    let seconds = text.parse().unwrap_or(f64::NAN);
+    Seconds::try_from(seconds).map_err(str::to_owned)
 }
 
 /// What the gateway runs itself as.

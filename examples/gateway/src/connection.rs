@@ -40,6 +40,8 @@ pub(crate) enum Token {
     Once(oneshot::Sender<Result<Raw, Trouble>>),
     NewSession(oneshot::Sender<Result<Opened, Trouble>>),
     Prompt(SessionId),
+    /// Nobody.
+    Close,
 }
 
 pub(crate) struct Connection {
@@ -225,7 +227,7 @@ impl Connection {
     async fn expire(&mut self) {
         while let Some(ended) = self.peer.poll_ended(self.began.elapsed()) {
             let failure = match ended.token {
-                Token::Once(_) | Token::NewSession(_) => Failure::AgentTimeout,
+                Token::Once(_) | Token::NewSession(_) | Token::Close => Failure::AgentTimeout,
                 Token::Prompt(_) => Failure::TurnTimeout,
             };
             let trouble = Trouble::Failed(failure, "the agent took too long to answer".to_owned());

@@ -30,6 +30,7 @@ files![
     "run.js",
     "scroller.js",
     "sse.js",
+    "store.js",
     "style.css",
     "text-blocks.js",
     "text-inline.js",

@@ -1,14 +1,15 @@
 //! The HTTP side: one endpoint that runs, two that steer a run, and the page.
 use crate::page;
+use crate::run_log::Reader;
 use crate::thread::StartError;
-use crate::threads::{Started, Threads};
+use crate::threads::Threads;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
 use axum::body::{Body, BodyDataStream};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
@@ -16,7 +17,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::StreamExt;
 use jsonrpc_core::wire;
+use serde::Deserialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -38,7 +41,10 @@ pub(crate) fn router(threads: Arc<Threads>) -> Router {
         .route("/", get(page::index))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
+        .route("/api/ai/agents", get(agents))
+        .route("/api/ai/agents/{agent}/chat", post(chat_with))
         .route("/api/ai/chat", post(chat))
+        .route("/api/ai/chat/runs/{run_id}/events", get(follow))
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
@@ -61,6 +67,12 @@ impl Refusal {
 
 impl From<PathRejection> for Refusal {
     fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
         Self::new(rejection.status(), rejection.body_text())
     }
 }
@@ -163,10 +175,32 @@ async fn chat(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let input: RunAgentInput = read_json(&headers, body).await?;
-    let Started { log, reader } = threads.start(input).await.map_err(|error| {
+    run(&threads, None, &headers, body).await
+}
+
+/// `POST /api/ai/agents/{agent}/chat`: the same with an agent of the caller's choice.
+async fn chat_with(
+    State(threads): State<Arc<Threads>>,
+    agent: Part,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let Path(agent) = agent?;
+    run(&threads, Some(&agent), &headers, body).await
+}
+
+async fn run(
+    threads: &Arc<Threads>,
+    agent: Option<&str>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let input: RunAgentInput = read_json(headers, body).await?;
+    let reader = threads.start(agent, input).await.map_err(|error| {
         let status = match &error {
-            StartError::Busy | StartError::SameRun => StatusCode::CONFLICT,
+            StartError::Busy | StartError::OtherRun => StatusCode::CONFLICT,
+            StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
+            StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
             StartError::Overloaded | StartError::Ending => StatusCode::SERVICE_UNAVAILABLE,
             StartError::Input(error) => {
                 StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
@@ -174,17 +208,58 @@ async fn chat(
         };
         Refusal::new(status, error)
     })?;
-    // The reader goes with the stream: when the client goes away, the turn is cancelled.
-    let events = log.read().map(move |bytes| {
-        let _reader = &reader;
-        Ok::<_, Infallible>(bytes)
-    });
+    Ok(stream(reader))
+}
+
+fn stream(reader: Reader) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    Ok((headers, Body::from_stream(events)).into_response())
+    let events = reader.read().map(Ok::<_, Infallible>);
+    (headers, Body::from_stream(events)).into_response()
+}
+
+/// `GET /api/ai/agents`
+async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_json::Value> {
+    let agents = threads.agents().map(|name| json!({ "name": name })).collect::<Vec<_>>();
+    Json(json!({ "agents": agents }))
+}
+
+/// Where a reader has got to.
+#[derive(Debug, Deserialize)]
+struct After {
+    /// The id of the last event that was read.
+    after: Option<String>,
+}
+
+/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or from behind the event that the
+/// `Last-Event-ID` header or `after` names.
+async fn follow(
+    State(threads): State<Arc<Threads>>,
+    run_id: Part,
+    after: Result<Query<After>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let (Path(run_id), Query(After { after })) = (run_id?, after?);
+    let log = threads
+        .run(&run_id)
+        .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such run is going on or kept"))?;
+    let header = headers.get("last-event-id").map(|id| String::from_utf8_lossy(id.as_bytes()));
+    let after = match header.map(Cow::into_owned).or(after).filter(|id| !id.is_empty()) {
+        None => 0,
+        Some(id) => log.number(&id).ok_or_else(|| {
+            Refusal::new(StatusCode::CONFLICT, format!("the run has no event `{id}`"))
+        })?,
+    };
+    if log.is_read(after) {
+        // To an `EventSource` this says that it need not come again.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let reader =
+        log.follow(after).map_err(|error| Refusal::new(StatusCode::TOO_MANY_REQUESTS, error))?;
+    Ok(stream(reader))
 }
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`

@@ -105,6 +105,11 @@ impl Sessions {
                 let _ = answer.send(outcome);
             }
             Token::NewSession(answer) => self.opened(answer, outcome).await,
+            Token::Close => {
+                if let Err(trouble) = outcome {
+                    tracing::debug!(?trouble, "the agent does not close a session");
+                }
+            }
             Token::Prompt(session_id) => {
                 let ended = outcome.and_then(|result| {
                     result.decode().map_err(|error| Trouble::unreadable("session/prompt", &error))

@@ -1,20 +1,20 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
-use crate::run_log::{MAX_UNREAD, RunLog};
+use crate::run_log::{RunLog, TooManyReaders};
+use crate::settings::WhenBusy;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::input::{InputError, Prompt, Work, work};
 use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, Translator};
-use agui_types::event::Event;
 use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
-use agui_types::sse;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Extra;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -44,13 +44,17 @@ pub(crate) enum StartError {
     #[error("a run is going on in this thread")]
     Busy,
     /// A run is named once.
-    #[error("a run of this id is going on")]
-    SameRun,
+    #[error("another run has this id")]
+    OtherRun,
+    #[error("there is no agent `{0}`")]
+    UnknownAgent(String),
+    #[error(transparent)]
+    Readers(#[from] TooManyReaders),
     /// The input asks for something that cannot be done.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// There are too many threads.
-    #[error("too many threads are open")]
+    /// There is too much already.
+    #[error("too many threads are open, or too many runs are going on")]
     Overloaded,
     /// Nothing begins any more.
     #[error("the gateway is ending")]
@@ -100,29 +104,39 @@ struct Active {
     stage: Stage,
 }
 
+/// What a thread goes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// How long a cancelled turn may take to end.
+    pub(crate) cancel_grace: Duration,
+    /// What becomes of a run that comes while there is one.
+    pub(crate) when_busy: WhenBusy,
+    /// How many may wait.
+    pub(crate) queue: usize,
+}
+
 pub(crate) struct Thread {
     translator: Translator,
     cwd: String,
-    /// How long a cancelled turn may take to end.
-    cancel_grace: Duration,
+    rules: Rules,
     session: Option<Session>,
     /// The last message that the session's agent was sent.
     accepted: Option<MessageId>,
     active: Option<Active>,
-    /// A run that begins when the one before it, which is being stopped, has ended.
-    next: Option<(Box<Run>, Begun)>,
+    /// Runs that wait for the end of the one that is going on.
+    next: VecDeque<(Box<Run>, Begun)>,
 }
 
 impl Thread {
-    pub(crate) fn new(options: Options, cwd: String, cancel_grace: Duration) -> Self {
+    pub(crate) fn new(options: Options, cwd: String, rules: Rules) -> Self {
         Self {
             translator: Translator::new(options),
             cwd,
-            cancel_grace,
+            rules,
             session: None,
             accepted: None,
             active: None,
-            next: None,
+            next: VecDeque::new(),
         }
     }
 
@@ -162,27 +176,43 @@ impl Thread {
             Command::Run(run, reply) if self.active.is_none() => {
                 let _ = reply.send(self.begin(*run));
             }
-            Command::Run(run, reply) => {
-                let stopping =
-                    self.active.as_ref().is_some_and(|active| active.cancel.is_cancelled());
-                if stopping && self.next.is_none() {
-                    self.next = Some((run, reply));
-                } else {
-                    let _ = reply.send(Err(StartError::Busy));
-                }
-            }
+            Command::Run(run, reply) => self.queue(run, reply),
             Command::Answer(id, answer, reply) => {
                 let _ = reply.send(self.translator.answer_permission(&id, answer));
             }
         }
     }
 
+    /// A run comes while there is one.
+    fn queue(&mut self, run: Box<Run>, reply: Begun) {
+        self.next.retain(|(_, reply)| !reply.is_closed());
+        let Some(active) = &self.active else { return };
+        // One that is being stopped ends soon: the first behind it waits whatever the rule is.
+        let may_wait = match self.rules.when_busy {
+            WhenBusy::Reject => active.cancel.is_cancelled() && self.next.is_empty(),
+            WhenBusy::Queue => self.next.len() < self.rules.queue,
+            WhenBusy::Supersede => {
+                active.cancel.cancel();
+                self.next.clear();
+                true
+            }
+        };
+        if may_wait {
+            self.next.push_back((run, reply));
+        } else {
+            let _ = reply.send(Err(StartError::Busy));
+        }
+    }
+
     fn begin_next(&mut self) {
-        if self.active.is_none()
-            && let Some((run, reply)) = self.next.take()
+        while self.active.is_none()
+            && let Some((run, reply)) = self.next.pop_front()
         {
-            let _ = reply.send(self.begin(*run));
-            self.flush();
+            // Whoever does not wait any more was told that the thread is busy.
+            if !reply.is_closed() {
+                let _ = reply.send(self.begin(*run));
+                self.flush();
+            }
         }
     }
 
@@ -306,7 +336,7 @@ impl Thread {
         }
         self.flush();
         match self.session.as_ref().map(|session| session.agent.cancel(&session.id)) {
-            Some(Ok(())) => self.stage(Stage::Stopping(Instant::now() + self.cancel_grace)),
+            Some(Ok(())) => self.stage(Stage::Stopping(Instant::now() + self.rules.cancel_grace)),
             Some(Err(trouble)) => self.trouble(trouble),
             None => self.translator.handle_stopped(),
         }
@@ -337,28 +367,21 @@ impl Thread {
                 tracing::debug!(?trouble, "an answer that the agent does not get");
             }
         }
-        let mut bytes = Vec::new();
+        let mut fits = true;
         while let Some(event) = self.translator.poll_event() {
-            write(&mut bytes, &event);
+            if let Some(active) = &self.active {
+                fits &= active.log.push(&event);
+            }
         }
         let Some(active) = &self.active else { return };
-        let is_read = bytes.is_empty() || active.log.push(&bytes);
         if !self.translator.is_running() {
             active.log.end();
             self.active = None;
-        } else if !is_read {
-            tracing::warn!("the client does not read; ending its run");
+        } else if !fits {
+            tracing::warn!("the run says more than is kept; ending it");
             self.leave_session();
-            let message = format!("The client is more than {MAX_UNREAD} bytes behind.");
-            self.fail(Failure::LimitExceeded, &message);
+            self.fail(Failure::LimitExceeded, "The run says more than the gateway keeps.");
         }
-    }
-}
-
-/// Appends an event to the stream; one that cannot be written is left out, and said.
-fn write(out: &mut Vec<u8>, event: &Event) {
-    if let Err(error) = sse::write_event(out, event) {
-        tracing::error!(%error, kind = event.tag(), "an event cannot be written");
     }
 }
 

@@ -1,25 +1,54 @@
-//! All the threads, and who may be told what.
+//! All the threads and runs, and who may be told what.
 use crate::agent::{AgentPool, Trouble};
-use crate::run_log::RunLog;
-use crate::thread::{Command, Run, StartError, Thread};
-use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer};
+use crate::run_log::{Reader, RunLog};
+use crate::settings::{
+    AgentSettings, Limits, Permission, Settings, SettingsError, Times, WhenBusy, working_directory,
+};
+use crate::thread::{Command, Rules, Run, StartError, Thread};
+use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, PermissionMode, Policy};
 use agui_types::input::RunAgentInput;
-use std::collections::HashMap;
+use futures::future::join_all;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// The most threads that are kept.
-const MAX_THREADS: usize = 1024;
 
 /// The most commands that may wait for a thread.
 const MAX_COMMANDS: usize = 64;
 
 /// Stands between the number of a thread and that of a permission request in it.
 const INTERRUPT: &str = "-int-";
+
+/// One of the agents that serve threads, and how threads use it.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    pool: AgentPool,
+    options: Options,
+    cwd: String,
+}
+
+impl Agents {
+    pub(crate) fn new(
+        settings: &Settings,
+        name: &str,
+        agent: &AgentSettings,
+    ) -> Result<Self, SettingsError> {
+        let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
+        let mut options = Options::new();
+        options.permission = match agent.permission.unwrap_or(settings.permission) {
+            Permission::Ask => PermissionMode::InStream,
+            Permission::Allow => PermissionMode::Policy(Policy::allow_all()),
+            Permission::Reject => PermissionMode::Policy(Policy::reject_all()),
+        };
+        let address = agent.address(name)?;
+        let pool = AgentPool::new(address, agent.authenticate.clone(), settings.times);
+        Ok(Self { pool, options, cwd })
+    }
+}
 
 #[derive(Debug)]
 struct Entry {
@@ -30,51 +59,45 @@ struct Entry {
 /// What all threads have in common, and the threads.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    agents: AgentPool,
-    options: Options,
-    cwd: String,
-    cancel_grace: Duration,
-    threads: Mutex<HashMap<String, Entry>>,
-    runs: Mutex<HashMap<String, CancellationToken>>,
+    agents: BTreeMap<String, Agents>,
+    default_agent: String,
+    times: Times,
+    limits: Limits,
+    when_busy: WhenBusy,
+    threads: Mutex<HashMap<ThreadKey, Entry>>,
+    runs: Mutex<HashMap<String, Kept>>,
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// A run that has begun.
-pub(crate) struct Started {
-    /// Its events.
-    pub(crate) log: Arc<RunLog>,
-    /// Stops it when dropped, and forgets it.
-    pub(crate) reader: Reader,
-}
+/// A thread belongs to an agent: the same id with another agent is another thread.
+type ThreadKey = (String, String);
 
-/// Whoever reads a run. Without a reader the run is stopped.
-pub(crate) struct Reader {
-    threads: Arc<Threads>,
-    run_id: String,
+/// A run, until a while after its end.
+#[derive(Debug)]
+struct Kept {
+    /// Runs are numbered as they come.
+    number: u64,
+    thread: ThreadKey,
+    /// Tells whether a later input of its id is the same.
+    fingerprint: u64,
+    log: Arc<RunLog>,
     cancel: CancellationToken,
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.cancel.cancel();
-        lock(&self.threads.runs).remove(&self.run_id);
-    }
 }
 
 impl Threads {
     pub(crate) fn new(
-        agents: AgentPool,
-        options: Options,
-        cwd: String,
-        cancel_grace: Duration,
+        agents: BTreeMap<String, Agents>,
+        default_agent: String,
+        settings: &Settings,
     ) -> Self {
         Self {
             agents,
-            options,
-            cwd,
-            cancel_grace,
+            default_agent,
+            times: settings.times,
+            limits: settings.limits,
+            when_busy: settings.when_busy,
             threads: Mutex::default(),
             runs: Mutex::default(),
             numbered: AtomicU64::new(1),
@@ -83,46 +106,137 @@ impl Threads {
         }
     }
 
-    /// Begins a run.
+    /// The agents' names, the default one first.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &str> {
+        let others = self.agents.keys().filter(|name| **name != self.default_agent);
+        std::iter::once(&self.default_agent).chain(others).map(String::as_str)
+    }
+
+    /// Begins a run with this agent or the default one, or follows the run that the same input began.
     pub(crate) async fn start(
         self: &Arc<Self>,
+        agent: Option<&str>,
         input: RunAgentInput,
-    ) -> Result<Started, StartError> {
-        let (thread_id, run_id) = (input.thread_id.to_string(), input.run_id.to_string());
-        let (log, cancel) = (Arc::new(RunLog::default()), CancellationToken::new());
+    ) -> Result<Reader, StartError> {
+        let agent = agent.unwrap_or(&self.default_agent);
+        if !self.agents.contains_key(agent) {
+            return Err(StartError::UnknownAgent(agent.to_owned()));
+        }
+        let run_id = input.run_id.to_string();
+        let kept = Kept {
+            number: self.numbered.fetch_add(1, Ordering::Relaxed),
+            thread: (agent.to_owned(), input.thread_id.to_string()),
+            fingerprint: fingerprint(&input),
+            log: Arc::new(RunLog::new(&input, self.limits.log())),
+            cancel: CancellationToken::new(),
+        };
+        let (thread, log, cancel) = (kept.thread.clone(), kept.log.clone(), kept.cancel.clone());
+        let reader = log.follow(0)?;
         {
             let mut runs = lock(&self.runs);
-            if runs.contains_key(&run_id) {
-                return Err(StartError::SameRun);
+            if let Some(other) = runs.get(&run_id) {
+                let is_same = other.thread == kept.thread && other.fingerprint == kept.fingerprint;
+                return if is_same { Ok(other.log.follow(0)?) } else { Err(StartError::OtherRun) };
             }
-            runs.insert(run_id.clone(), cancel.clone());
+            self.make_room(&mut runs)?;
+            runs.insert(run_id.clone(), kept);
         }
-        // From here on the run is forgotten, and stopped, whenever its reader is dropped.
-        let reader = Reader { threads: self.clone(), run_id, cancel: cancel.clone() };
+        // A task of its own: the client may go away at any time.
+        let (reply, begun) = oneshot::channel();
+        let threads = self.clone();
+        self.tasks.spawn(async move {
+            let begun = threads.begin(&thread, input, log.clone(), cancel.clone()).await;
+            let has_begun = begun.is_ok();
+            if !has_begun {
+                // Before anybody hears of it: the same may be asked for again at once.
+                threads.forget(&run_id, &log);
+                log.end();
+            }
+            let _ = reply.send(begun);
+            if has_begun {
+                threads.keep(&run_id, &log, &cancel).await;
+                threads.forget(&run_id, &log);
+            }
+        });
+        begun.await.map_err(|_| StartError::Ending)??;
+        Ok(reader)
+    }
+
+    async fn begin(
+        &self,
+        key: &ThreadKey,
+        input: RunAgentInput,
+        log: Arc<RunLog>,
+        cancel: CancellationToken,
+    ) -> Result<(), StartError> {
+        let agents = self.agents.get(&key.0).ok_or(StartError::Ending)?;
         let agent = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => return Err(StartError::Ending),
             () = cancel.cancelled() => {
                 Err(Trouble::Failed(Failure::AgentUnavailable, "not waited for".to_owned()))
             }
-            agent = self.agents.agent() => agent,
+            agent = agents.pool.agent() => agent,
         };
-        let run = Box::new(Run { input, agent, log: log.clone(), cancel });
+        let run = Box::new(Run { input, agent, log, cancel });
         let (reply, begun) = oneshot::channel();
-        self.thread(&thread_id)?
+        self.thread(key, agents)?
             .try_send(Command::Run(run, reply))
             .map_err(|_| StartError::Overloaded)?;
-        let ended = |_| {
-            if self.shutdown.is_cancelled() { StartError::Ending } else { StartError::Overloaded }
-        };
-        begun.await.map_err(ended)??;
-        Ok(Started { log, reader })
+        match timeout(self.times.queue.0, begun).await {
+            Ok(Ok(begun)) => begun,
+            Ok(Err(_)) if self.shutdown.is_cancelled() => Err(StartError::Ending),
+            Ok(Err(_)) => Err(StartError::Overloaded),
+            Err(_) => Err(StartError::Busy),
+        }
+    }
+
+    /// Stops a run that nobody reads any more; returns a while after its end.
+    async fn keep(&self, run_id: &str, log: &RunLog, cancel: &CancellationToken) {
+        tokio::select! {
+            () = log.ended() => {}
+            () = log.abandoned(self.times.disconnect_grace.0) => {
+                tracing::info!(run = run_id, "nobody reads the run; stopping it");
+                cancel.cancel();
+                log.ended().await;
+            }
+        }
+        tokio::select! {
+            () = self.shutdown.cancelled() => {}
+            () = sleep(self.times.keep.0) => {}
+        }
+    }
+
+    fn forget(&self, run_id: &str, log: &Arc<RunLog>) {
+        let mut runs = lock(&self.runs);
+        // Another may have its id since room was made.
+        if runs.get(run_id).is_some_and(|kept| Arc::ptr_eq(&kept.log, log)) {
+            runs.remove(run_id);
+        }
+    }
+
+    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them.
+    fn make_room(&self, runs: &mut HashMap<String, Kept>) -> Result<(), StartError> {
+        let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
+        while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
+            let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
+            let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
+            let Some(oldest) = oldest else { break };
+            bytes -= runs.remove(&oldest).map_or(0, |run| run.log.bytes());
+        }
+        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(()) }
+    }
+
+    /// A run that is going on, or has ended a while ago.
+    pub(crate) fn run(&self, run_id: &str) -> Option<Arc<RunLog>> {
+        lock(&self.runs).get(run_id).map(|kept| kept.log.clone())
     }
 
     /// Stops a run; `false` when no such run is going on.
     pub(crate) fn cancel(&self, run_id: &str) -> bool {
-        let cancel = lock(&self.runs).get(run_id).cloned();
-        cancel.inspect(CancellationToken::cancel).is_some()
+        let runs = lock(&self.runs);
+        let going_on = runs.get(run_id).filter(|kept| !kept.log.has_ended());
+        going_on.inspect(|kept| kept.cancel.cancel()).is_some()
     }
 
     /// Answers a permission request.
@@ -149,33 +263,49 @@ impl Threads {
         answered.await.map_err(|_| AnswerError::Unknown)?
     }
 
-    /// Ends all runs, then the agent.
+    /// Ends all runs, then the agents.
     pub(crate) async fn shut_down(&self) {
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        self.agents.shut_down().await;
+        join_all(self.agents.values().map(|agents| agents.pool.shut_down())).await;
     }
 
-    /// The thread of this id, new when there is none.
-    fn thread(&self, id: &str) -> Result<mpsc::Sender<Command>, StartError> {
+    /// The thread of this key, new when there is none.
+    fn thread(
+        &self,
+        key: &ThreadKey,
+        agents: &Agents,
+    ) -> Result<mpsc::Sender<Command>, StartError> {
         let mut threads = lock(&self.threads);
-        if let Some(thread) = threads.get(id).filter(|thread| !thread.commands.is_closed()) {
+        if let Some(thread) = threads.get(key).filter(|thread| !thread.commands.is_closed()) {
             return Ok(thread.commands.clone());
         }
         threads.retain(|_, thread| !thread.commands.is_closed());
-        if threads.len() == MAX_THREADS {
+        if threads.len() >= self.limits.threads {
             return Err(StartError::Overloaded);
         }
         let number = self.numbered.fetch_add(1, Ordering::Relaxed).to_string();
-        let mut options = self.options.clone();
+        let mut options = agents.options.clone();
         options.interrupt_prefix = format!("{number}{INTERRUPT}");
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
-        let thread = Thread::new(options, self.cwd.clone(), self.cancel_grace);
+        let rules = Rules {
+            cancel_grace: self.times.cancel_grace.0,
+            when_busy: self.when_busy,
+            queue: self.limits.queue,
+        };
+        let thread = Thread::new(options, agents.cwd.clone(), rules);
         self.tasks.spawn(thread.serve(inbox, self.shutdown.clone()));
-        threads.insert(id.to_owned(), Entry { number, commands: commands.clone() });
+        threads.insert(key.clone(), Entry { number, commands: commands.clone() });
         Ok(commands)
     }
+}
+
+/// The same for the same input.
+fn fingerprint(input: &RunAgentInput) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_vec(input).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

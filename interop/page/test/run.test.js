@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerInterrupt, cancelRun, run, runInput } from "../../../examples/gateway/page/run.js";
+import { answerInterrupt, cancelRun, follow, run, runInput } from "../../../examples/gateway/page/run.js";
 import { Thread } from "../../../examples/gateway/page/thread.js";
 
 const STARTED = { type: "RUN_STARTED", threadId: "t", runId: "r" };
@@ -18,7 +18,7 @@ const stream = (/** @type {BodyInit | null} */ body) => new Response(body, { hea
 async function ended(respond, signal = new AbortController().signal) {
   /** @type {string[]} */
   const seen = [];
-  const end = await run(input(), (event) => seen.push(event.type), signal, async () => respond());
+  const end = await run(input(), (event) => seen.push(event.type), signal, { send: async () => respond() });
   return { ...end, seen };
 }
 
@@ -50,7 +50,7 @@ test("posts the input as JSON and asks for an event stream", async () => {
     calls.push(call);
     return stream(frames(STARTED, FINISHED));
   };
-  await run(input(), () => {}, new AbortController().signal, send);
+  await run(input(), () => {}, new AbortController().signal, { send });
   const [path, { method, headers, body }] = calls[0];
   assert.deepEqual([path, method, headers], ["/api/ai/chat", "POST", { "Content-Type": "application/json", Accept: "text/event-stream" }]);
   assert.deepEqual(JSON.parse(body), input());
@@ -148,7 +148,7 @@ test("tells a gateway that is not there from a connection that was ended here", 
 });
 
 test("does not hide its own mistakes behind the connection", async () => {
-  const broken = run(input(), () => assert.fail("a mistake"), new AbortController().signal, async () => stream(frames(STARTED)));
+  const broken = run(input(), () => assert.fail("a mistake"), new AbortController().signal, { send: async () => stream(frames(STARTED)) });
   await assert.rejects(broken, /a mistake/);
 });
 
@@ -167,4 +167,69 @@ test("cancels and answers at the run's and the interrupt's own place", async () 
   ]);
   const down = await cancelRun("r", () => Promise.reject(new TypeError("no route")));
   assert.deepEqual(down, { ok: false, status: 0, message: "no route" });
+});
+
+/**
+ * Events with ids, and an error of the connection behind them.
+ *
+ * @param {[number, object][]} numbered
+ */
+function broken(numbered) {
+  const bytes = new TextEncoder().encode(numbered.map(([id, event]) => `id: r:${id}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+  return stream(new ReadableStream({
+    pull(controller) {
+      if (this.given) controller.error(new TypeError("network error"));
+      else controller.enqueue(bytes);
+      this.given = true;
+    },
+  }));
+}
+
+test("goes on behind the last event when the connection breaks", async () => {
+  const answers = [() => broken([[1, STARTED], [2, TEXT]]), () => { throw new TypeError("Failed to fetch"); }, () => broken([[3, FINISHED]])];
+  /** @type {any[]} */
+  const calls = [];
+  const send = async (/** @type {any} */ ...call) => {
+    calls.push(call);
+    return /** @type {any} */ (answers.shift())();
+  };
+  /** @type {any[]} */
+  const seen = [];
+  const onConnection = (/** @type {boolean} */ lost) => seen.push(lost);
+  const end = await run(input(), (event) => seen.push(event.type), new AbortController().signal, { send, onConnection });
+  assert.equal(end.kind, "finished");
+  assert.deepEqual(seen, ["RUN_STARTED", "TEXT_MESSAGE_START", true, false, "RUN_FINISHED"]);
+  for (const [path, { headers }] of calls.slice(1)) {
+    assert.equal(path, "/api/ai/chat/runs/r/events");
+    assert.equal(headers["Last-Event-ID"], "r:2");
+  }
+});
+
+test("gives up where the gateway does not know the run", async () => {
+  const answers = [broken([[1, STARTED]]), new Response("{}", { status: 404 })];
+  const send = async () => /** @type {Response} */ (answers.shift());
+  const end = await run(input(), () => {}, new AbortController().signal, { send });
+  assert.deepEqual([end.kind, answers.length], ["truncated", 0]);
+});
+
+test("names the agent that is to run", async () => {
+  /** @type {any[]} */
+  const paths = [];
+  const send = async (/** @type {any} */ path) => {
+    paths.push(path);
+    return stream(frames(STARTED, FINISHED));
+  };
+  await run(input(), () => {}, new AbortController().signal, { send, agent: "a/b" });
+  assert.deepEqual(paths, ["/api/ai/agents/a%2Fb/chat"]);
+});
+
+test("follows a run from its beginning", async () => {
+  /** @type {any[]} */
+  const paths = [];
+  const send = async (/** @type {any} */ path) => {
+    paths.push(path);
+    return stream(frames(STARTED, TEXT, FINISHED));
+  };
+  const end = await follow({ threadId: "t", runId: "r" }, () => {}, new AbortController().signal, { send });
+  assert.deepEqual([end.kind, paths], ["finished", ["/api/ai/chat/runs/r/events"]]);
 });

@@ -205,15 +205,18 @@ async fn a_session_belongs_to_one_thread() {
     assert_eq!((one.end(), &*one.text()), ("success", "mine"));
 }
 
-/// A page that has stopped reading: what it has not read is bounded, and it can still read how its run ended.
+/// A page that has stopped reading: what is kept for it is bounded, and it can still read how its run ended.
 #[tokio::test]
-async fn a_client_that_does_not_read_is_left() {
+async fn a_run_that_says_too_much_is_ended() {
     let mut gateway = Gateway::script("floods", &[]).await;
-    let run = gateway.ask("t", "1", "go").await;
+    let mut run = gateway.ask("t", "1", "go").await;
     gateway.says("agent: cancelled").await;
+    run.drain().await;
+    run.reconnect(&gateway).await;
     let told = run.rest().await;
     assert_eq!(told.end(), "LIMIT_EXCEEDED");
-    assert_eq!(told.error().message, "The client is more than 8388608 bytes behind.");
+    assert_eq!(told.error().message, "The run says more than the gateway keeps.");
+    assert!(told.text().len() > 4 * 1024 * 1024, "all of it is there");
     let next = gateway.ask("t", "2", "and now?").await.rest().await;
     assert_eq!((next.end(), &*next.text()), ("success", "quiet"));
     if cfg!(target_os = "linux") {

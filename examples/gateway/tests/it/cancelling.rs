@@ -60,21 +60,21 @@ async fn a_thread_has_one_run_at_a_time() {
     let asked = run.until_asked().await;
     for (thread, id, message) in [
         ("t", "2", "a run is going on in this thread"),
-        ("t", "1", "a run of this id is going on"),
-        ("another", "1", "a run of this id is going on"),
+        ("t", "1", "another run has this id"),
+        ("another", "1", "another run has this id"),
     ] {
         let (status, said) = refusal(gateway.chat(&input(thread, id, "hello")).await).await;
         assert_eq!((status.as_u16(), &*said), (409, message), "{thread} {id}");
     }
     gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-once" })).await;
     assert_eq!(run.rest().await.end(), "success");
-    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    assert_eq!(gateway.ask("t", "2", "hello").await.rest().await.end(), "success");
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_client_that_goes_away_stops_the_agent() {
-    let mut gateway = Gateway::script("cancellable", &[]).await;
+    let mut gateway = Gateway::script("cancellable", &["--disconnect-grace", "0"]).await;
     let mut run = gateway.ask("t", "1", "work").await;
     run.until("working").await;
     drop(run);

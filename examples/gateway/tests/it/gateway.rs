@@ -33,8 +33,10 @@ pub(crate) struct Gateway {
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.args(arguments).env(demo_agent::PAUSE_VARIABLE, "0").kill_on_drop(true);
-    for name in ["GATEWAY_LISTEN", "GATEWAY_AGENT", "GATEWAY_AGENT_URL", "RUST_LOG"] {
-        command.env_remove(name);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GATEWAY_") || name == "RUST_LOG" {
+            command.env_remove(name);
+        }
     }
     command
 }
@@ -78,6 +80,14 @@ impl Gateway {
         Self { child, address, client, stderr }
     }
 
+    /// One with settings of a file.
+    pub(crate) async fn configured(settings: &str) -> Self {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), settings).unwrap();
+        // The gateway has read it before it listens.
+        Self::demo(&["--config", file.path().to_str().unwrap()]).await
+    }
+
     /// One with an agent of `tests/agents`.
     pub(crate) async fn script(name: &str, arguments: &[&str]) -> Self {
         Self::demo(&[&["--agent", &script(name)], arguments].concat()).await
@@ -104,6 +114,16 @@ impl Gateway {
     /// Begins a run in a thread, with one message.
     pub(crate) async fn ask(&self, thread: &str, run: &str, text: &str) -> Run {
         self.run(&input(thread, run, text)).await
+    }
+
+    /// Follows a run, from behind the event that has this id.
+    pub(crate) async fn follow(&self, run: &str, after: Option<&str>) -> reqwest::Response {
+        let request = self.client.get(self.url(&format!("/api/ai/chat/runs/{run}/events")));
+        let request = match after {
+            Some(id) => request.header("Last-Event-ID", id),
+            None => request,
+        };
+        soon(request.send()).await.unwrap()
     }
 
     /// Posts to one of the endpoints that steer a run.

@@ -19,6 +19,12 @@ mod gateway;
 #[cfg(test)]
 mod permission;
 #[cfg(test)]
+mod reading;
+#[cfg(test)]
 mod run;
+#[cfg(all(test, unix))]
+mod sessions;
+#[cfg(test)]
+mod settings;
 #[cfg(test)]
 mod websocket;

@@ -1,5 +1,5 @@
 //! A run as a client sees it; each event goes through the strict verifier.
-use crate::gateway::soon;
+use crate::gateway::{Gateway, soon};
 use agui_types::content::Content;
 use agui_types::event::{CustomEvent, Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
 use agui_types::input::RunAgentInput;
@@ -11,12 +11,15 @@ use serde_json::Value;
 
 /// A response that is being read.
 pub(crate) struct Run {
+    input: RunAgentInput,
     response: reqwest::Response,
     profile: Profile,
     decoder: Decoder,
     verifier: Verifier,
     /// What has come.
     events: Vec<Event>,
+    /// The id of the last event.
+    last_event_id: String,
 }
 
 /// A run that is over.
@@ -33,14 +36,32 @@ impl Run {
             decoder: Decoder::default(),
             verifier: Verifier::strict_for(&input),
             events: Vec::new(),
+            last_event_id: String::new(),
+            input,
         }
+    }
+
+    /// Goes on in another response, from where this one is.
+    pub(crate) async fn reconnect(&mut self, gateway: &Gateway) {
+        let after = Some(&*self.last_event_id);
+        let response = gateway.follow(self.input.run_id.as_str(), after).await;
+        assert_eq!(response.status(), 200);
+        self.response = response;
+        self.decoder = Decoder::default();
     }
 
     /// The next event; none when the stream has ended. Comments keep it waiting.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(frame) = self.decoder.next_frame() {
-                let event: Event = frame.unwrap().decode().unwrap();
+                let frame = frame.unwrap();
+                let event: Event = frame.decode().unwrap();
+                self.last_event_id = frame.last_event_id;
+                if matches!(event, Event::RunStarted(_)) {
+                    // Also in the middle of a run: it begins again, with what restates the conversation before it.
+                    self.verifier = Verifier::strict_for(&self.input);
+                    self.events.clear();
+                }
                 self.verifier.handle(&event).unwrap();
                 assert_eq!(self.profile.refuses(&event), None, "{event:?}");
                 self.events.push(event.clone());
@@ -71,6 +92,13 @@ impl Run {
             panic!("no custom event");
         };
         value(&asked)["interruptId"].as_str().unwrap().to_owned()
+    }
+
+    /// Reads what comes until the response ends, be it before the run.
+    pub(crate) async fn drain(&mut self) -> usize {
+        let before = self.events.len();
+        soon(async { while self.next().await.is_some() {} }).await;
+        self.events.len() - before
     }
 
     /// Reads to the end of a stream that ends as it should.

@@ -1,0 +1,47 @@
+/** The conversation of this tab, kept over a reload of the page. */
+
+/** @import { Message } from "./thread.js" */
+
+const KEY = "spanwire.conversation";
+
+/**
+ * A conversation as it was when its last run began, or ended.
+ *
+ * @typedef {object} Held
+ * @property {string} threadId
+ * @property {Message[]} messages
+ * @property {any} state
+ * @property {any[]} interrupts
+ * @property {string | null} agent
+ * @property {string | null} title
+ * @property {string | null} runId The run that is going on.
+ */
+
+/**
+ * Keeps a conversation; one that is too large for the browser is not kept.
+ *
+ * @param {Held} held
+ * @param {Storage} [storage]
+ */
+export function keep(held, storage = sessionStorage) {
+  try {
+    storage.setItem(KEY, JSON.stringify(held));
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    storage.removeItem(KEY);
+  }
+}
+
+/**
+ * @param {Storage} [storage]
+ * @returns {Held | null}
+ */
+export function held(storage = sessionStorage) {
+  const text = storage.getItem(KEY);
+  return text === null ? null : JSON.parse(text);
+}
+
+/** @param {Storage} [storage] */
+export function forget(storage = sessionStorage) {
+  storage.removeItem(KEY);
+}

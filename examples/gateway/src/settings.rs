@@ -1,0 +1,343 @@
+//! What can be set: in a file, in the environment, on the command line, each over the one before.
+use crate::run_log::LogLimits;
+use crate::transport::Address;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs, io};
+use toml::{Table, Value};
+
+/// All that can be set, with what it is unless it is set.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Settings {
+    /// Where to listen; port 0 picks a free one.
+    pub(crate) listen: SocketAddr,
+    /// Which of `agents` serves requests that name none; the only one needs no name.
+    pub(crate) default_agent: Option<String>,
+    /// The working directory of sessions, where the agent has none of its own.
+    pub(crate) cwd: Option<PathBuf>,
+    /// Who answers permission requests, where the agent does not say.
+    pub(crate) permission: Permission,
+    /// What becomes of a run in a thread that has one.
+    pub(crate) when_busy: WhenBusy,
+    pub(crate) times: Times,
+    pub(crate) limits: Limits,
+    /// The agents, by name.
+    pub(crate) agents: BTreeMap<String, AgentSettings>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 8787).into(),
+            default_agent: None,
+            cwd: None,
+            permission: Permission::Ask,
+            when_busy: WhenBusy::Reject,
+            times: Times::default(),
+            limits: Limits::default(),
+            agents: BTreeMap::new(),
+        }
+    }
+}
+
+/// How to reach an agent: by a command, or a URL; the demo agent has neither.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct AgentSettings {
+    /// A command that talks over its stdin and stdout; split into words as a shell would, run without one.
+    pub(crate) command: Option<String>,
+    /// A WebSocket, `ws://…`.
+    pub(crate) url: Option<String>,
+    /// The authentication method to use once connected.
+    pub(crate) authenticate: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) permission: Option<Permission>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Permission {
+    /// Ask the person at the page.
+    Ask,
+    /// Allow once, whatever it is.
+    Allow,
+    /// Reject once, whatever it is.
+    Reject,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WhenBusy {
+    /// Refuse it.
+    Reject,
+    /// Let it wait for its turn.
+    Queue,
+    /// Stop the one that is going on.
+    Supersede,
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Times {
+    /// How long the agent may take to start, and to answer anything but a prompt.
+    pub(crate) answer: Seconds,
+    /// How long a turn may take.
+    pub(crate) turn: Seconds,
+    /// How long the agent may take to end a turn that was cancelled.
+    pub(crate) cancel_grace: Seconds,
+    /// How long the agent may take to exit after the end of its input, before it is terminated.
+    pub(crate) exit_grace: Seconds,
+    /// How long a run goes on without anybody who reads it.
+    pub(crate) disconnect_grace: Seconds,
+    /// How long a run can be read after its end.
+    pub(crate) keep: Seconds,
+    /// How long a run may wait for its turn.
+    pub(crate) queue: Seconds,
+    /// How long a client may take to read what was sent.
+    pub(crate) write: Seconds,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let seconds = |seconds| Seconds(Duration::from_secs(seconds));
+        Self {
+            answer: seconds(60),
+            turn: seconds(30 * 60),
+            cancel_grace: seconds(10),
+            exit_grace: seconds(4),
+            disconnect_grace: seconds(60),
+            keep: seconds(10 * 60),
+            queue: seconds(30),
+            write: seconds(30),
+        }
+    }
+}
+
+/// How many there may be of things.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Limits {
+    /// Threads that are open.
+    pub(crate) threads: usize,
+    /// Runs that are going on or are kept.
+    pub(crate) runs: usize,
+    /// Runs that wait for their turn in one thread.
+    pub(crate) queue: usize,
+    /// Clients that read one run at the same time.
+    pub(crate) readers: usize,
+    /// Events of a run that are kept as they were sent; older ones are compacted.
+    pub(crate) log_events: usize,
+    /// Bytes of those, and again of the older ones.
+    pub(crate) log_bytes: usize,
+    /// Bytes of all runs; beyond, those that have ended are forgotten early.
+    pub(crate) kept_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            threads: 1024,
+            runs: 1024,
+            queue: 8,
+            readers: 16,
+            log_events: 20_000,
+            log_bytes: 8 * 1024 * 1024,
+            kept_bytes: 256 * 1024 * 1024,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn log(&self) -> LogLimits {
+        LogLimits { events: self.log_events, bytes: self.log_bytes, readers: self.readers }
+    }
+}
+
+/// A time in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub(crate) struct Seconds(pub(crate) Duration);
+
+impl Seconds {
+    /// The longest time that can be set: a year.
+    const MAX: f64 = 366.0 * 24.0 * 3600.0;
+}
+
+impl TryFrom<f64> for Seconds {
+    type Error = &'static str;
+
+    fn try_from(seconds: f64) -> Result<Self, Self::Error> {
+        if !(0.0..=Self::MAX).contains(&seconds) {
+            return Err("expected a number of seconds, from 0 to a year");
+        }
+        Ok(Self(Duration::from_secs_f64(seconds)))
+    }
+}
+
+impl From<Seconds> for f64 {
+    fn from(seconds: Seconds) -> Self {
+        seconds.0.as_secs_f64()
+    }
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error("--config: {path}: {error}", path = .path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("--config: {path}: {error}", path = .path.display())]
+    Parse { path: PathBuf, error: toml::de::Error },
+    #[error("{name}: {error}")]
+    Variable { name: String, error: toml::de::Error },
+    #[error("cannot write the settings: {0}")]
+    Write(#[from] toml::ser::Error),
+    #[error("--agent: {0}")]
+    Command(String),
+    #[error("--agent-url: expected ws://HOST:PORT/…, got `{0}`")]
+    Url(String),
+    #[error("agents.{0}: expected `command` or `url`, got both")]
+    TwoWays(String),
+    #[error("default-agent: expected one of {expected}, got {got}")]
+    DefaultAgent { expected: String, got: String },
+    #[error("--cwd: {0}")]
+    Cwd(String),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Settings {
+    /// Reads the file, if there is one, and the environment.
+    pub(crate) fn load(file: Option<PathBuf>) -> Result<Self, SettingsError> {
+        let settings = match file {
+            None => Self::default(),
+            Some(path) => match fs::read_to_string(&path) {
+                Err(error) => return Err(SettingsError::Read { path, error }),
+                Ok(text) => {
+                    toml::from_str(&text).map_err(|error| SettingsError::Parse { path, error })?
+                }
+            },
+        };
+        settings.with_environment(|name| env::var(name).ok())
+    }
+
+    /// Each setting but the agents has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there as
+    /// `GATEWAY_AGENT` or `GATEWAY_AGENT_URL`.
+    fn with_environment(
+        mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, SettingsError> {
+        self.name_agent(variable("GATEWAY_AGENT"), variable("GATEWAY_AGENT_URL"));
+        let own = ["listen", "default-agent", "cwd", "permission", "when-busy"];
+        let mut paths: Vec<_> = own.map(|name| (None, name.to_owned())).into();
+        for (group, value) in Table::try_from(&self)? {
+            if group != "agents"
+                && let Value::Table(settings) = value
+            {
+                paths.extend(settings.into_iter().map(|(name, _)| (Some(group.clone()), name)));
+            }
+        }
+        for (group, key) in paths {
+            let words = group.iter().chain([&key]).map(String::as_str);
+            let name = words.fold("GATEWAY".to_owned(), |name, word| name + "_" + word);
+            let name = name.replace('-', "_").to_uppercase();
+            let Some(text) = variable(&name) else { continue };
+            let mut settings = Table::try_from(&self)?;
+            match group.and_then(|group| settings.get_mut(&group)?.as_table_mut()) {
+                Some(group) => group.insert(key, scalar(text)),
+                None => settings.insert(key, scalar(text)),
+            };
+            self = settings.try_into().map_err(|error| SettingsError::Variable { name, error })?;
+        }
+        Ok(self)
+    }
+
+    /// Takes an agent that has no name, where there is one, before all others.
+    pub(crate) fn name_agent(&mut self, command: Option<String>, url: Option<String>) {
+        if command.is_some() || url.is_some() {
+            let agent = AgentSettings { command, url, ..AgentSettings::default() };
+            self.agents.insert(UNNAMED.to_owned(), agent);
+            self.default_agent = Some(UNNAMED.to_owned());
+        }
+    }
+
+    /// The default agent, which is the demo agent where there is no other.
+    pub(crate) fn agent_mut(&mut self) -> Result<(&str, &mut AgentSettings), SettingsError> {
+        if self.agents.is_empty() {
+            self.agents.insert("demo".to_owned(), AgentSettings::default());
+        }
+        let only = (self.agents.len() == 1).then(|| self.agents.keys().next().cloned()).flatten();
+        let name = self.default_agent.clone().or(only);
+        let expected = self.agents.keys().cloned().collect::<Vec<_>>().join(", ");
+        let got = name.clone().unwrap_or_else(|| "none".to_owned());
+        match name.and_then(|name| self.agents.get_mut(&name)) {
+            Some(agent) => Ok((self.default_agent.insert(got), agent)),
+            None => Err(SettingsError::DefaultAgent { expected, got }),
+        }
+    }
+
+    /// The settings as a file.
+    pub(crate) fn to_toml(&self) -> Result<String, SettingsError> {
+        Ok(toml::to_string_pretty(self)?)
+    }
+}
+
+/// The name of an agent that was named nowhere.
+const UNNAMED: &str = "agent";
+
+impl AgentSettings {
+    /// How to reach it. A command has to exist: better to hear it now than with the first message.
+    pub(crate) fn address(&self, name: &str) -> Result<Address, SettingsError> {
+        match (&self.command, &self.url) {
+            (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
+            (None, None) => {
+                let own = env::current_exe()?.to_string_lossy().into_owned();
+                Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
+            }
+            (None, Some(url)) => {
+                let is_socket =
+                    |url: &axum::http::Uri| url.scheme_str() == Some("ws") && url.host().is_some();
+                if !url.parse().is_ok_and(|url| is_socket(&url)) {
+                    return Err(SettingsError::Url(url.clone()));
+                }
+                Ok(Address::Url(url.clone()))
+            }
+            (Some(command), None) => {
+                let words = shlex::split(command).ok_or_else(|| {
+                    SettingsError::Command(format!("unbalanced quotes in `{command}`"))
+                })?;
+                let program = words
+                    .first()
+                    .ok_or_else(|| SettingsError::Command("the command is empty".to_owned()))?;
+                which::which(program)
+                    .map_err(|_| SettingsError::Command(format!("command not found: {program}")))?;
+                Ok(Address::Command(words))
+            }
+        }
+    }
+}
+
+/// The directory of sessions, as the absolute path that ACP wants.
+pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsError> {
+    let path = match cwd {
+        Some(path) => std::path::absolute(path)?,
+        None => env::current_dir()?,
+    };
+    if !path.is_dir() {
+        return Err(SettingsError::Cwd(format!("{} is not a directory", path.display())));
+    }
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| SettingsError::Cwd(format!("{} is not UTF-8", path.display())))
+}
+
+/// A number where it is one.
+fn scalar(text: String) -> Value {
+    let integer = text.parse().map(Value::Integer);
+    let number = integer.or_else(|_| text.parse().map(Value::Float));
+    number.unwrap_or(Value::String(text))
+}

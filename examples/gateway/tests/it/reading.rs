@@ -1,0 +1,113 @@
+//! Runs that are read more than once, later, or not at all.
+use crate::gateway::{Gateway, input, refusal};
+use crate::run::Run;
+use futures::FutureExt;
+use futures::future::select_all;
+
+#[tokio::test]
+async fn several_read_one_run_from_its_beginning() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut first = gateway.ask("t", "1", "permission").await;
+    let asked = first.until_asked().await;
+    let input = input("t", "1", "permission");
+    let second = Run::new(&input, gateway.follow("1", None).await);
+    let third = gateway.run(&input).await;
+    let answer = serde_json::json!({ "optionId": "allow-once" });
+    assert_eq!(gateway.post(&format!("interrupts/{asked}"), &answer).await.0, 202);
+    let first = first.rest().await;
+    assert_eq!(first.end(), "success");
+    assert_eq!(first.events, second.rest().await.events);
+    assert_eq!(first.events, third.rest().await.events);
+    let later = gateway.run(&input).await.rest().await;
+    assert_eq!(first.events, later.events, "also after its end");
+}
+
+#[tokio::test]
+async fn a_client_that_comes_back_gets_what_it_missed() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut run = gateway.ask("t", "1", "slow").await;
+    run.until("1 of 50").await;
+    run.reconnect(&gateway).await;
+    run.until("25 of 50").await;
+    run.reconnect(&gateway).await;
+    let told = run.rest().await;
+    assert_eq!(told.end(), "success");
+    let whole = Run::new(&input("t", "1", "slow"), gateway.follow("1", None).await).rest().await;
+    assert_eq!(told.events, whole.events);
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_said() {
+    let gateway = Gateway::demo(&[]).await;
+    for run in ["1", "2"] {
+        gateway.ask("t", run, "hello").await.rest().await;
+    }
+    let body = gateway.follow("1", None).await.text().await.unwrap();
+    let last = body.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap();
+    assert_eq!(gateway.follow("1", Some(last)).await.status(), 204);
+    for (run, after, status, message) in [
+        ("never", None, 404, "no such run is going on or kept"),
+        ("2", Some(last), 409, "the run has no event `1:"),
+        ("1", Some("1:9999"), 409, "the run has no event `1:9999`"),
+        ("1", Some("nonsense"), 409, "the run has no event `nonsense`"),
+    ] {
+        let (got, said) = refusal(gateway.follow(run, after).await).await;
+        assert_eq!(got.as_u16(), status, "{run} {after:?}");
+        assert!(said.starts_with(message), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_readers_of_a_run_are_counted() {
+    let gateway = Gateway::configured("[limits]\nreaders = 2").await;
+    let mut first = gateway.ask("t", "1", "slow").await;
+    let second = gateway.follow("1", None).await;
+    assert_eq!(second.status(), 200);
+    let (status, said) = refusal(gateway.follow("1", None).await).await;
+    assert_eq!((status.as_u16(), &*said), (429, "2 others read this run already"));
+    first.until("1 of 50").await;
+    assert_eq!(first.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn ended_runs_make_room_for_others() {
+    let gateway = Gateway::configured("[limits]\nruns = 2").await;
+    for run in ["1", "2"] {
+        gateway.ask("t", run, "hello").await.rest().await;
+    }
+    let mut going_on = gateway.ask("t", "3", "slow").await;
+    going_on.until("1 of 50").await;
+    assert_eq!(gateway.follow("1", None).await.status(), 404);
+    assert_eq!(gateway.follow("2", None).await.status(), 200);
+    let mut another = gateway.ask("u", "4", "slow").await;
+    another.until("1 of 50").await;
+    let (status, _) = refusal(gateway.chat(&input("v", "5", "hello")).await).await;
+    assert_eq!(status, 503);
+    assert_eq!(going_on.rest().await.end(), "success");
+    assert_eq!(another.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn runs_wait_for_their_turn_or_take_it() {
+    let gateway = Gateway::configured("when-busy = 'queue'\n[limits]\nqueue = 1").await;
+    let mut first = gateway.ask("t", "1", "permission").await;
+    let asked = first.until_asked().await;
+    let inputs = ["2", "3"].map(|run| input("t", run, "hello"));
+    // Which of them comes first is open; the other finds the queue full.
+    let both = inputs.each_ref().map(|input| gateway.chat(input).boxed());
+    let (refused, which, waiting) = select_all(both).await;
+    assert_eq!(refusal(refused).await.0, 409);
+    let answer = serde_json::json!({ "optionId": "allow-once" });
+    gateway.post(&format!("interrupts/{asked}"), &answer).await;
+    assert_eq!(first.rest().await.end(), "success");
+    let begun = select_all(waiting).await.0;
+    assert_eq!(begun.status(), 200);
+    assert_eq!(Run::new(&inputs[1 - which], begun).rest().await.end(), "success");
+
+    let gateway = Gateway::configured("when-busy = 'supersede'").await;
+    let mut first = gateway.ask("t", "1", "slow").await;
+    first.until("1 of 50").await;
+    let second = gateway.ask("t", "2", "hello").await;
+    assert_eq!(first.rest().await.end(), "cancelled");
+    assert_eq!(second.rest().await.end(), "success");
+}

@@ -1,0 +1,98 @@
+//! Settings: a file, the environment and the command line, each over the one before.
+use crate::gateway::{Gateway, command, input, refusal, soon};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::fs;
+use tempfile::TempDir;
+
+/// The exit status with this file and environment, the settings, and what is said against them.
+async fn print(
+    file: &str,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+) -> (Option<i32>, String, String) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("gateway.toml");
+    fs::write(&path, file).unwrap();
+    let path = path.to_str().unwrap();
+    let mut command = command(&[&["--config", path, "--print-config"], arguments].concat());
+    command.envs(variables.iter().copied());
+    let output = soon(command.output()).await.unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap().replace(path, "FILE");
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+/// The settings, which can be read.
+async fn printed(file: &str, variables: &[(&str, &str)], arguments: &[&str]) -> toml::Table {
+    let (status, settings, said) = print(file, variables, arguments).await;
+    assert_eq!(status, Some(0), "{said}");
+    settings.parse().unwrap()
+}
+
+#[tokio::test]
+async fn each_source_is_over_the_one_before() {
+    let file = "[times]\nturn = 1\nanswer = 2\nwrite = 3.5\n[agents.own]\nurl = 'ws://127.0.0.1:1'";
+    let variables = [
+        ("GATEWAY_TIMES_ANSWER", "4"),
+        ("GATEWAY_LIMITS_LOG_EVENTS", "5"),
+        ("GATEWAY_PERMISSION", "allow"),
+    ];
+    let settings = printed(file, &variables, &["--turn-time", "6"]).await;
+    assert_eq!(settings["times"]["write"].as_float(), Some(3.5));
+    assert_eq!(settings["times"]["answer"].as_float(), Some(4.0));
+    assert_eq!(settings["times"]["turn"].as_float(), Some(6.0));
+    assert_eq!(settings["limits"]["log-events"].as_integer(), Some(5));
+    assert_eq!(settings["permission"].as_str(), Some("allow"));
+    assert_eq!(settings["default-agent"].as_str(), Some("own"));
+    let again = printed(&settings.to_string(), &[], &[]).await;
+    assert_eq!(settings, again, "what is printed is a file of settings");
+}
+
+#[tokio::test]
+async fn a_command_line_has_the_last_word_on_the_agent() {
+    let variables = [("GATEWAY_AGENT_URL", "ws://127.0.0.1:1")];
+    let settings = printed("", &variables, &["--agent", "sh"]).await;
+    assert_eq!(settings["agents"]["agent"]["command"].as_str(), Some("sh"));
+    assert_eq!(settings["agents"]["agent"].get("url"), None);
+    let settings = printed("", &variables, &[]).await;
+    assert_eq!(settings["agents"]["agent"]["url"].as_str(), Some("ws://127.0.0.1:1"));
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_read_are_explained() {
+    for (file, variables, message) in [
+        ("listen = 5", &[][..], "FILE: TOML parse error at line 1, column 10"),
+        ("[times]\nturn = -1", &[], "expected a number of seconds, from 0 to a year"),
+        ("[times]\nturns = 1", &[], "unknown field `turns`"),
+        ("", &[("GATEWAY_TIMES_TURN", "soon")], "GATEWAY_TIMES_TURN: invalid type: string"),
+        ("", &[("GATEWAY_PERMISSION", "maybe")], "GATEWAY_PERMISSION: unknown variant `maybe`"),
+        ("[agents.a]\n[agents.b]", &[], "default-agent: expected one of a, b, got none"),
+        ("default-agent = 'c'\n[agents.a]", &[], "default-agent: expected one of a, got c"),
+    ] {
+        let (status, _, said) = print(file, variables, &[]).await;
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains(message), "{file} {variables:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn agents_have_names() {
+    let gateway =
+        Gateway::configured("default-agent = 'b'\n[agents.a]\npermission = 'allow'\n[agents.b]")
+            .await;
+    let get = gateway.client.get(gateway.url("/api/ai/agents"));
+    let listed: Value = soon(get.send()).await.unwrap().json().await.unwrap();
+    assert_eq!(listed, json!({ "agents": [{ "name": "b" }, { "name": "a" }] }));
+    let ask = |agent: &str, run: &str| {
+        let url = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
+        gateway.client.post(url).json(&input("t", run, "permission")).send()
+    };
+    let allowed = soon(ask("a", "1")).await.unwrap();
+    assert_eq!(allowed.status(), StatusCode::OK);
+    let allowed = crate::run::Run::new(&input("t", "1", "permission"), allowed).rest().await;
+    assert_eq!(allowed.end(), "success");
+    let mut asked = gateway.ask("t", "2", "permission").await;
+    asked.until_asked().await;
+    let (status, said) = refusal(soon(ask("c", "3")).await.unwrap()).await;
+    assert_eq!((status.as_u16(), &*said), (404, "there is no agent `c`"));
+}
