@@ -20,7 +20,7 @@ class Chat {
     chat.place = new Place();
     const login = agent.authenticate ? ["--authenticate", agent.authenticate] : [];
     connection ??= ["--agent", chat.place.agentCommand(agent)];
-    const place = ["--listen", "127.0.0.1:0", "--cwd", chat.place.workspace];
+    const place = ["--listen", "127.0.0.1:0", "--cwd", chat.place.workspace, "--disconnect-grace", "0"];
     chat.gateway = new Program(join(BIN, "gateway"), [...place, ...connection, ...login, ...options], chat.place.env);
     try {
       [, chat.url] = await chat.gateway.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);
