@@ -65,6 +65,22 @@ impl From<Vec<ContentPart>> for Content {
     }
 }
 
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for Content {
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "Content".into()
+    }
+
+    fn schema_id() -> alloc::borrow::Cow<'static, str> {
+        concat!(module_path!(), "::Content").into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let parts = generator.subschema_for::<Vec<ContentPart>>();
+        schemars::json_schema!({ "anyOf": [{ "type": "string" }, parts] })
+    }
+}
+
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

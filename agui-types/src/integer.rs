@@ -52,6 +52,21 @@ macro_rules! integer {
             }
         }
 
+        #[cfg(feature = "schemars")]
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> alloc::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn schema_id() -> alloc::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($Name)).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "integer", "minimum": ($min as i64), "maximum": MAX })
+            }
+        }
+
         impl Serialize for $Name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 self.0.serialize(serializer)

@@ -166,6 +166,21 @@ impl fmt::Display for JsonPointer {
     }
 }
 
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for JsonPointer {
+    fn schema_name() -> alloc::borrow::Cow<'static, str> {
+        "JsonPointer".into()
+    }
+
+    fn schema_id() -> alloc::borrow::Cow<'static, str> {
+        concat!(module_path!(), "::JsonPointer").into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^(/([^/~]|~[01])*)*$" })
+    }
+}
+
 impl Serialize for JsonPointer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)

@@ -74,9 +74,12 @@ pub mod legacy;
 pub mod message;
 pub mod produce;
 pub mod profile;
+#[cfg(feature = "protobuf")]
+pub mod proto;
 pub mod reduce;
 pub mod sse;
 pub mod tool;
+pub mod transport;
 pub mod usage;
 pub mod verify;
 

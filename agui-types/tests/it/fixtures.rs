@@ -37,6 +37,14 @@ fn documents(name: &str) -> Vec<(String, String)> {
     documents
 }
 
+/// The events of the first-party encoder's corpus, each with its bytes.
+#[cfg(feature = "protobuf")]
+pub(crate) fn vectors() -> Vec<wire::Extra> {
+    let text =
+        fs::read_to_string(folder("Event").join("vectors.jsonl")).expect("the file is there");
+    text.lines().map(|line| wire::decode(line).expect("an object")).collect()
+}
+
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => members

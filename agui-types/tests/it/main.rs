@@ -25,7 +25,13 @@ mod produce;
 #[cfg(test)]
 mod profile;
 #[cfg(test)]
+#[cfg(feature = "protobuf")]
+mod proto;
+#[cfg(test)]
 mod reduce;
+#[cfg(test)]
+#[cfg(feature = "schemars")]
+mod schema;
 #[cfg(test)]
 mod sse;
 #[cfg(test)]

@@ -38,7 +38,9 @@ pub(crate) fn types() -> BTreeMap<String, Shape> {
 fn read_folder(folder: &Path, types: &mut BTreeMap<String, Shape>) {
     for entry in fs::read_dir(folder).expect("the source is there") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() {
+        if path.ends_with("src/proto") {
+            // The same types again, in their binary form.
+        } else if path.is_dir() {
             read_folder(&path, types);
         } else {
             read_file(&fs::read_to_string(&path).expect("text"), types);

@@ -1,0 +1,123 @@
+//! The binary form of the wire: protobuf frames (feature `protobuf`).
+//!
+//! A body is frames that follow one another, each a length (four bytes, the first the highest) and an event.
+//! [`write_event`] appends one, the [`Decoder`] takes a body apart. Which form a response has is settled by
+//! [`Encoding::negotiate`](crate::transport::Encoding::negotiate).
+//!
+//! The binary form says less than JSON: it has no place for members, variants and names that it does not know, nor for
+//! members of patch operations beyond RFC 6902, nor for `encryptedValueType`; whatever has such is refused. Numbers
+//! become doubles, an empty list and an absent one are the same, and so are an empty string and an absent one where the
+//! schema requires one.
+//!
+//! ```
+//! use agui_types::event::{Event, TextMessageContentEvent};
+//! use agui_types::proto::{self, Decoder, Frame};
+//!
+//! let event = Event::from(TextMessageContentEvent::new("m", "Hi"));
+//! let mut body = Vec::new();
+//! proto::write_event(&mut body, &event)?;
+//! assert_eq!(body, b"\0\0\0\x0d\x12\x0b\x0a\x02\x08\x01\x12\x01m\x1a\x02Hi");
+//!
+//! let (mut decoder, mut read) = (Decoder::default(), Vec::new());
+//! for piece in body.chunks(3) {
+//!     decoder.push(piece);
+//!     while let Some(frame) = decoder.next_frame() {
+//!         read.push(frame?);
+//!     }
+//! }
+//! decoder.finish()?;
+//! assert_eq!(read, [Frame::Event(event)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+use crate::event::Event;
+use alloc::vec::Vec;
+use bytes::BufMut;
+
+/// A protobuf message, and how a type of this crate becomes one and comes out of it again. Fields are in the order of
+/// their numbers, which is the order that they are written in.
+macro_rules! message {
+    ($Wire:ident is $Type:ident { $($field:ident: $Field:ty [$($attr:tt)*],)* } $(without { $($lost:ident = $name:literal)* })?) => {
+        #[derive(Clone, PartialEq, prost::Message)]
+        pub(super) struct $Wire {
+            $( #[prost($($attr)*)] $field: $Field, )*
+        }
+
+        impl Field<$Wire> for $Type {
+            fn to_wire(&self) -> Result<$Wire, Unsayable> {
+                closed(&self.extra)?;
+                $( $( without($name, &self.$lost)?; )* )?
+                Ok($Wire { $( $field: self.$field.to_wire()?, )* })
+            }
+
+            fn from_wire(wire: $Wire) -> Result<Self, Malformed> {
+                Ok(Self {
+                    $( $field: Field::from_wire(wire.$field)?, )*
+                    $( $( $lost: None, )* )?
+                    extra: Extra::new(),
+                })
+            }
+        }
+
+        impl Field<Option<$Wire>> for $Type {
+            fn to_wire(&self) -> Result<Option<$Wire>, Unsayable> {
+                Field::<$Wire>::to_wire(self).map(Some)
+            }
+
+            fn from_wire(wire: Option<$Wire>) -> Result<Self, Malformed> {
+                Field::<$Wire>::from_wire(wire.unwrap_or_default())
+            }
+        }
+    };
+}
+
+mod decoder;
+mod envelope;
+mod event;
+mod field;
+mod message;
+mod value;
+
+pub use decoder::{Decoder, Frame, FrameError};
+pub use field::{Malformed, Unsayable};
+
+/// The media type of a response that carries frames.
+///
+/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
+
+/// Appends an event as a frame.
+///
+/// # Errors
+/// The event has something that the binary form has no place for ([the rest](crate::enforce) can be removed before).
+/// `out` stays as it is then.
+///
+/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), Unsayable> {
+    let message = encode_event(event)?;
+    let length = u32::try_from(message.len()).map_err(|_| Unsayable::TooLong)?;
+    out.put_u32(length);
+    out.put_slice(&message);
+    Ok(())
+}
+
+/// Writes an event as a protobuf message, without a frame around it.
+///
+/// # Errors
+/// As [`write_event`].
+///
+/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+pub fn encode_event(event: &Event) -> Result<Vec<u8>, Unsayable> {
+    envelope::encode(event)
+}
+
+/// Reads a protobuf message: an event, or the number of one that this version does not know.
+///
+/// # Errors
+/// The bytes are no message, hold no event or two, or the event says that it is another one.
+///
+/// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+pub fn decode_event(message: &[u8]) -> Result<Frame, Malformed> {
+    envelope::decode(message)
+}

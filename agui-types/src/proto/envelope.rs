@@ -1,0 +1,123 @@
+//! The envelope: one field for each event.
+use super::decoder::Frame;
+use super::event::*;
+use super::field::{Field, Malformed, Unsayable};
+use crate::event::Event;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use bytes::Buf;
+use prost::Message;
+use prost::{decode_length_delimiter, encode_length_delimiter};
+
+/// The wire type of messages, strings and lists of them.
+const LENGTH_DELIMITED: usize = 2;
+
+macro_rules! envelope {
+    ($($number:literal = $Variant:ident($Wire:ident),)*) => {
+        /// Writes an event in its field.
+        pub(super) fn encode(event: &Event) -> Result<Vec<u8>, Unsayable> {
+            match event {
+                $( Event::$Variant(event) => {
+                    let wire: $Wire = event.to_wire()?;
+                    put($number, &wire)
+                } )*
+                Event::Unknown(other) => Err(Unsayable::Unknown(other.tag().into())),
+            }
+        }
+
+        /// Reads the event in a field.
+        fn read(number: usize, message: &[u8]) -> Result<Option<Event>, Malformed> {
+            match number {
+                $( $number => {
+                    Field::from_wire($Wire::decode(message)?).map(|event| Some(Event::$Variant(event)))
+                } )*
+                _ => Ok(None),
+            }
+        }
+    };
+}
+
+envelope! {
+    1 = TextMessageStart(WireTextMessageStart),
+    2 = TextMessageContent(WireTextMessageContent),
+    3 = TextMessageEnd(WireTextMessageEnd),
+    4 = ToolCallStart(WireToolCallStart),
+    5 = ToolCallArgs(WireToolCallArgs),
+    6 = ToolCallEnd(WireToolCallEnd),
+    7 = StateSnapshot(WireStateSnapshot),
+    8 = StateDelta(WireStateDelta),
+    9 = MessagesSnapshot(WireMessagesSnapshot),
+    10 = Raw(WireRaw),
+    11 = Custom(WireCustom),
+    12 = RunStarted(WireRunStarted),
+    13 = RunFinished(WireRunFinished),
+    14 = RunError(WireRunError),
+    15 = StepStarted(WireStepStarted),
+    16 = StepFinished(WireStepFinished),
+    17 = TextMessageChunk(WireTextMessageChunk),
+    18 = ToolCallChunk(WireToolCallChunk),
+    19 = SubagentStarted(WireSubagentStarted),
+    20 = SubagentFinished(WireSubagentFinished),
+    21 = SubagentError(WireSubagentError),
+    22 = ToolCallResult(WireToolCallResult),
+    23 = ActivitySnapshot(WireActivitySnapshot),
+    24 = ActivityDelta(WireActivityDelta),
+    25 = ReasoningStart(WireReasoningStart),
+    26 = ReasoningMessageStart(WireReasoningMessageStart),
+    27 = ReasoningMessageContent(WireReasoningMessageContent),
+    28 = ReasoningMessageEnd(WireReasoningMessageEnd),
+    29 = ReasoningMessageChunk(WireReasoningMessageChunk),
+    30 = ReasoningEnd(WireReasoningEnd),
+    31 = ReasoningEncryptedValue(WireReasoningEncryptedValue),
+}
+
+fn put(number: usize, wire: &impl Message) -> Result<Vec<u8>, Unsayable> {
+    let mut out = Vec::new();
+    let written = encode_length_delimiter(number << 3 | LENGTH_DELIMITED, &mut out)
+        .and_then(|()| wire.encode_length_delimited(&mut out));
+    written.map_err(|error| Unsayable::Value(error.to_string()))?;
+    Ok(out)
+}
+
+/// Reads an envelope, field by field: more than one event in it is an error.
+pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
+    let (mut known, mut unknown) = (None, None);
+    while message.has_remaining() {
+        // A key is a varint, as a length is.
+        let key = decode_length_delimiter(&mut message)?;
+        let (number, wire_type) = (key >> 3, key & 7);
+        let length = match wire_type {
+            0 => {
+                decode_length_delimiter(&mut message)?;
+                0
+            }
+            1 => 8,
+            LENGTH_DELIMITED => decode_length_delimiter(&mut message)?,
+            5 => 4,
+            _ => return Err(broken("a wire type that is not in use")),
+        };
+        if number == 0 {
+            return Err(broken("a field without a number"));
+        }
+        let value = message.get(..length).ok_or_else(|| broken("a field that is cut off"))?;
+        message = message.get(length..).unwrap_or_default();
+        if wire_type != LENGTH_DELIMITED {
+            unknown = unknown.or(u32::try_from(number).ok());
+            continue;
+        }
+        match read(number, value)? {
+            Some(_) if known.is_some() => return Err(Malformed::Several),
+            Some(event) => known = Some(event),
+            None => unknown = unknown.or(u32::try_from(number).ok()),
+        }
+    }
+    match (known, unknown) {
+        (Some(event), _) => Ok(Frame::Event(event)),
+        (None, Some(field)) => Ok(Frame::Unknown { field }),
+        (None, None) => Err(Malformed::Empty),
+    }
+}
+
+fn broken(what: &str) -> Malformed {
+    Malformed::Protobuf(what.into())
+}

@@ -1,0 +1,281 @@
+use super::value::{Struct, Value};
+use crate::content::Content;
+use crate::event::{ReasoningEncryptedValueSubtype, ReasoningRole, TextMessageRole, ToolRole};
+use crate::id::{InterruptId, MessageId, RunId, SubagentRunId, ThreadId, ToolCallId};
+use crate::integer::{Count, SafeInteger};
+use crate::interrupt::ResumeStatus;
+use crate::tool::ToolCallType;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde::Serialize;
+
+/// A value of this crate and the one that the binary form has for it.
+pub(super) trait Field<W>: Sized {
+    fn to_wire(&self) -> Result<W, Unsayable>;
+    fn from_wire(wire: W) -> Result<Self, Malformed>;
+}
+
+/// An event has something that the binary form has no place for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsayable {
+    /// An event, variant or name that this version does not know.
+    #[error("the binary form has no {0:?}")]
+    Unknown(String),
+    /// A member.
+    #[error("the binary form has no member {0:?} here")]
+    Member(String),
+    /// A value that is nested too deep, or has a number that no double can be near.
+    #[error("the value has no binary form: {0}")]
+    Value(String),
+    /// More bytes than the length of a frame can say.
+    #[error("the event is too long for a frame")]
+    TooLong,
+}
+
+/// Bytes are not an event in the binary form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// They are not the protobuf message that was expected.
+    #[error("not the protobuf message that was expected: {0}")]
+    Protobuf(String),
+    /// They hold no event.
+    #[error("the message holds no event")]
+    Empty,
+    /// They hold more than one event.
+    #[error("the message holds more than one event")]
+    Several,
+    /// The event's type is not the one of its place in the envelope.
+    #[error("the event says that its type is {found}, and is in the place of {expected}")]
+    Type {
+        /// The type of its place.
+        expected: i32,
+        /// What it says.
+        found: i32,
+    },
+    /// A value is missing, or not what the protocol has there.
+    #[error("{0}")]
+    Value(String),
+}
+
+impl From<prost::DecodeError> for Malformed {
+    fn from(error: prost::DecodeError) -> Self {
+        Self::Protobuf(error.to_string())
+    }
+}
+
+/// Checks that there is no member which the binary form has no place for.
+pub(super) fn closed(extra: &Extra) -> Result<(), Unsayable> {
+    match extra.iter().next() {
+        Some((name, _)) => Err(Unsayable::Member(name.into())),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a member is absent which the binary form has no place for.
+pub(super) fn without<T>(name: &str, member: &Option<T>) -> Result<(), Unsayable> {
+    if member.is_some() { Err(Unsayable::Member(name.into())) } else { Ok(()) }
+}
+
+pub(super) fn missing(name: &str) -> Malformed {
+    Malformed::Value(alloc::format!("{name} is missing"))
+}
+
+macro_rules! strings {
+    ($($Type:ty)*) => { $(
+        impl Field<String> for $Type {
+            fn to_wire(&self) -> Result<String, Unsayable> {
+                Ok(self.as_str().into())
+            }
+
+            fn from_wire(wire: String) -> Result<Self, Malformed> {
+                Ok(wire.into())
+            }
+        }
+    )* };
+}
+
+strings! { String ThreadId RunId MessageId ToolCallId SubagentRunId InterruptId }
+
+macro_rules! names {
+    ($($Type:ty)*) => { $(
+        impl Field<String> for $Type {
+            fn to_wire(&self) -> Result<String, Unsayable> {
+                if self.is_known() {
+                    Ok(self.as_str().into())
+                } else {
+                    Err(Unsayable::Unknown(self.as_str().into()))
+                }
+            }
+
+            fn from_wire(wire: String) -> Result<Self, Malformed> {
+                Ok(Self::from(&*wire))
+            }
+        }
+    )* };
+}
+
+names! { TextMessageRole ToolRole ReasoningRole ReasoningEncryptedValueSubtype ToolCallType ResumeStatus }
+
+impl Field<bool> for bool {
+    fn to_wire(&self) -> Result<bool, Unsayable> {
+        Ok(*self)
+    }
+
+    fn from_wire(wire: bool) -> Result<Self, Malformed> {
+        Ok(wire)
+    }
+}
+
+impl Field<i64> for SafeInteger {
+    fn to_wire(&self) -> Result<i64, Unsayable> {
+        Ok(self.get())
+    }
+
+    fn from_wire(wire: i64) -> Result<Self, Malformed> {
+        wire.try_into()
+            .map_err(|error: crate::integer::OutOfRange| Malformed::Value(error.to_string()))
+    }
+}
+
+impl Field<i64> for Count {
+    fn to_wire(&self) -> Result<i64, Unsayable> {
+        // At most 2^53 - 1.
+        Ok(self.get() as i64)
+    }
+
+    fn from_wire(wire: i64) -> Result<Self, Malformed> {
+        wire.try_into()
+            .map_err(|error: crate::integer::OutOfRange| Malformed::Value(error.to_string()))
+    }
+}
+
+impl Field<Value> for Raw {
+    fn to_wire(&self) -> Result<Value, Unsayable> {
+        self.decode().map_err(|error| Unsayable::Value(error.to_string()))
+    }
+
+    fn from_wire(wire: Value) -> Result<Self, Malformed> {
+        Self::from_value(&wire).map_err(|error| Malformed::Value(error.to_string()))
+    }
+}
+
+/// A value that has to be there.
+impl Field<Option<Value>> for Raw {
+    fn to_wire(&self) -> Result<Option<Value>, Unsayable> {
+        Field::<Value>::to_wire(self).map(Some)
+    }
+
+    fn from_wire(wire: Option<Value>) -> Result<Self, Malformed> {
+        Field::<Value>::from_wire(wire.ok_or_else(|| missing("a value"))?)
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Raw, serde_json::Error> {
+    Raw::from_value(value)
+}
+
+impl Field<Struct> for Extra {
+    fn to_wire(&self) -> Result<Struct, Unsayable> {
+        let text = json(self).map_err(|error| Unsayable::Value(error.to_string()))?;
+        text.decode().map_err(|error| Unsayable::Value(error.to_string()))
+    }
+
+    fn from_wire(wire: Struct) -> Result<Self, Malformed> {
+        let text = json(&wire).map_err(|error| Malformed::Value(error.to_string()))?;
+        text.decode().map_err(|error| Malformed::Value(error.to_string()))
+    }
+}
+
+/// An object that is empty where it is absent.
+impl Field<Option<Struct>> for Extra {
+    fn to_wire(&self) -> Result<Option<Struct>, Unsayable> {
+        Field::<Struct>::to_wire(self).map(Some)
+    }
+
+    fn from_wire(wire: Option<Struct>) -> Result<Self, Malformed> {
+        Field::<Struct>::from_wire(wire.unwrap_or_default())
+    }
+}
+
+/// An object where the binary form has any value.
+impl Field<Value> for Extra {
+    fn to_wire(&self) -> Result<Value, Unsayable> {
+        let text = json(self).map_err(|error| Unsayable::Value(error.to_string()))?;
+        Field::<Value>::to_wire(&text)
+    }
+
+    fn from_wire(wire: Value) -> Result<Self, Malformed> {
+        let text: Raw = Field::<Value>::from_wire(wire)?;
+        text.decode().map_err(|error| Malformed::Value(error.to_string()))
+    }
+}
+
+impl<W, T: Field<W>> Field<Option<W>> for Option<T> {
+    fn to_wire(&self) -> Result<Option<W>, Unsayable> {
+        self.as_ref().map(T::to_wire).transpose()
+    }
+
+    fn from_wire(wire: Option<W>) -> Result<Self, Malformed> {
+        wire.map(T::from_wire).transpose()
+    }
+}
+
+impl<W, T: Field<W>> Field<Vec<W>> for Vec<T> {
+    fn to_wire(&self) -> Result<Vec<W>, Unsayable> {
+        self.iter().map(T::to_wire).collect()
+    }
+
+    fn from_wire(wire: Vec<W>) -> Result<Self, Malformed> {
+        wire.into_iter().map(T::from_wire).collect()
+    }
+}
+
+/// A list that is absent where it is empty.
+impl<W, T: Field<W>> Field<Vec<W>> for Option<Vec<T>> {
+    fn to_wire(&self) -> Result<Vec<W>, Unsayable> {
+        self.iter().flatten().map(T::to_wire).collect()
+    }
+
+    fn from_wire(wire: Vec<W>) -> Result<Self, Malformed> {
+        if wire.is_empty() { Ok(None) } else { Vec::from_wire(wire).map(Some) }
+    }
+}
+
+impl<W, T: Field<W>> Field<W> for Box<T> {
+    fn to_wire(&self) -> Result<W, Unsayable> {
+        T::to_wire(self)
+    }
+
+    fn from_wire(wire: W) -> Result<Self, Malformed> {
+        T::from_wire(wire).map(Box::new)
+    }
+}
+
+/// Content in its two places: a text, or parts.
+pub(super) type ContentFields<P> = (Option<String>, Vec<P>);
+
+pub(super) fn content_to_wire<P>(content: &Content) -> Result<ContentFields<P>, Unsayable>
+where
+    crate::content::ContentPart: Field<P>,
+{
+    match content {
+        Content::Text(text) => Ok((Some(text.clone()), Vec::new())),
+        Content::Parts(parts) => Ok((None, parts.to_wire()?)),
+    }
+}
+
+pub(super) fn content_from_wire<P>((text, parts): ContentFields<P>) -> Result<Content, Malformed>
+where
+    crate::content::ContentPart: Field<P>,
+{
+    match (text, parts.is_empty()) {
+        (Some(text), true) => Ok(Content::Text(text)),
+        (None, true) => Ok(Content::Text(String::new())),
+        (None, false) => Ok(Content::Parts(Vec::from_wire(parts)?)),
+        (Some(_), false) => Err(Malformed::Value("content is both text and parts".into())),
+    }
+}

@@ -1,0 +1,100 @@
+//! Which form a response has.
+//!
+//! Spec: [Transports, 1.0](https://ag-ui.com/spec/1.0/basic/transports)
+#[cfg(feature = "protobuf")]
+use crate::proto;
+use crate::sse;
+
+/// The form of a response's body.
+///
+/// Spec: [Transports, 1.0](https://ag-ui.com/spec/1.0/basic/transports)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// Server-sent events ([`sse`]).
+    Sse,
+    /// Protobuf frames ([`proto`]).
+    #[cfg(feature = "protobuf")]
+    Protobuf,
+}
+
+impl Encoding {
+    /// The form to answer a request in, by its `Accept` header.
+    ///
+    /// Where protobuf is built in, it is used for every request that admits it: by name, by `application/*` or by `*/*`,
+    /// with any weight but zero; preference is not asked. Whatever else is accepted, and where nothing is said, the answer is
+    /// server-sent events: a producer never refuses a request for what it accepts.
+    ///
+    /// ```
+    /// use agui_types::transport::Encoding;
+    ///
+    /// assert_eq!(Encoding::negotiate(Some("text/event-stream")), Encoding::Sse);
+    /// assert_eq!(Encoding::negotiate(Some("application/json")), Encoding::Sse);
+    /// assert_eq!(Encoding::negotiate(None), Encoding::Sse);
+    /// # #[cfg(feature = "protobuf")]
+    /// assert_eq!(Encoding::negotiate(Some("application/vnd.ag-ui.event+proto")), Encoding::Protobuf);
+    /// ```
+    ///
+    /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
+    pub fn negotiate(accept: Option<&str>) -> Self {
+        #[cfg(feature = "protobuf")]
+        if accept.is_some_and(|accept| admits(accept, proto::CONTENT_TYPE)) {
+            return Self::Protobuf;
+        }
+        #[cfg(not(feature = "protobuf"))]
+        let _ = accept;
+        Self::Sse
+    }
+
+    /// The form that a response says it has: protobuf if its media type is that of protobuf, else server-sent events, as
+    /// the first-party client has it. Parameters behind the media type do not count.
+    ///
+    /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
+    pub fn of_content_type(content_type: Option<&str>) -> Self {
+        #[cfg(feature = "protobuf")]
+        if content_type.is_some_and(|it| essence(it).eq_ignore_ascii_case(proto::CONTENT_TYPE)) {
+            return Self::Protobuf;
+        }
+        #[cfg(not(feature = "protobuf"))]
+        let _ = content_type;
+        Self::Sse
+    }
+
+    /// The media type of the response.
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Sse => sse::CONTENT_TYPE,
+            #[cfg(feature = "protobuf")]
+            Self::Protobuf => proto::CONTENT_TYPE,
+        }
+    }
+}
+
+/// A media type without its parameters.
+#[cfg(feature = "protobuf")]
+fn essence(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// Whether an `Accept` header admits a media type: what names it most closely decides.
+#[cfg(feature = "protobuf")]
+fn admits(accept: &str, media_type: &str) -> bool {
+    let (kind, _) = media_type.split_once('/').unwrap_or_default();
+    let ranges = accept.split(',').filter_map(|range| {
+        let named = essence(range);
+        let closeness = match named.split_once('/')? {
+            ("*", "*") => 1,
+            (other, "*") if other.eq_ignore_ascii_case(kind) => 2,
+            _ if named.eq_ignore_ascii_case(media_type) => 3,
+            _ => return None,
+        };
+        let weight = range.split(';').skip(1).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim().eq_ignore_ascii_case("q").then_some(value.trim())
+        });
+        let refused =
+            weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0));
+        Some((closeness, !refused))
+    });
+    ranges.max().is_some_and(|(_, admitted)| admitted)
+}
