@@ -6,6 +6,7 @@
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::content::Content;
 use crate::event::{Event, RunFinishedOutcome};
+use serde::{Deserialize, Serialize};
 
 mod downgrade;
 
@@ -26,7 +27,7 @@ pub use downgrade::{Downgrade, Loss};
 /// ```
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Profile {
     /// Clients of 0.0.46 to 0.0.59, which send no `protocolVersion`.
     Legacy,
