@@ -2,13 +2,14 @@ use crate::json;
 use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// When a tool call's arguments go out.
 ///
 /// ACP agents send `rawInput` in pieces of their own making: an empty object first, then more and more members, or the
 /// same again with the permission request, or never.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ArgsMode {
     /// Once, whole, when the call begins to run, asks for permission or ends: always valid JSON.
@@ -17,7 +18,7 @@ pub enum ArgsMode {
 }
 
 /// The arguments of one tool call: the newest `rawInput`, until they went out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Arguments {
     newest: Option<Raw>,
     closed: bool,

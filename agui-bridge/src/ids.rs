@@ -2,6 +2,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use serde::{Deserialize, Serialize};
 
 /// Longest key of a peer's that becomes part of an identifier.
 const KEY_BYTES: usize = 256;
@@ -18,7 +19,7 @@ pub(crate) const INTERRUPT: &str = "int-";
 const CALL: &str = "call-";
 
 /// Identifiers of one thread: each is given out once, in an order that only depends on what was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ids {
     /// How often each was asked for; a prefix alone counts the numbers given under it.
     used: BTreeMap<Box<str>, u64>,

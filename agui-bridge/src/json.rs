@@ -76,3 +76,11 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     }
     text
 }
+
+/// Tells texts apart that are not worth keeping: FNV-1a, 64 bits. Not proof against an adversary.
+///
+/// Spec: [FNV](https://www.rfc-editor.org/rfc/rfc9923)
+pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
+    let ends = texts.iter().flat_map(|text| text.bytes().map(u64::from).chain([256]));
+    ends.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ byte).wrapping_mul(0x0100_0000_01b3))
+}

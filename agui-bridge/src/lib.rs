@@ -11,7 +11,7 @@
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
 //! use agui_bridge::input::{Work, work};
-//! use agui_bridge::{Options, Translator};
+//! use agui_bridge::{Begun, Options, Translator};
 //! use agui_types::{sse, verify::Verifier};
 //! use jsonrpc_core::wire;
 //!
@@ -21,7 +21,7 @@
 //! let Work::Prompt(prompt) = work(&input, &PromptCapabilities::new(), None)? else { panic!("nothing new") };
 //!
 //! let mut translator = Translator::new(Options::new());
-//! translator.begin_run(&input, &prompt.blocks)?;
+//! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, Begun::Prompt);
 //! // Here `prompt.blocks` goes to the agent as `session/prompt`. What it sends until its answer:
 //! for update in [
 //!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read notes.txt","kind":"read"}"#,
@@ -117,17 +117,22 @@ extern crate alloc;
 mod arguments;
 mod content;
 pub mod contextual_tools;
+mod elicitation;
 pub mod frontend_tool;
 mod ids;
 pub mod input;
+mod interrupt;
 mod json;
 mod limits;
+mod options;
 mod permission;
 mod plan;
+mod question;
 mod result;
 mod state;
 mod stop;
 mod text;
+mod timestamp;
 mod tool_call;
 mod tool_name;
 mod translator;
@@ -135,10 +140,14 @@ mod unified_diff;
 mod usage;
 
 pub use arguments::ArgsMode;
+pub use elicitation::ElicitationMode;
+pub use interrupt::Begun;
 pub use limits::Limits;
-pub use permission::{AnswerError, PermissionAnswer, PermissionMode, PermissionResponse, Policy};
+pub use options::{Options, Times, Unanswered};
+pub use permission::{PermissionAnswer, PermissionMode, Policy};
+pub use question::{Answer, AnswerError, Response};
 pub use stop::Failure;
-pub use translator::{Options, RunOpen, Translator};
+pub use translator::{RunOpen, Translator};
 
 /// The examples of the README, compiled.
 #[cfg(doctest)]

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 /// Bounds on what a [`Translator`](crate::Translator) keeps and on what it puts into one event.
 ///
 /// All sizes are bytes of UTF-8. Where something is cut, the event says so.
@@ -7,7 +9,7 @@
 /// limits.result = 1024;
 /// assert_eq!(limits.tool_calls, agui_bridge::Limits::TOOL_CALLS);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
     /// Text of one event; a longer text comes in several.
@@ -28,7 +30,7 @@ pub struct Limits {
     pub waiting_updates: usize,
     /// Size of those updates as JSON; the oldest go first here too.
     pub waiting_bytes: usize,
-    /// Permission requests that wait for a person; one more is rejected.
+    /// Questions that wait for a person; one more is refused.
     pub permissions: usize,
     /// Identifiers that are remembered, so that none is used twice; later ones are numbers of our own.
     pub ids: usize,

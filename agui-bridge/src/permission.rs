@@ -1,5 +1,6 @@
-//! Permission requests: each gets one answer, whatever happens.
+//! Permission requests.
 use crate::json::{self, Members};
+use crate::question::{About, AnswerError, By, Settlement};
 use crate::tool_call::{Change, Denial};
 use crate::translator::Translator;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -8,20 +9,25 @@ use acp_types::v1::tool_calls::{
     RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, ToolCallId,
     ToolKind,
 };
+use agui_types::interrupt::Interrupt;
+use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::wire::{Extra, Raw};
+use serde::{Deserialize, Serialize};
 
 /// Who answers permission requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PermissionMode {
     /// A rule, at once. The stream tells it, as `CUSTOM` `acp.permission`.
     Policy(Policy),
+    /// A person: the run ends with outcome `interrupt`, the request stays open, and the run whose input resumes goes on
+    /// with the same turn. Needs [`Translator::tick`]. Clients before 1.0, which forget what they were asked, are asked
+    /// in the stream.
+    Interrupt,
     /// A person: the stream asks with `CUSTOM` `acp.permission.requested`, and stays open until
     /// [`Translator::answer_permission`] is called.
     InStream,
@@ -49,12 +55,12 @@ impl Default for PermissionMode {
 /// assert_eq!(policy.decide("Bash", &ToolKind::Execute, &options), PermissionAnswer::Selected("no".into()));
 /// assert_eq!(policy.decide("Bash", &ToolKind::Execute, &[]), PermissionAnswer::Cancelled);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     allows: Allows,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Allows {
     All,
     Only { tools: Vec<String>, kinds: Vec<ToolKind> },
@@ -135,214 +141,193 @@ pub enum PermissionAnswer {
     Cancelled,
 }
 
-/// A response to send to the agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PermissionResponse {
-    /// The request it is for, as [`Translator::handle_permission_request`] got it.
-    pub request_id: RequestId,
-    /// Its result.
-    pub response: RequestPermissionResponse,
+/// What a permission request asks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Permission {
+    pub(crate) call: Option<ToolCallId>,
+    /// The question, where it is another than the call's title.
+    pub(crate) title: Option<String>,
+    pub(crate) options: Vec<PermissionOption>,
 }
 
-/// An answer was not taken; what was asked is as open as before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnswerError {
-    /// Nothing was asked under this id.
-    #[error("no permission was asked for under this id")]
-    Unknown,
-    /// It has its answer.
-    #[error("the permission request has its answer already")]
-    Answered,
-    /// The request does not offer this option.
-    #[error("the permission request does not offer this option")]
-    Option,
+impl Permission {
+    /// The option that says no.
+    pub(crate) fn refused(&self) -> PermissionAnswer {
+        Policy::reject_all().decide("", &ToolKind::Other, &self.options)
+    }
+
+    /// Whether it offers an option.
+    pub(crate) fn offers(&self, answer: &PermissionAnswer) -> bool {
+        match answer {
+            PermissionAnswer::Selected(id) => {
+                self.options.iter().any(|option| option.option_id == *id)
+            }
+            PermissionAnswer::Cancelled => true,
+        }
+    }
+
+    fn denies(&self, answer: &PermissionAnswer) -> bool {
+        let PermissionAnswer::Selected(id) = answer else { return false };
+        let option = self.options.iter().find(|option| option.option_id == *id);
+        option.is_some_and(|option| {
+            matches!(
+                option.kind,
+                PermissionOptionKind::RejectOnce | PermissionOptionKind::RejectAlways
+            )
+        })
+    }
+
+    fn offered(&self, limit: usize) -> Raw {
+        let offered = |option: &PermissionOption| {
+            Members::new()
+                .with("optionId", &option.option_id)
+                .with("name", &option.name)
+                .with("kind", &option.kind)
+                .into_raw()
+        };
+        json::bounded(&self.options.iter().map(offered).collect::<Vec<_>>(), limit)
+    }
 }
 
-/// The requests that wait for a person, by the number in their interrupt ids.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Permissions {
-    open: BTreeMap<u64, Open>,
-    asked: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Open {
-    request_id: RequestId,
-    call: ToolCallId,
-    options: Vec<PermissionOption>,
+impl PermissionAnswer {
+    pub(crate) fn to_response(&self) -> RequestPermissionResponse {
+        RequestPermissionResponse::new(match self {
+            Self::Selected(id) => {
+                RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.clone()))
+            }
+            Self::Cancelled => RequestPermissionOutcome::Cancelled(Extra::new()),
+        })
+    }
 }
 
 impl Translator {
-    /// Takes in a `session/request_permission`. The answer comes out of [`poll_response`](Self::poll_response): at once,
-    /// or after [`answer_permission`](Self::answer_permission); when the run ends first, it is `cancelled`.
+    /// Takes in a `session/request_permission`. The answer comes out of [`poll_response`](Self::poll_response): at
+    /// once, after [`answer_permission`](Self::answer_permission), or with the run that
+    /// [resumes](Self::begin_run); when the turn ends first, it is `cancelled`.
     ///
-    /// The tool call in it counts as an update of that call, and closes its arguments. While no run is open, nobody can
-    /// be asked: the answer is that of [`Policy::reject_all`].
+    /// The tool call in it counts as an update of that call, and closes its arguments. While the run is interrupted, the
+    /// question waits for the next; while there is no turn at all, nobody can be asked, and the answer is that of
+    /// [`Policy::reject_all`].
     pub fn handle_permission_request(
         &mut self,
         request_id: RequestId,
         request: RequestPermissionRequest,
     ) {
         let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
-        let Some(run) = &self.run else {
-            let answer = Policy::reject_all().decide("", &ToolKind::Other, &options);
+        let call = tool_call.tool_call_id.clone();
+        let permission = Permission { call: Some(call), title: None, options };
+        self.heard();
+        if self.run.is_some() {
+            self.tool_call(Change::from(tool_call).asking());
+        } else {
             let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));
             self.waiting.push(SessionNotification::new(session_id, update), &self.options.limits);
-            self.respond(request_id, &answer);
-            return;
-        };
-        let cancelled = run.cancelled;
-        let call = tool_call.tool_call_id.clone();
-        self.tool_call(Change::from(tool_call).asking());
-        let full = self.permissions.open.len() >= self.options.limits.permissions;
-        let policy = match &self.options.permission {
-            PermissionMode::InStream if !full => None,
-            PermissionMode::InStream => Some(Policy::reject_all()),
-            PermissionMode::Policy(policy) => Some(policy.clone()),
-        };
-        match policy {
-            _ if cancelled => self.decide(request_id, &call, &options, PermissionAnswer::Cancelled),
-            Some(policy) => {
-                let subject = self.subject(&call);
-                let tool = subject.map_or("", |subject| subject.tool);
-                let kind = subject.and_then(|subject| subject.kind).unwrap_or(&ToolKind::Other);
-                let answer = policy.decide(tool, kind, &options);
-                self.decide(request_id, &call, &options, answer);
-            }
-            None => self.ask(Open { request_id, call, options }),
         }
+        self.ask_permission(request_id, permission);
     }
 
-    /// Answers a request that the stream asked about. The response comes out of [`poll_response`](Self::poll_response).
+    /// Asks for permission, where its tool call is known.
+    pub(crate) fn ask_permission(&mut self, request_id: RequestId, permission: Permission) {
+        let policy = match &self.options.permission {
+            PermissionMode::Policy(policy) => Some(policy.clone()),
+            PermissionMode::InStream | PermissionMode::Interrupt => None,
+        };
+        let answer = policy.map(|policy| {
+            let subject = permission.call.as_ref().and_then(|call| self.subject(call));
+            let tool = subject.map_or("", |subject| subject.tool);
+            let kind = subject.and_then(|subject| subject.kind).unwrap_or(&ToolKind::Other);
+            Settlement::Permission(policy.decide(tool, kind, &permission.options))
+        });
+        self.ask(request_id, About::Permission(permission), answer);
+    }
+
+    /// Answers a permission request. The response comes out of [`poll_response`](Self::poll_response).
+    ///
+    /// A request that the run was interrupted for can be answered here as well; the client's answer to it is then left
+    /// out.
     ///
     /// # Errors
-    /// Nothing was asked under `interrupt_id`, it was answered before, or it does not offer the option.
+    /// No permission was asked for under `interrupt_id`, it was answered before, or it does not offer the option.
     pub fn answer_permission(
         &mut self,
         interrupt_id: &str,
         answer: PermissionAnswer,
     ) -> Result<(), AnswerError> {
-        let number = interrupt_id
-            .strip_prefix(&*self.options.interrupt_prefix)
-            .and_then(|number| number.parse().ok());
-        let number: u64 =
-            number.filter(|n| interrupt_id == self.interrupt(*n)).ok_or(AnswerError::Unknown)?;
-        if number == 0 || number > self.permissions.asked {
-            return Err(AnswerError::Unknown);
-        }
-        let open = self.permissions.open.get(&number).ok_or(AnswerError::Answered)?;
-        if let PermissionAnswer::Selected(id) = &answer
-            && !open.options.iter().any(|option| option.option_id == *id)
-        {
-            return Err(AnswerError::Option);
-        }
-        self.resolve(number, &answer);
-        Ok(())
-    }
-
-    /// Notes that the agent does not want an answer any more, as `$/cancel_request` says: it gets `cancelled`, unless it
-    /// got another before.
-    pub fn handle_permission_withdrawn(&mut self, request_id: &RequestId) {
-        let open = self.permissions.open.iter().find(|(_, open)| open.request_id == *request_id);
-        if let Some((&number, _)) = open {
-            self.resolve(number, &PermissionAnswer::Cancelled);
-        }
-    }
-
-    /// Takes the next response that has to go to the agent.
-    pub fn poll_response(&mut self) -> Option<PermissionResponse> {
-        self.responses.pop_front()
-    }
-
-    /// Answers `cancelled` to whatever still waits.
-    pub(crate) fn cancel_permissions(&mut self) {
-        while let Some((&number, _)) = self.permissions.open.first_key_value() {
-            self.resolve(number, &PermissionAnswer::Cancelled);
-        }
-    }
-
-    fn ask(&mut self, open: Open) {
-        self.permissions.asked += 1;
-        let number = self.permissions.asked;
-        let limit = self.options.limits.value;
-        let subject = self.subject(&open.call);
-        let value = Members::new()
-            .with("interruptId", &self.interrupt(number))
-            .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
-            .with_some("title", subject.map(|subject| subject.title).as_ref())
-            .with("options", &offered(&open.options, limit));
-        self.permissions.open.insert(number, open);
-        self.custom("acp.permission.requested", value.into_raw());
-    }
-
-    fn interrupt(&self, number: u64) -> String {
-        format!("{}{number}", self.options.interrupt_prefix)
-    }
-
-    fn resolve(&mut self, number: u64, answer: &PermissionAnswer) {
-        let Some(open) = self.permissions.open.remove(&number) else { return };
-        self.set_denial(&open.call, denial(answer, &open.options, Denial::User));
-        let value = Members::new().with("interruptId", &self.interrupt(number));
-        self.custom("acp.permission.resolved", outcome(value, answer));
-        self.respond(open.request_id, answer);
-    }
-
-    /// Answers a request that nobody was asked about.
-    fn decide(
-        &mut self,
-        request_id: RequestId,
-        call: &ToolCallId,
-        options: &[PermissionOption],
-        answer: PermissionAnswer,
-    ) {
-        self.set_denial(call, denial(&answer, options, Denial::Policy));
-        let subject = self.subject(call);
-        let value = Members::new()
-            .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
-            .with_some("title", subject.map(|subject| subject.title).as_ref());
-        self.custom("acp.permission", outcome(value, &answer));
-        self.respond(request_id, &answer);
-    }
-
-    fn respond(&mut self, request_id: RequestId, answer: &PermissionAnswer) {
-        let outcome = match answer {
-            PermissionAnswer::Selected(id) => {
-                RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.clone()))
+        match self.open_question(interrupt_id)? {
+            (_, About::Elicitation(_)) => Err(AnswerError::Kind),
+            (_, About::Permission(permission)) if !permission.offers(&answer) => {
+                Err(AnswerError::Option)
             }
-            PermissionAnswer::Cancelled => RequestPermissionOutcome::Cancelled(Extra::new()),
-        };
-        let response = RequestPermissionResponse::new(outcome);
-        self.responses.push_back(PermissionResponse { request_id, response });
-    }
-}
-
-fn denial(answer: &PermissionAnswer, options: &[PermissionOption], who: Denial) -> Option<Denial> {
-    let PermissionAnswer::Selected(id) = answer else { return None };
-    let option = options.iter().find(|option| option.option_id == *id)?;
-    let rejects = matches!(
-        option.kind,
-        PermissionOptionKind::RejectOnce | PermissionOptionKind::RejectAlways
-    );
-    rejects.then_some(who)
-}
-
-fn outcome(value: Members, answer: &PermissionAnswer) -> Raw {
-    match answer {
-        PermissionAnswer::Selected(id) => {
-            value.with("outcome", "selected").with("optionId", id).into_raw()
+            (number, About::Permission(_)) => {
+                self.answer(number, &Settlement::Permission(answer));
+                Ok(())
+            }
         }
-        PermissionAnswer::Cancelled => value.with("outcome", "cancelled").into_raw(),
+    }
+
+    /// Has a call's result say who denied it, if anyone, unless the agent gives one.
+    pub(crate) fn note_denial(&mut self, about: &About, settlement: &Settlement, by: By) {
+        let (About::Permission(permission), Settlement::Permission(answer)) = (about, settlement)
+        else {
+            return;
+        };
+        let Some(call) = &permission.call else { return };
+        let denial = match by {
+            By::Time => Denial::Time,
+            By::Policy => Denial::Policy,
+            By::Person | By::Agent | By::End => Denial::User,
+        };
+        self.set_denial(call, permission.denies(answer).then_some(denial));
+    }
+
+    /// What a permission request is about.
+    pub(crate) fn permission_subject(&self, value: Members, permission: &Permission) -> Members {
+        let subject = permission.call.as_ref().and_then(|call| self.subject(call));
+        let title = permission.title.as_deref().or(subject.map(|subject| subject.title));
+        value
+            .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
+            .with_some("title", title.as_ref())
+    }
+
+    pub(crate) fn permission_value(&self, value: Members, permission: &Permission) -> Members {
+        let options = permission.offered(self.options.limits.value);
+        self.permission_subject(value, permission).with("options", &options)
+    }
+
+    pub(crate) fn permission_interrupt(&self, id: String, permission: &Permission) -> Interrupt {
+        let subject = permission.call.as_ref().and_then(|call| self.subject(call));
+        let reason = if subject.is_some() { "tool_call" } else { "confirmation" };
+        let mut interrupt = Interrupt::new(id, reason);
+        let title = permission.title.as_deref().or(subject.map(|subject| subject.title));
+        interrupt.message = title.map(ToOwned::to_owned);
+        interrupt.tool_call_id = subject.map(|subject| subject.id.clone());
+        let ids: Vec<_> = permission.options.iter().map(|option| &option.option_id).collect();
+        let option_id = Members::new().with("type", "string").with("enum", &ids).into_raw();
+        let properties = Members::new().with("optionId", &option_id).into_raw();
+        let schema = Members::new()
+            .with("type", "object")
+            .with("properties", &properties)
+            .with("required", &["optionId"]);
+        interrupt.response_schema = Some(schema.into_extra());
+        let call = subject.map(|subject| {
+            Members::new()
+                .with("title", subject.title)
+                .with("name", subject.tool)
+                .with_some("kind", subject.kind)
+                .into_raw()
+        });
+        let acp = Members::new()
+            .with("options", &permission.offered(self.options.limits.value))
+            .with_some("toolCall", call.as_ref());
+        interrupt.metadata = self.metadata(acp);
+        interrupt
     }
 }
 
-fn offered(options: &[PermissionOption], limit: usize) -> Raw {
-    let offered = |option: &PermissionOption| {
-        Members::new()
-            .with("optionId", &option.option_id)
-            .with("name", &option.name)
-            .with("kind", &option.kind)
-            .into_raw()
-    };
-    json::bounded(&options.iter().map(offered).collect::<Vec<_>>(), limit)
+/// The value of an event that tells what came of a permission request.
+pub(crate) fn outcome(value: Members, answer: &PermissionAnswer) -> Members {
+    match answer {
+        PermissionAnswer::Selected(id) => value.with("outcome", "selected").with("optionId", id),
+        PermissionAnswer::Cancelled => value.with("outcome", "cancelled"),
+    }
 }

@@ -12,9 +12,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
+use serde::{Deserialize, Serialize};
 
 /// A tool's output: texts and media, in the order they came, no two texts in a row.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Output {
     parts: Vec<ContentPart>,
     text_bytes: usize,

@@ -6,9 +6,10 @@ use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use agui_types::event::CustomEvent;
 use alloc::collections::{BTreeMap, VecDeque};
 use jsonrpc_core::wire::Raw;
+use serde::{Deserialize, Serialize};
 
 /// An update that says the whole of one thing, so that a repetition says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Plan,
     Commands,
@@ -32,7 +33,7 @@ impl Kind {
 }
 
 /// What the open run has told of the session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Session {
     told: BTreeMap<Kind, Raw>,
     /// For clients that take only the last one.
@@ -127,7 +128,7 @@ impl Translator {
 }
 
 /// Updates that came while no run was open, for the head of the next one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     updates: VecDeque<(usize, SessionNotification)>,
     bytes: usize,

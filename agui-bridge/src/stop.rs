@@ -8,16 +8,31 @@ use agui_types::event::{
     RunFinishedSuccessOutcome,
 };
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde::{Deserialize, Serialize};
+
+/// The code of a run that cannot resume because nobody is there to be answered.
+const AGENT_LOST: &str = "AGENT_LOST";
+
+/// How a turn ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum TurnEnd {
+    Response(Box<PromptResponse>),
+    Error(ErrorObject),
+    Failed { code: String, message: String },
+    Stopped,
+}
 
 /// The code of a run that a legacy client has to take for failed because it cannot be told that it was cancelled.
 const CANCELLED: &str = "CANCELLED";
 
 /// What ends a run that the agent does not end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Failure {
     /// The agent cannot be started or reached.
@@ -110,60 +125,45 @@ impl Translator {
     /// | error -32800 after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
     /// | any other error | `RUN_ERROR`, the code by the table of JSON-RPC codes, `ACP_ERROR` for unknown ones | the same |
     ///
-    /// `RUN_FINISHED.result` is `{"stopReason":…}`, the agent's own word. While no run is open it does nothing: the
-    /// run has its end.
+    /// `RUN_FINISHED.result` is `{"stopReason":…}`, the agent's own word. While there is no turn it does nothing; while
+    /// the run is interrupted, the next one tells.
     pub fn handle_prompt_response(&mut self, response: Result<PromptResponse, ErrorObject>) {
-        let Some(run) = &self.run else { return };
-        let stopped = run.cancelled;
-        match response {
-            Ok(response) => {
-                let cancelled = stopped || response.stop_reason == StopReason::Cancelled;
-                self.close_run(cancelled);
-                if cancelled {
-                    self.finish_cancelled(Some(response));
-                } else if response.stop_reason == StopReason::Refusal {
-                    self.fail_run(
-                        "ACP_REFUSAL",
-                        "The agent refuses to go on.",
-                        Some(&response),
-                        None,
-                    );
-                } else {
-                    self.finish(response);
-                }
-            }
-            Err(error) if stopped && error.code == ErrorCode::REQUEST_CANCELLED => {
-                self.close_run(true);
-                self.finish_cancelled(None);
-            }
-            Err(error) => {
-                self.close_run(stopped);
-                let code = error_code(&error);
-                self.fail_run(code, &error.message, None, Some(error.code));
-            }
-        }
+        self.heard();
+        self.handle_turn_end(match response {
+            Ok(response) => TurnEnd::Response(Box::new(response)),
+            Err(error) => TurnEnd::Error(error),
+        });
     }
 
-    /// Notes that the run is to stop: whatever asks for permission is answered `cancelled`, now and until the agent
-    /// answers the prompt. Sending `session/cancel` is the caller's part.
+    /// Notes that the turn is to stop: whatever is asked is answered `cancelled`, now and until the agent answers the
+    /// prompt. Sending `session/cancel` is the caller's part.
+    ///
+    /// While the run is interrupted this is about its turn, of which the next run tells the end.
     pub fn handle_cancel(&mut self) {
         if let Some(run) = &mut self.run {
             run.cancelled = true;
-            self.cancel_permissions();
+        } else if let Some(parked) = &mut self.parked {
+            parked.cancelled = true;
+        } else {
+            return;
         }
+        self.cancel_questions();
     }
 
-    /// Ends the run as cancelled without waiting for the agent: it was not asked yet, or it does not stop. Does nothing
-    /// while no run is open.
+    /// Ends the turn as cancelled without waiting for the agent: it was not asked yet, or it does not stop. Does nothing
+    /// while there is no turn.
     pub fn handle_stopped(&mut self) {
-        if self.run.is_some() {
+        if let Some(run) = &mut self.run {
+            run.before = None;
             self.close_run(true);
             self.finish_cancelled(None);
+        } else {
+            self.handle_turn_end(TurnEnd::Stopped);
         }
     }
 
-    /// Ends the run as a success for which the agent was not needed: the input had [nothing](crate::input::Work::Nothing)
-    /// for it. Does nothing while no run is open.
+    /// Ends the run as a success for which the agent was not needed: the input had
+    /// [nothing](crate::input::Work::Nothing) for it. Does nothing while no run is open.
     pub fn handle_no_work(&mut self) {
         if self.run.is_some() {
             self.close_run(false);
@@ -172,24 +172,108 @@ impl Translator {
         }
     }
 
-    /// Ends the run as failed, and closes what is open. Does nothing while no run is open.
+    /// Ends the turn as failed, and its run: closes what is open. Does nothing while there is no turn.
+    ///
+    /// While the run is interrupted, the next run tells: with `AGENT_LOST` if a question was open, for nobody is there
+    /// to be answered.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
-        let Some(run) = &self.run else { return };
+        if let Some(run) = &mut self.run {
+            let stopped = run.cancelled;
+            run.before = None;
+            self.close_run(stopped);
+            self.fail_run(failure.code(), message, None, None);
+        } else {
+            let lost = self.questions.waits_for_person();
+            let code = if lost { AGENT_LOST } else { failure.code() };
+            let message = json::cut(message.to_owned(), self.options.limits.message);
+            self.handle_turn_end(TurnEnd::Failed { code: code.to_owned(), message });
+        }
+    }
+
+    /// Ends the turn of the open run, or notes that of an interrupted one.
+    fn handle_turn_end(&mut self, end: TurnEnd) {
+        if self.run.is_some() {
+            self.end_turn(end);
+        } else if let Some(parked) = &mut self.parked {
+            parked.end.get_or_insert(end);
+            self.cancel_questions();
+        }
+    }
+
+    /// Ends the turn that the open run is in; the run ends too, unless its own turn is still to begin.
+    pub(crate) fn end_turn(&mut self, end: TurnEnd) {
+        let Some(run) = &mut self.run else { return };
         let stopped = run.cancelled;
-        self.close_run(stopped);
-        self.fail_run(failure.code(), message, None, None);
+        let Some(before) = run.before.take() else { return self.end_run(stopped, end) };
+        self.cancel_questions();
+        self.close_text();
+        self.close_calls(stopped || before.cancelled);
+        if stopped {
+            self.tell_last();
+            return self.finish_cancelled(None);
+        }
+        let failed = match end {
+            TurnEnd::Error(error) if error.code == ErrorCode::REQUEST_CANCELLED => None,
+            TurnEnd::Error(error) => Some(error.message),
+            TurnEnd::Failed { message, .. } => Some(message),
+            TurnEnd::Response(_) | TurnEnd::Stopped => None,
+        };
+        if let Some(message) = failed {
+            let message = json::cut(message, self.options.limits.message);
+            self.warn(&format!("The turn before failed: {message}"));
+        }
+        self.begin_turn(&before.prompt);
+        self.prompt_due = true;
+    }
+
+    fn end_run(&mut self, stopped: bool, end: TurnEnd) {
+        match end {
+            TurnEnd::Response(response) => {
+                let cancelled = stopped || response.stop_reason == StopReason::Cancelled;
+                self.close_run(cancelled);
+                if cancelled {
+                    self.finish_cancelled(Some(*response));
+                } else if response.stop_reason == StopReason::Refusal {
+                    self.fail_run(
+                        "ACP_REFUSAL",
+                        "The agent refuses to go on.",
+                        Some(&response),
+                        None,
+                    );
+                } else {
+                    self.finish(*response);
+                }
+            }
+            TurnEnd::Error(error) if stopped && error.code == ErrorCode::REQUEST_CANCELLED => {
+                self.close_run(true);
+                self.finish_cancelled(None);
+            }
+            TurnEnd::Error(error) => {
+                self.close_run(stopped);
+                let code = error_code(&error);
+                self.fail_run(code, &error.message, None, Some(error.code));
+            }
+            TurnEnd::Failed { code, message } => {
+                self.close_run(stopped);
+                self.fail_run(&code, &message, None, None);
+            }
+            TurnEnd::Stopped => {
+                self.close_run(true);
+                self.finish_cancelled(None);
+            }
+        }
     }
 
     /// Closes all that is open, so that only the end is missing.
-    fn close_run(&mut self, cancelled: bool) {
-        self.cancel_permissions();
+    pub(crate) fn close_run(&mut self, cancelled: bool) {
+        self.cancel_questions();
         self.close_text();
         self.close_calls(cancelled);
         self.tell_last();
     }
 
     /// Every tool call but the frontend's has its result.
-    fn success(&self) -> RunFinishedOutcome {
+    pub(crate) fn success(&self) -> RunFinishedOutcome {
         let mut success = RunFinishedSuccessOutcome::new();
         success.pending_tool_call_ids = self.run.as_ref().map(|run| run.pending.clone());
         RunFinishedOutcome::Success(success)
@@ -219,7 +303,11 @@ impl Translator {
         }
     }
 
-    fn finish_run(&mut self, outcome: RunFinishedOutcome, response: Option<&PromptResponse>) {
+    pub(crate) fn finish_run(
+        &mut self,
+        outcome: RunFinishedOutcome,
+        response: Option<&PromptResponse>,
+    ) {
         let Some(run) = self.run.take() else { return };
         let mut finished = RunFinishedEvent::new(run.thread_id, run.run_id);
         finished.result = response.map(|response| {
@@ -235,7 +323,7 @@ impl Translator {
         self.emit(finished);
     }
 
-    fn fail_run(
+    pub(crate) fn fail_run(
         &mut self,
         code: &str,
         message: &str,

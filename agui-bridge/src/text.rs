@@ -13,9 +13,10 @@ use agui_types::event::{
 use agui_types::id::MessageId;
 use alloc::string::String;
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 /// Who speaks in a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Voice {
     User,
     Agent,
@@ -23,14 +24,14 @@ pub(crate) enum Voice {
 }
 
 /// What is open, what tool calls hang on, and what the agent may repeat.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Text {
     open: Option<Open>,
     parent: Option<Parent>,
     echo: Echo,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Open {
     voice: Voice,
     key: Option<ChunkId>,
@@ -40,14 +41,14 @@ struct Open {
 }
 
 /// The assistant message that the next tool call belongs to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Parent {
     key: Option<ChunkId>,
     id: MessageId,
 }
 
 /// The prompt, as far as the agent has not repeated it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Echo {
     text: String,
     repeated: usize,
@@ -55,8 +56,13 @@ struct Echo {
 }
 
 impl Text {
-    /// Begins a run that sends `prompt`.
-    pub(crate) fn begin(&mut self, prompt: &[ContentBlock]) {
+    /// Nothing that comes now belongs to a turn.
+    pub(crate) fn end_turn(&mut self) {
+        (self.parent, self.echo) = (None, Echo::default());
+    }
+
+    /// Begins a turn with `prompt`.
+    pub(crate) fn begin_turn(&mut self, prompt: &[ContentBlock]) {
         let mut echo = Echo::default();
         for block in prompt {
             match block {
@@ -64,7 +70,7 @@ impl Text {
                 other => echo.blocks.push(other.clone()),
             }
         }
-        *self = Self { open: None, parent: None, echo };
+        (self.parent, self.echo) = (None, echo);
     }
 
     /// Whether the agent only repeats, in a chunk of the user's, the prompt of the last run.

@@ -16,30 +16,41 @@ use agui_types::event::{
 use agui_types::id::ToolCallId as CallId;
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Raw;
+use serde::{Deserialize, Serialize};
 
 mod change;
 
 pub(crate) use change::Change;
 
 /// The tool calls of a thread, by the agent's ids.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ToolCalls {
     calls: BTreeMap<ToolCallId, Call>,
     begun: u64,
 }
 
-#[derive(Clone, Debug)]
+impl ToolCalls {
+    /// The calls that have not come so far, in the order in which they began.
+    fn before(&self, stage: Stage) -> Vec<ToolCallId> {
+        let calls = self.calls.iter().filter(|(_, call)| call.stage < stage);
+        let mut calls: Vec<_> = calls.map(|(id, call)| (call.number, id.clone())).collect();
+        calls.sort_unstable_by_key(|(number, _)| *number);
+        calls.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Call {
     id: CallId,
     name: String,
     source: Source,
     /// Counts the calls of the thread.
     number: u64,
-    /// The run in which it last was announced.
-    run: u64,
+    /// The turn in which it last was announced.
+    turn: u64,
     stage: Stage,
     title: Option<String>,
     kind: Option<ToolKind>,
@@ -55,7 +66,7 @@ struct Call {
     denied: Option<Denial>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Stage {
     /// START is out.
     Started,
@@ -66,7 +77,7 @@ enum Stage {
 }
 
 /// How a call stands: the agent's word, or ours for a call that the agent left open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Status {
     Agent(ToolCallStatus),
     Incomplete,
@@ -94,10 +105,12 @@ impl Status {
 }
 
 /// Who said no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Denial {
     User,
     Policy,
+    /// Nobody said anything in time.
+    Time,
 }
 
 impl Denial {
@@ -105,6 +118,7 @@ impl Denial {
         match self {
             Self::User => "rejected by user",
             Self::Policy => "rejected by policy",
+            Self::Time => "not answered in time",
         }
     }
 }
@@ -228,14 +242,15 @@ fn progress(content: &[ToolCallContent], limit: usize) -> String {
 impl Translator {
     /// Takes in one message about a tool call, whichever it is.
     pub(crate) fn tool_call(&mut self, mut change: Change) {
-        let run = self.arriving_in;
+        let turn = self.arriving_in;
         let known = self.calls.calls.remove(&change.id);
-        let known = known
-            .filter(|call| !(change.announces && call.stage == Stage::Finished && call.run < run));
+        let known = known.filter(|call| {
+            !(change.announces && call.stage == Stage::Finished && call.turn < turn)
+        });
         let begins = known.is_none();
         let mut call = known.unwrap_or_else(|| self.new_call(&change));
         if change.announces {
-            call.run = call.run.max(run);
+            call.turn = call.turn.max(turn);
         }
         let (seen, output) = call.merge(&mut change, self);
         if begins {
@@ -263,15 +278,25 @@ impl Translator {
 
     /// Gives each call that the agent left open its end and its result.
     pub(crate) fn close_calls(&mut self, cancelled: bool) {
-        let open = self.calls.calls.iter().filter(|(_, call)| call.stage != Stage::Finished);
-        let mut open: Vec<(u64, ToolCallId)> =
-            open.map(|(id, call)| (call.number, id.clone())).collect();
-        open.sort_unstable_by_key(|(number, _)| *number);
-        for (_, id) in open {
+        for id in self.calls.before(Stage::Finished) {
             let Some(mut call) = self.calls.calls.remove(&id) else { continue };
             self.abandon(&mut call, cancelled);
             self.calls.calls.insert(id, call);
         }
+    }
+
+    /// Gives each call its end, and leaves its result to come.
+    pub(crate) fn end_calls(&mut self) {
+        for id in self.calls.before(Stage::Ended) {
+            self.close_arguments(&id);
+        }
+    }
+
+    /// Gives a call its end.
+    pub(crate) fn close_arguments(&mut self, id: &ToolCallId) {
+        let Some(mut call) = self.calls.calls.remove(id) else { return };
+        self.end_call(&mut call);
+        self.calls.calls.insert(id.clone(), call);
     }
 
     /// What a permission request is about.
@@ -300,7 +325,7 @@ impl Translator {
             name,
             source,
             number: self.calls.begun,
-            run: self.runs,
+            turn: self.turns,
             stage: Stage::Started,
             title: None,
             kind: None,
@@ -337,7 +362,7 @@ impl Translator {
             .with("kind", call.kind())
             .with("status", call.status.as_str())
             .with("locations", &json::bounded(&call.locations, self.options.limits.value))
-            .with("source", &call.source);
+            .with("source", &*call.source.to_string());
         start.metadata = self.metadata(acp);
         self.emit(start);
     }

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use jsonrpc_core::wire::{Extra, Meta};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Longest tool name, in bytes.
 const NAME_BYTES: usize = 128;
@@ -15,7 +15,7 @@ const SLUG_BYTES: usize = 64;
 const NAMELESS: &str = "tool";
 
 /// Who runs a tool, as `metadata.acp.source` of its call says it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     Agent,
     Mcp(String),
@@ -40,12 +40,6 @@ impl fmt::Display for Source {
             Self::Agent => f.write_str("agent"),
             Self::Mcp(server) => write!(f, "mcp:{server}"),
         }
-    }
-}
-
-impl Serialize for Source {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

@@ -1,8 +1,8 @@
-use crate::arguments::ArgsMode;
-use crate::ids::{self, Ids};
+use crate::ids::Ids;
+use crate::interrupt::{Begun, Parked, Resumed};
 use crate::json::Members;
-use crate::limits::Limits;
-use crate::permission::{PermissionMode, PermissionResponse, Permissions};
+use crate::options::Options;
+use crate::question::{Questions, Response};
 use crate::state::{Session, Waiting};
 use crate::text::{Text, Voice};
 use crate::tool_call::{Change, ToolCalls};
@@ -14,56 +14,13 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
 use agui_types::{Metadata, PROTOCOL_VERSION};
-use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
+use core::time::Duration;
 use jsonrpc_core::wire::Raw;
-
-/// How a [`Translator`] works.
-///
-/// ```
-/// use agui_bridge::{Options, PermissionMode, Policy};
-///
-/// let mut options = Options::new();
-/// options.permission = PermissionMode::Policy(Policy::allow_all());
-/// assert_eq!(options.profile, None);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Options {
-    /// What the client understands; when it is not given, what each run's `protocolVersion` says.
-    pub profile: Option<Profile>,
-    /// Who answers permission requests. The default rejects them.
-    pub permission: PermissionMode,
-    /// When tool calls' arguments go out.
-    pub arguments: ArgsMode,
-    /// What the ids of permission requests begin with, so that they are unique among the threads of a program; `int-`
-    /// unless it is set.
-    pub interrupt_prefix: String,
-    /// What is kept and sent at most.
-    pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            profile: None,
-            permission: PermissionMode::default(),
-            arguments: ArgsMode::default(),
-            interrupt_prefix: ids::INTERRUPT.to_owned(),
-            limits: Limits::default(),
-        }
-    }
-}
-
-impl Options {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
+use serde::{Deserialize, Serialize};
 
 /// A run is open: it has to end before another begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,34 +41,55 @@ pub struct RunOpen;
 ///
 /// One translator serves one thread and its ACP session; how updates, tool calls, permissions and ends are mapped is
 /// told in the [crate's documentation](crate).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translator {
     pub(crate) options: Options,
     pub(crate) profile: Profile,
     pub(crate) ids: Ids,
     pub(crate) run: Option<Run>,
+    /// The turn of the last run, when that was interrupted.
+    pub(crate) parked: Option<Parked>,
+    pub(crate) resumed: Option<Resumed>,
     pub(crate) waiting: Waiting,
     pub(crate) text: Text,
     pub(crate) calls: ToolCalls,
-    pub(crate) permissions: Permissions,
+    pub(crate) questions: Questions,
     pub(crate) session: Session,
     /// Names of the tools that the page offers, which no call of the agent's own may have.
     pub(crate) offered: BTreeSet<String>,
-    pub(crate) responses: VecDeque<PermissionResponse>,
-    /// How many runs began.
-    pub(crate) runs: u64,
-    /// The number of the run in which, or after which, what is being translated came.
+    pub(crate) responses: VecDeque<Response>,
+    /// How many turns began.
+    pub(crate) turns: u64,
+    /// The number of the turn in which, or after which, what is being translated came.
     pub(crate) arriving_in: u64,
+    /// The last time that was told.
+    pub(crate) now: Option<Duration>,
+    /// When the open run is interrupted.
+    pub(crate) collecting: Option<Duration>,
+    pub(crate) prompt_due: bool,
     events: VecDeque<Event>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) thread_id: ThreadId,
     pub(crate) run_id: RunId,
     pub(crate) cancelled: bool,
     /// The frontend calls that it showed.
     pub(crate) pending: Vec<ToolCallId>,
+    /// A turn that has to end before the run's own begins.
+    pub(crate) before: Option<Before>,
+    /// How long it was open while nobody was asked.
+    pub(crate) working: Duration,
+    /// How much of that the agent has been silent for.
+    pub(crate) quiet: Duration,
+}
+
+/// A turn that has to end before the run's own, and the prompt that waits for that.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Before {
+    pub(crate) prompt: Vec<ContentBlock>,
+    pub(crate) cancelled: bool,
 }
 
 impl Translator {
@@ -122,24 +100,46 @@ impl Translator {
             ids: Ids::new(options.limits.ids),
             options,
             run: None,
+            parked: None,
+            resumed: None,
             waiting: Waiting::default(),
             text: Text::default(),
             calls: ToolCalls::default(),
-            permissions: Permissions::default(),
+            questions: Questions::default(),
             session: Session::default(),
             offered: BTreeSet::new(),
             responses: VecDeque::new(),
-            runs: 0,
+            turns: 0,
             arriving_in: 0,
+            now: None,
+            collecting: None,
+            prompt_due: false,
             events: VecDeque::new(),
         }
     }
 
-    /// Begins the run that `input` asks for, with `prompt` about to be sent to the agent. What came since the last run
-    /// follows at once.
+    /// Begins the run that `input` asks for, with `prompt` for the agent; none where the input has
+    /// [nothing](crate::input::Work::Nothing) new. What came since the last run follows at once.
     ///
     /// Identifiers of the input's messages and tool calls are not given out again. What the agent repeats of the
     /// prompt as the user's words is left out.
+    ///
+    /// When the run before was interrupted, its turn goes on:
+    ///
+    /// | the input | follows |
+    /// |---|---|
+    /// | answers each question | [`Begun::Resumed`]; with a prompt [`Begun::Wait`], for the turn has to end first |
+    /// | answers some, or wrongly | `RUN_ERROR` `RESUME_MISMATCH`, `RESUME_INVALID`, `EDIT_UNSUPPORTED`, `INTERRUPT_EXPIRED`; the questions stay open |
+    /// | answers none, without a prompt | the same interrupts again |
+    /// | answers none, with a prompt | what [`Options::unanswered`] says |
+    /// | … and all were settled otherwise | as if it answered them |
+    /// | any, when the turn has ended meanwhile | that end; with a prompt [`Begun::Prompt`] |
+    /// | any, when the agent is gone | `RUN_ERROR` `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
+    ///
+    /// A question is answered by an entry of [`resume`](RunAgentInput::resume): a permission request by `{"optionId":…}`,
+    /// `{"approved":true}`, `{"approved":false}`, or either as a plain boolean; a form by its content, by
+    /// `{"content":{…}}`, or by `{"action":"decline"}`; a page by `{}`, or by such an action. `cancelled` answers any.
+    /// Entries for questions that are not open are left out, with a `CUSTOM` `acp.notice`.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -147,7 +147,7 @@ impl Translator {
         &mut self,
         input: &RunAgentInput,
         prompt: &[ContentBlock],
-    ) -> Result<(), RunOpen> {
+    ) -> Result<Begun, RunOpen> {
         if self.run.is_some() {
             return Err(RunOpen);
         }
@@ -162,21 +162,45 @@ impl Translator {
             run_id: input.run_id.clone(),
             cancelled: false,
             pending: Vec::new(),
+            before: None,
+            working: Duration::ZERO,
+            quiet: Duration::ZERO,
         };
         let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());
         self.emit(started);
         self.run = Some(run);
-        self.text.begin(prompt);
+        self.prompt_due = false;
+        let answers = input.resume.as_deref().unwrap_or_default();
+        if let Some(parked) = self.parked.take() {
+            return Ok(self.go_on(parked, answers, prompt));
+        }
+        self.text.end_turn();
         self.session = Session::default();
-        self.runs += 1;
         self.catch_up();
-        self.arriving_in = self.runs;
-        Ok(())
+        self.close_text();
+        if !answers.is_empty() {
+            if prompt.is_empty() {
+                self.close_run(false);
+                self.fail_run("RESUME_MISMATCH", "No question is open.", None, None);
+                return Ok(Begun::Ended);
+            }
+            self.warn("The answers are to questions that are not open.");
+        }
+        self.begin_turn(prompt);
+        Ok(Begun::Prompt)
+    }
+
+    /// Begins the turn of a prompt.
+    pub(crate) fn begin_turn(&mut self, prompt: &[ContentBlock]) {
+        self.text.begin_turn(prompt);
+        self.turns += 1;
+        self.arriving_in = self.turns;
     }
 
     /// Takes in a `session/update`.
     pub fn handle_notification(&mut self, notification: SessionNotification) {
+        self.heard();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
             && self.text.is_echo(chunk)
         {
@@ -187,6 +211,25 @@ impl Translator {
         } else {
             self.waiting.push(notification, &self.options.limits);
         }
+    }
+
+    /// Notes that something came from the agent.
+    pub(crate) fn heard(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.quiet = Duration::ZERO;
+        }
+    }
+
+    /// Whether the turn is being cancelled.
+    pub(crate) fn is_cancelling(&self) -> bool {
+        let before = |run: &Run| run.before.as_ref().is_some_and(|before| before.cancelled);
+        self.run.as_ref().is_some_and(|run| run.cancelled || before(run))
+            || self.parked.as_ref().is_some_and(|parked| parked.cancelled)
+    }
+
+    /// Whether the agent works for a run that is open, or that will follow.
+    pub(crate) fn has_turn(&self) -> bool {
+        self.run.is_some() || self.parked.as_ref().is_some_and(|parked| parked.end.is_none())
     }
 
     /// Takes the next event of the stream.
@@ -212,7 +255,7 @@ impl Translator {
     }
 
     /// Translates what waited for a run.
-    fn catch_up(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         let waiting = mem::take(&mut self.waiting);
         if waiting.dropped > 0 {
             self.custom("acp.dropped", Members::new().with("updates", &waiting.dropped).into_raw());

@@ -36,9 +36,9 @@ impl Translator {
     }
 
     /// Ends the run as a success whose frontend calls are pending, while the agent's turn goes on: what it says meanwhile
-    /// is in the next run. Does nothing while no run is open.
+    /// is in the next run, [which goes on with it](Self::begin_run). Does nothing while no run is open.
     pub fn handle_parked(&mut self) {
-        self.handle_no_work();
+        self.park();
     }
 
     /// Tells that the agent announced a frontend call and did not make it, as `CUSTOM` `acp.tool_call.not_made`. Does nothing

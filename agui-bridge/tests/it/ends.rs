@@ -1,7 +1,7 @@
 //! How runs end.
 use crate::script::{in_stream, play, verify};
 use acp_types::v1::prompt_turn::StopReason;
-use agui_bridge::{Failure, RunOpen, Translator};
+use agui_bridge::{Begun, Failure, RunOpen, Translator};
 use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ fn a_run_has_to_end_before_another_begins() {
         serde_json::from_str(r#"{"threadId":"thread","runId":"second","messages":[]}"#).unwrap();
     assert_eq!(translator.begin_run(&input, &[]), Err(RunOpen));
     translator.handle_stopped();
-    assert_eq!(translator.begin_run(&input, &[]), Ok(()));
+    assert_eq!(translator.begin_run(&input, &[]), Ok(Begun::Prompt));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn what_a_turn_cost_is_in_its_end() {
 fn begun(profile: Profile) -> Translator {
     let mut translator = Translator::new(in_stream(profile));
     let input = serde_json::from_str(r#"{"threadId":"thread","runId":"r","messages":[]}"#).unwrap();
-    translator.begin_run(&input, &[]).unwrap();
+    assert_eq!(translator.begin_run(&input, &[]), Ok(Begun::Prompt));
     translator
 }
 

@@ -559,7 +559,7 @@ impl Thread {
         }
         let reducer = Reducer::for_input(&input).unwrap();
         self.verifier = Some((Verifier::strict_for(&input), reducer));
-        self.translator.begin_run(&input, &[]).unwrap();
+        let _ = self.translator.begin_run(&input, &[]).unwrap();
         if resumes {
             self.tools.resume_turn(&page(), at(now));
         } else {

@@ -15,6 +15,8 @@ mod generated;
 #[cfg(test)]
 mod input;
 #[cfg(test)]
+mod interrupts;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod permission;

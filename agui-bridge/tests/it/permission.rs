@@ -151,12 +151,12 @@ fn a_request_that_the_agent_takes_back_is_cancelled() {
     for step in [json!({"run": "r"}), ask(json!(1), "t")] {
         assert_eq!(Step::read(&step).apply(&mut translator), Ok(()));
     }
-    translator.handle_permission_withdrawn(&2.into());
+    translator.handle_request_withdrawn(&2.into());
     assert!(translator.poll_response().is_none());
-    translator.handle_permission_withdrawn(&1.into());
-    translator.handle_permission_withdrawn(&1.into());
+    translator.handle_request_withdrawn(&1.into());
+    translator.handle_request_withdrawn(&1.into());
     let answer =
-        translator.poll_response().map(|answer| serde_json::to_value(answer.response).unwrap());
+        translator.poll_response().map(|answer| serde_json::to_value(answer.result).unwrap());
     assert_eq!(answer, Some(cancelled()));
     assert!(translator.poll_response().is_none());
 }

@@ -143,7 +143,7 @@ impl Replay {
         let _ = session.translator.answer_permission(&interrupt, answer);
         let response = session.translator.poll_response().unwrap();
         assert_eq!(response.request_id, *id);
-        assert_eq!(serde_json::to_value(response.response).unwrap()["outcome"], result["outcome"]);
+        assert_eq!(serde_json::to_value(response.result).unwrap()["outcome"], result["outcome"]);
     }
 
     fn response(&mut self, id: &RequestId, message: &Value) {

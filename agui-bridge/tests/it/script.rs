@@ -1,9 +1,13 @@
 //! Turns as scripts: a JSON value a step, in the words of the wire.
 use acp_types::v1::content::ContentBlock;
+use acp_types::v1::elicitation::{
+    CompleteElicitationNotification, CreateElicitationRequest, ElicitationAction,
+};
 use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
 use agui_bridge::{
-    AnswerError, Failure, Options, PermissionAnswer, PermissionMode, RunOpen, Translator,
+    AnswerError, ElicitationMode, Failure, Options, PermissionAnswer, PermissionMode, RunOpen,
+    Translator,
 };
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
@@ -12,28 +16,40 @@ use agui_types::reduce::Reducer;
 use agui_types::verify::Verifier;
 use jsonrpc_core::{ErrorObject, RequestId, wire};
 use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// Something that happens to a translator.
 ///
 /// | member | is |
 /// |---|---|
-/// | `run` | the `runId` of a run that begins; beside it `prompt`, content blocks, and `messages` of the input |
+/// | `run` | the `runId` of a run that begins; beside it `prompt`, content blocks, and `messages` and `resume` of the input |
 /// | `update` | a session update |
 /// | `ask` | the id of a permission request; beside it `toolCall` and `options` |
-/// | `answer` | an interrupt id; beside it `optionId`, unless the answer is `cancelled` |
+/// | `elicit` | the id of an elicitation; beside it `request`, its parameters |
+/// | `complete` | the `elicitationId` of what a page has done |
+/// | `withdraw` | the id of a request that the agent takes back |
+/// | `answer` | an interrupt id; beside it `optionId` or `action`, unless the answer is `cancelled` |
 /// | `result` | the prompt's result |
 /// | `error` | the prompt's error |
 /// | `cancel` | anything |
+/// | `stop` | anything: the agent does not stop |
 /// | `exit` | why the agent is gone |
+/// | `tick` | the time in milliseconds |
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Run(RunAgentInput, Vec<ContentBlock>),
     Update(SessionNotification),
     Ask(RequestId, RequestPermissionRequest),
+    Elicit(RequestId, CreateElicitationRequest),
+    Complete(CompleteElicitationNotification),
+    Withdraw(RequestId),
     Answer(String, PermissionAnswer),
+    Act(String, ElicitationAction),
     Respond(Result<PromptResponse, ErrorObject>),
     Cancel,
+    Stop,
     Exit(String),
+    Tick(Duration),
 }
 
 /// What a step that was told to do something may refuse.
@@ -52,7 +68,10 @@ impl Step {
         let member = |name: &str| step.get(name).cloned();
         if let Some(run) = member("run") {
             let messages = member("messages").unwrap_or_else(|| json!([]));
-            let input = json!({"threadId": "thread", "runId": run, "messages": messages});
+            let mut input = json!({"threadId": "thread", "runId": run, "messages": messages});
+            if let Some(resume) = member("resume") {
+                input["resume"] = resume;
+            }
             return Self::Run(get(input), get(member("prompt").unwrap_or_else(|| json!([]))));
         }
         if let Some(update) = member("update") {
@@ -61,6 +80,12 @@ impl Step {
         if let Some(id) = member("ask") {
             let request = json!({"sessionId": "session", "toolCall": step["toolCall"], "options": step["options"]});
             return Self::Ask(get(id), get(request));
+        }
+        if let Some(id) = member("elicit") {
+            return Self::Elicit(get(id), get(step["request"].clone()));
+        }
+        if let (Some(id), Some(action)) = (member("answer"), member("action")) {
+            return Self::Act(get(id), get(action));
         }
         if let Some(id) = member("answer") {
             let answer = match step.get("optionId").and_then(Value::as_str) {
@@ -77,6 +102,10 @@ impl Step {
             Some(("result", result)) => Self::Respond(Ok(get(result.clone()))),
             Some(("error", error)) => Self::Respond(Err(get(error.clone()))),
             Some(("cancel", _)) => Self::Cancel,
+            Some(("stop", _)) => Self::Stop,
+            Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
+            Some(("complete", id)) => Self::Complete(get(json!({"elicitationId": id}))),
+            Some(("tick", time)) => Self::Tick(Duration::from_millis(get(time.clone()))),
             Some(("exit", why)) => Self::Exit(get(why.clone())),
             _ => panic!("not a step: {step}"),
         }
@@ -86,15 +115,25 @@ impl Step {
     pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), Refused> {
         match self.clone() {
             Self::Run(input, prompt) => {
-                translator.begin_run(&input, &prompt).map_err(Refused::Run)?;
+                let _ = translator.begin_run(&input, &prompt).map_err(Refused::Run)?;
             }
             Self::Update(notification) => translator.handle_notification(notification),
             Self::Ask(id, request) => translator.handle_permission_request(id, request),
+            Self::Elicit(id, request) => translator.handle_elicitation_request(id, request),
+            Self::Complete(complete) => translator.handle_elicitation_complete(&complete),
+            Self::Withdraw(id) => translator.handle_request_withdrawn(&id),
+            Self::Act(id, action) => {
+                translator.answer_elicitation(&id, action).map_err(Refused::Answer)?;
+            }
             Self::Answer(id, answer) => {
                 translator.answer_permission(&id, answer).map_err(Refused::Answer)?;
             }
             Self::Respond(response) => translator.handle_prompt_response(response),
             Self::Cancel => translator.handle_cancel(),
+            Self::Stop => translator.handle_stopped(),
+            Self::Tick(now) => {
+                let _ = translator.tick(now);
+            }
             Self::Exit(why) => translator.handle_failure(Failure::AgentExited, &why),
         }
         Ok(())
@@ -106,6 +145,16 @@ pub(crate) fn in_stream(profile: Profile) -> Options {
     let mut options = Options::new();
     options.profile = Some(profile);
     options.permission = PermissionMode::InStream;
+    options.elicitation = ElicitationMode::InStream;
+    options
+}
+
+/// Options for a 1.0 client, where questions interrupt the run at once.
+pub(crate) fn interrupting() -> Options {
+    let mut options = in_stream(Profile::V1);
+    options.permission = PermissionMode::Interrupt;
+    options.elicitation = ElicitationMode::Interrupt;
+    options.times.collect = Duration::ZERO;
     options
 }
 
@@ -126,7 +175,7 @@ pub(crate) fn play(options: Options, steps: &[Value]) -> Vec<Value> {
             events(&mut translator).iter().map(|event| serde_json::to_value(event).unwrap()),
         );
         while let Some(answer) = translator.poll_response() {
-            out.push(json!({"toAgent": {"id": answer.request_id, "result": answer.response}}));
+            out.push(json!({"toAgent": {"id": answer.request_id, "result": answer.result}}));
         }
     }
     out

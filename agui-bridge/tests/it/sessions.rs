@@ -175,7 +175,7 @@ fn the_profile_is_what_each_run_asks_for_unless_it_is_set() {
             r#"{{"threadId":"t","runId":"r{version:.0}{outcome}","messages":[]{version}}}"#
         );
         let input = serde_json::from_str(&input).unwrap();
-        translator.begin_run(&input, &[]).unwrap();
+        assert_eq!(translator.begin_run(&input, &[]), Ok(agui_bridge::Begun::Prompt));
         translator.handle_no_work();
         let end = crate::script::events(&mut translator).pop();
         let end = serde_json::to_value(end).unwrap();

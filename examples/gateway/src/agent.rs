@@ -10,8 +10,8 @@ use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionNotification,
 };
 use acp_types::v1::session_setup::{CloseSessionRequest, NewSessionRequest, SessionId};
-use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
-use agui_bridge::Failure;
+use acp_types::v1::tool_calls::RequestPermissionRequest;
+use agui_bridge::{Answer, Failure};
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
 use serde::Serialize;
@@ -194,11 +194,7 @@ impl Agent {
     }
 
     /// Answers a permission request.
-    pub(crate) fn answer(
-        &self,
-        id: RequestId,
-        response: &RequestPermissionResponse,
-    ) -> Result<(), Trouble> {
+    pub(crate) fn answer(&self, id: RequestId, response: &Answer) -> Result<(), Trouble> {
         self.command(Command::Respond { id, result: params(response)? })
     }
 

@@ -230,12 +230,14 @@ impl Thread {
             Work::Prompt(prompt) => &prompt.blocks[..],
             Work::Nothing => &[],
         };
-        self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
+        let begun = self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
         let stopped = cancel.is_cancelled();
         self.active = Some(Active { log, cancel, stage: Stage::Working });
         match (asked, agent) {
             // It was cancelled while it waited, or its client is gone: the agent need not know of it.
             _ if stopped => self.translator.handle_stopped(),
+            // Nothing interrupts runs here: at most, an answer came to what nobody asked.
+            _ if begun != agui_bridge::Begun::Prompt => {}
             (Work::Nothing, _) => self.translator.handle_no_work(),
             (Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
             (Work::Prompt(prompt), Ok(_)) if self.session.is_some() => self.prompt(prompt),
@@ -288,7 +290,7 @@ impl Thread {
             Some(FromAgent::PermissionRequest(id, request)) => {
                 self.translator.handle_permission_request(id, request);
             }
-            Some(FromAgent::Withdrawn(id)) => self.translator.handle_permission_withdrawn(&id),
+            Some(FromAgent::Withdrawn(id)) => self.translator.handle_request_withdrawn(&id),
             Some(FromAgent::PromptEnded(Ok(response))) => {
                 self.translator.handle_prompt_response(Ok(response));
             }
@@ -362,7 +364,7 @@ impl Thread {
     fn flush(&mut self) {
         while let Some(response) = self.translator.poll_response() {
             if let Some(session) = &self.session
-                && let Err(trouble) = session.agent.answer(response.request_id, &response.response)
+                && let Err(trouble) = session.agent.answer(response.request_id, &response.result)
             {
                 tracing::debug!(?trouble, "an answer that the agent does not get");
             }

@@ -41,9 +41,9 @@ async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
     let here = format!("interrupts/{asked}");
     let either = "expected either `optionId` or `cancelled: true`";
     for (path, body, status, message) in [
-        ("interrupts/nothing", json!({ "cancelled": true }), 404, "no permission was asked for"),
-        ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "no permission was asked for"),
-        ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "no permission was asked for"),
+        ("interrupts/nothing", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
+        ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
+        ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
         (&here, json!({ "optionId": "maybe" }), 400, "does not offer this option"),
         (&here, json!({}), 400, either),
         (&here, json!({ "cancelled": false }), 400, either),
