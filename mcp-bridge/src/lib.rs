@@ -9,6 +9,12 @@
 //! |---|---|
 //! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
 //! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
+//! | [`schema`] | forms that strict clients show, out of JSON Schemas, and answers held against them |
+//!
+//! | with the feature | there is |
+//! |---|---|
+//! | `schemars` | `JsonSchema` for all types of the protocol, and [`schema::Form`]s out of Rust types |
+//! | `validate` | answers are held against the whole schema of a form, not only against what the form says; needs std |
 //!
 //! Nothing here does IO.
 //!
@@ -28,6 +34,7 @@ extern crate alloc;
 
 pub mod context;
 pub mod mcp;
+pub mod schema;
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -9,6 +9,8 @@ mod law;
 #[cfg(test)]
 mod methods;
 #[cfg(test)]
+mod schema;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod wire_types;

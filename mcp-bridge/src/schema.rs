@@ -1,0 +1,268 @@
+//! Forms out of JSON Schemas: what strict clients show, and answers held against all that was asked for.
+//!
+//! The schema of an elicitation is a small part of JSON Schema: a flat object of texts, numbers, yes or no, and choices.
+//! Clients refuse the whole question for anything else (a reference, a nested object, `null` among the types), or pass over a
+//! keyword in silence. [`restrict`] turns the schema of a Rust type into one that all of them take, and says what it cost;
+//! [`Form::read`] puts the answer together again, and checks it against the schema as it was.
+//!
+//! | in the schema | in the form | [`Loss`] |
+//! |---|---|---|
+//! | reference, `allOf` | what it stands for | |
+//! | `null` among the types or alternatives | a field that may be left empty | [`LossKind::Nullable`] |
+//! | alternatives that are constant texts | a choice, each with a title: its own, its description, or the text | [`LossKind::TitleAdded`] |
+//! | choice of numbers or other constants | a choice of their JSON texts | [`LossKind::AsText`] |
+//! | nested object | its fields, named `outer.inner` | [`LossKind::Flattened`] |
+//! | exclusive bound of an integer | the next integer | [`LossKind::Bound`] |
+//! | anything else | a field for JSON text | [`LossKind::AsJson`] |
+//! | keyword that forms do not have (`pattern`, `uniqueItems`, `format: "uuid"`, …) | nothing | [`LossKind::Dropped`] |
+//!
+//! Spec: [Requested Schema](https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema)
+//! (2026-07-28)
+//!
+//! ```
+//! use jsonrpc_core::wire::{self, Raw};
+//! use mcp_bridge::mcp::elicitation::ElicitResult;
+//! use mcp_bridge::schema::{self, LossKind};
+//!
+//! let form = schema::restrict(&Raw::from_text(
+//!     r##"{"type":"object","required":["seat"],"properties":{
+//!         "seat":{"$ref":"#/$defs/Seat"},"note":{"type":["string","null"]}},
+//!         "$defs":{"Seat":{"type":"object","required":["row"],"properties":{"row":{"type":"integer","format":"uint8","minimum":1}}}}}"##,
+//! )?)?;
+//! assert_eq!(
+//!     form.requested_schema().as_str(),
+//!     r#"{"type":"object","properties":{"seat.row":{"type":"integer","minimum":1},"note":{"type":"string"}},"required":["seat.row"]}"#,
+//! );
+//! let losses: Vec<_> = form.losses().iter().map(|loss| (loss.pointer.as_str(), loss.kind)).collect();
+//! assert_eq!(losses, [
+//!     ("/properties/seat", LossKind::Flattened),
+//!     ("/properties/seat/properties/row/format", LossKind::Dropped),
+//!     ("/properties/note", LossKind::Nullable),
+//! ]);
+//!
+//! let answer: ElicitResult = wire::decode(r#"{"action":"accept","content":{"seat.row":12}}"#)?;
+//! let content = answer.content.unwrap_or_default();
+//! assert_eq!(form.read::<serde_json::Value>(&content)?.to_string(), r#"{"seat":{"row":12}}"#);
+//!
+//! let wrong: ElicitResult = wire::decode(r#"{"action":"accept","content":{"seat.row":0}}"#)?;
+//! let problems = form.read::<serde_json::Value>(&wrong.content.unwrap_or_default()).unwrap_err();
+//! assert_eq!(problems.to_string(), "at /seat.row: expected at least 1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::mcp::elicitation::{ElicitRequestFormParams, RequestedSchema};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+mod answer;
+#[cfg(feature = "validate")]
+mod full;
+mod keywords;
+mod restrict;
+
+pub use answer::check;
+pub use restrict::{MAX_FIELDS, MAX_LEVELS, restrict};
+
+/// A form that stands for a schema.
+#[derive(Clone, Debug)]
+pub struct Form {
+    requested_schema: Raw,
+    schema: RequestedSchema,
+    fields: Vec<restrict::Field>,
+    losses: Vec<Loss>,
+    #[cfg(feature = "validate")]
+    full: full::Full,
+}
+
+impl Form {
+    /// The form of a type, by the schema that it has.
+    ///
+    /// # Errors
+    /// As [`restrict`].
+    #[cfg(feature = "schemars")]
+    pub fn of<T: schemars::JsonSchema>() -> Result<Self, Violation> {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+        let schema = generator.root_schema_for::<T>();
+        let schema = Raw::from_value(&schema);
+        restrict(&schema.map_err(|_| Violation::new("", "an object"))?)
+    }
+
+    /// The schema to send.
+    pub fn requested_schema(&self) -> &Raw {
+        &self.requested_schema
+    }
+
+    /// What the form does not say of the schema.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    /// A question with this form.
+    pub fn ask(&self, message: impl Into<String>) -> ElicitRequestFormParams {
+        ElicitRequestFormParams::new(message, self.requested_schema.clone())
+    }
+
+    /// The question again, after an answer that would not do: the message says why.
+    pub fn ask_again(
+        &self,
+        message: impl fmt::Display,
+        problems: &AnswerProblems,
+    ) -> ElicitRequestFormParams {
+        let mut text = message.to_string();
+        for AnswerProblem { pointer, problem } in &problems.0 {
+            let field = pointer.get(1..).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+            text.push_str("\n- ");
+            if !field.is_empty() {
+                text.push_str(&field);
+                text.push_str(": ");
+            }
+            text.push_str(problem);
+        }
+        self.ask(text)
+    }
+
+    /// Reads an answer: checks it against the form, puts it together as the schema has it, checks that against the schema
+    /// (with the feature `validate`), and reads it as `T`.
+    ///
+    /// # Errors
+    /// The answer does not fit; [`ask_again`](Self::ask_again) tells the user.
+    pub fn read<T: DeserializeOwned>(&self, content: &Extra) -> Result<T, AnswerProblems> {
+        let value = self.read_value(content)?;
+        let text = Raw::from_value(&value).map_err(|_| AnswerProblems::one("", "expected JSON"))?;
+        text.decode().map_err(|error| {
+            AnswerProblems::one(&self.field_pointer(error.pointer()), error.problem())
+        })
+    }
+
+    fn read_value(&self, content: &Extra) -> Result<Value, AnswerProblems> {
+        AnswerProblems::none_of(check(&self.schema, content))?;
+        let value = restrict::assemble(&self.fields, content)?;
+        #[cfg(feature = "validate")]
+        AnswerProblems::none_of(self.full.check(&value).map(|mut problem| {
+            problem.pointer = self.field_pointer(&problem.pointer);
+            problem
+        }))?;
+        Ok(value)
+    }
+
+    /// Where the field is in an answer that `pointer` into the whole leads to.
+    fn field_pointer(&self, pointer: &str) -> String {
+        let leads_to = |field: &&restrict::Field| {
+            let rest = pointer.strip_prefix(&*field.pointer());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        match self.fields.iter().find(leads_to) {
+            Some(field) => keywords::pointer("", &field.name),
+            None => pointer.into(),
+        }
+    }
+}
+
+/// Something that a schema says and its form does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the schema.
+    pub pointer: String,
+    /// What became of it.
+    pub kind: LossKind,
+}
+
+/// What became of something that a form cannot say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LossKind {
+    /// The form does not say it. The answer is held against it all the same, with the feature `validate`.
+    Dropped,
+    /// The field may be left empty instead of `null`.
+    Nullable,
+    /// A choice without a title got one.
+    TitleAdded,
+    /// A choice of other constants than texts shows their JSON text.
+    AsText,
+    /// An object's fields stand beside the others.
+    Flattened,
+    /// An exclusive bound became the next integer.
+    Bound,
+    /// The field takes JSON text.
+    AsJson,
+}
+
+/// A schema cannot be turned into a form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at {pointer}: expected {expected}")]
+#[non_exhaustive]
+pub struct Violation {
+    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the schema.
+    pub pointer: String,
+    /// What was expected there.
+    pub expected: String,
+}
+
+impl Violation {
+    fn new(pointer: &str, expected: &str) -> Self {
+        Self { pointer: pointer.into(), expected: expected.into() }
+    }
+}
+
+/// What is wrong with an answer, at least one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerProblems(Vec<AnswerProblem>);
+
+impl AnswerProblems {
+    /// The most that are collected.
+    pub const MAX: usize = 32;
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &AnswerProblem> {
+        self.0.iter()
+    }
+
+    fn one(pointer: &str, problem: &str) -> Self {
+        Self(Vec::from([AnswerProblem::new(pointer, problem)]))
+    }
+
+    fn none_of(problems: impl Iterator<Item = AnswerProblem>) -> Result<(), Self> {
+        let problems: Vec<_> = problems.take(Self::MAX).collect();
+        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    }
+}
+
+impl fmt::Display for AnswerProblems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for AnswerProblems {}
+
+/// Something wrong with an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnswerProblem {
+    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the content.
+    pub pointer: String,
+    /// What was expected. It does not repeat the answer.
+    pub problem: String,
+}
+
+impl AnswerProblem {
+    fn new(pointer: &str, problem: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), problem: problem.into() }
+    }
+}
+
+impl fmt::Display for AnswerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", self.pointer, self.problem)
+    }
+}

@@ -1,0 +1,34 @@
+//! Answers held against the whole schema (feature `validate`).
+use super::{AnswerProblem, Violation};
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use jsonrpc_core::wire::Raw;
+use jsonschema::{Draft, Validator};
+use serde_json::Value;
+
+/// The schema, ready to check with.
+#[derive(Clone, Debug)]
+pub(super) struct Full(Arc<Validator>);
+
+impl Full {
+    pub(super) fn new(schema: &Raw) -> Result<Self, Violation> {
+        let schema: Value = schema.decode().map_err(|_| Violation::new("", "a schema"))?;
+        let options = jsonschema::options().with_draft(Draft::Draft202012);
+        let validator = options.should_validate_formats(true).build(&schema);
+        validator.map(|validator| Self(Arc::new(validator))).map_err(|error| Violation {
+            pointer: error.instance_path().to_string(),
+            expected: "a valid schema".into(),
+        })
+    }
+
+    /// What is wrong with a value. The problems do not repeat it.
+    pub(super) fn check<'a>(
+        &'a self,
+        value: &'a Value,
+    ) -> impl Iterator<Item = AnswerProblem> + 'a {
+        self.0.iter_errors(value).map(|error| {
+            let pointer = error.instance_path().to_string();
+            AnswerProblem::new(&pointer, error.masked().to_string())
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! The keywords of a schema, read one by one.
+use super::Violation;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+use serde::de::DeserializeOwned;
+
+/// A JSON pointer to a member of what `parent` points to.
+pub(super) fn pointer(parent: &str, name: &str) -> String {
+    format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A keyword's value, if it is one of this type.
+pub(super) fn get<T: DeserializeOwned>(schema: &Extra, keyword: &str) -> Option<T> {
+    schema.get(keyword)?.decode().ok()
+}
+
+/// A schema without references and `allOf` at its top: what they stand for, with what stands beside them.
+///
+/// `budget` is how many may still be looked up: a reference may lead to itself.
+pub(super) fn open(
+    root: &Extra,
+    schema: &Raw,
+    at: &str,
+    budget: &mut usize,
+) -> Result<Extra, Violation> {
+    let Ok(mut members) = schema.decode::<Extra>() else {
+        // `true` allows anything, as an empty schema does.
+        let allows_anything = schema.as_str() == "true";
+        return allows_anything.then(Extra::new).ok_or_else(|| Violation::new(at, "a schema"));
+    };
+    loop {
+        let mut parts = Vec::new();
+        if let Some(reference) = get::<String>(&members, "$ref") {
+            let target = resolve(root, &reference);
+            parts.push(target.ok_or_else(|| Violation::new(at, "a reference into this schema"))?);
+        }
+        parts.extend(get::<Vec<Raw>>(&members, "allOf").unwrap_or_default());
+        if parts.is_empty() {
+            return Ok(members);
+        }
+        *budget = budget
+            .checked_sub(parts.len())
+            .ok_or_else(|| Violation::new(at, "fewer references"))?;
+        let mut merged = Extra::new();
+        for part in parts {
+            let part: Extra = part.decode().map_err(|_| Violation::new(at, "a schema"))?;
+            merge(&mut merged, &part);
+        }
+        let beside = members.iter().filter(|(name, _)| !matches!(*name, "$ref" | "allOf"));
+        let mut own = Extra::new();
+        beside.for_each(|(name, value)| own.insert(name, value.clone()));
+        merge(&mut merged, &own);
+        members = merged;
+    }
+}
+
+/// Adds what another schema says: properties beside properties, anything else instead.
+fn merge(schema: &mut Extra, other: &Extra) {
+    for (name, value) in other.iter() {
+        let both = match name {
+            "properties" => schema.get(name).and_then(|old| join_objects(old, value)),
+            "required" | "allOf" => schema.get(name).and_then(|old| join_lists(old, value)),
+            _ => None,
+        };
+        schema.insert(name, both.unwrap_or_else(|| value.clone()));
+    }
+}
+
+fn join_objects(one: &Raw, other: &Raw) -> Option<Raw> {
+    let mut joined: Extra = one.decode().ok()?;
+    let other: Extra = other.decode().ok()?;
+    other.iter().for_each(|(name, value)| joined.insert(name, value.clone()));
+    Raw::from_value(&joined).ok()
+}
+
+fn join_lists(one: &Raw, other: &Raw) -> Option<Raw> {
+    let mut joined: Vec<Raw> = one.decode().ok()?;
+    joined.extend(other.decode::<Vec<Raw>>().ok()?);
+    Raw::from_value(&joined).ok()
+}
+
+/// What a reference such as `#/$defs/Seat` leads to.
+fn resolve(root: &Extra, reference: &str) -> Option<Raw> {
+    let path = reference.strip_prefix('#')?;
+    if path.is_empty() {
+        return Raw::from_value(root).ok();
+    }
+    let mut segments = path.strip_prefix('/')?.split('/').map(unescape);
+    let mut found = root.get(&segments.next()?)?.clone();
+    for segment in segments {
+        found = if found.as_str().starts_with('[') {
+            found.decode::<Vec<Raw>>().ok()?.into_iter().nth(segment.parse().ok()?)?
+        } else {
+            found.decode::<Extra>().ok()?.get(&segment)?.clone()
+        };
+    }
+    Some(found)
+}
+
+fn unescape(segment: &str) -> String {
+    segment.to_string().replace("~1", "/").replace("~0", "~")
+}
