@@ -273,6 +273,8 @@ pub mod error_type {
             CLIENT_CLOSED = "client_closed";
             /// The agent went away before it answered.
             AGENT_EXITED = "agent_exited";
+            /// The connection ended before the answer.
+            CONNECTION_CLOSED = "connection_closed";
         }
     }
 }

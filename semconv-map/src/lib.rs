@@ -93,9 +93,11 @@ pub mod attribute;
 pub mod content;
 pub mod finish_reason;
 pub mod keys;
+pub mod mcp;
 pub mod messages;
 pub mod metric;
 pub mod policy;
+pub mod rpc;
 pub mod span;
 pub mod tool_type;
 pub mod trace_context;
@@ -103,6 +105,7 @@ mod tracker;
 
 pub use attribute::{Attribute, AttributeValue};
 pub use policy::{Policy, Profile, SCHEMA_URL};
+pub use rpc::RpcTracker;
 pub use span::Record;
 pub use tracker::{CloseReason, Counters, Direction, Limits, Tracker};
 

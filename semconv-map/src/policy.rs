@@ -160,6 +160,9 @@ pub struct Policy {
     pub paths: Gate,
     /// How much content is recorded at most.
     pub content_limits: ContentLimits,
+    /// Whether the notifications of an [`RpcTracker`](crate::RpcTracker) are spans, as the conventions for MCP have it; they
+    /// have no answer, so their spans end as they start.
+    pub record_notifications: bool,
     /// Sees content before it is recorded.
     pub redaction: Option<Redaction>,
     /// Whether [metrics](crate::metric) are recorded.

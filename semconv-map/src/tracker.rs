@@ -13,7 +13,6 @@ use core::time::Duration;
 use jsonrpc_core::{Kind, Peek, PeekCache, RequestId, peek_member, wire};
 use serde::de::DeserializeOwned;
 use session::Sessions;
-use spans::Spans;
 
 mod members;
 mod requests;
@@ -22,6 +21,8 @@ mod spans;
 mod updates;
 
 pub(crate) use members::{Members, string};
+pub(crate) use requests::remote;
+pub(crate) use spans::{NewSpan, Spans};
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -227,7 +228,7 @@ impl Tracker {
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
             peeks: PeekCache::new(members::PATHS),
-            spans: Spans::new(limits, &policy),
+            spans: Spans::new(limits, &policy, keys::ACP_REQUEST_END),
             policy,
             limits,
             counters: Counters::default(),
@@ -298,9 +299,7 @@ impl Tracker {
 
     /// What was not recorded so far.
     pub fn counters(&self) -> Counters {
-        let (dropped_spans, dropped_events) = (self.spans.dropped_spans, self.spans.dropped_events);
-        let dropped_metrics = self.spans.dropped_metrics;
-        Counters { dropped_spans, dropped_events, dropped_metrics, ..self.counters }
+        self.spans.counters(self.counters)
     }
 
     fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {

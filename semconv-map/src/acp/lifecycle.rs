@@ -69,15 +69,20 @@ pub(crate) fn start(
 ) -> (Cow<'static, str>, Attributes) {
     let known = known_method(call.direction, call.method);
     let mut attributes = Attributes::default();
-    attributes.set(keys::RPC_SYSTEM_NAME, SYSTEM);
-    attributes.set(keys::RPC_METHOD, known.unwrap_or("_OTHER"));
-    if known.is_none() {
-        attributes.set(keys::RPC_METHOD_ORIGINAL, clip(call.method));
-    }
-    attributes.set(keys::JSONRPC_PROTOCOL_VERSION, "2.0");
+    set_rpc(&mut attributes, known, call.method);
     attributes.set_some(keys::GEN_AI_CONVERSATION_ID, call.session.map(clip));
     set_call(&mut attributes, policy, peers, call);
     (known.unwrap_or(SYSTEM).into(), attributes)
+}
+
+/// The attributes of every request that is a call of JSON-RPC and nothing else.
+pub(crate) fn set_rpc(attributes: &mut Attributes, known: Option<&'static str>, method: &str) {
+    attributes.set(keys::RPC_SYSTEM_NAME, SYSTEM);
+    attributes.set(keys::RPC_METHOD, known.unwrap_or("_OTHER"));
+    if known.is_none() {
+        attributes.set(keys::RPC_METHOD_ORIGINAL, clip(method));
+    }
+    attributes.set(keys::JSONRPC_PROTOCOL_VERSION, "2.0");
 }
 
 /// The attributes of every request, whatever its span means.
@@ -117,7 +122,8 @@ pub(crate) fn unreadable_failure(attributes: &mut Attributes) -> Status {
 /// Most bytes of an error message.
 const MAX_DESCRIPTION_BYTES: usize = 1024;
 
-const SYSTEM: &str = "jsonrpc";
+/// The name of a span whose method is not known.
+pub(crate) const SYSTEM: &str = "jsonrpc";
 
 fn info(object: &str, name: &str) -> Option<Peer> {
     let info = peek_member(object, name).ok()??;

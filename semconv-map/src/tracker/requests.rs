@@ -388,7 +388,7 @@ impl Tracker {
 }
 
 /// What the `_meta` of a request says of where it comes from.
-pub(super) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
+pub(crate) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
     let parent = meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote);
     (parent, meta.and_then(Baggage::from_meta))
 }

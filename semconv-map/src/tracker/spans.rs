@@ -1,5 +1,5 @@
 //! The spans that are open, and the records that wait to be polled.
-use super::Limits;
+use super::{Counters, Limits};
 use crate::attribute::{Attribute, Attributes};
 use crate::keys;
 use crate::metric::{Measured, Measurement, Metric, MetricValue, Row};
@@ -18,14 +18,16 @@ use core::time::Duration;
 /// A span takes the room for its end when it starts, so an end always fits: the waiting records and the open spans
 /// together are never more than [`Limits::records`].
 #[derive(Debug)]
-pub(super) struct Spans {
+pub(crate) struct Spans {
     limits: Limits,
     queue: VecDeque<Record>,
     open: BTreeMap<SpanHandle, Open>,
     last: u64,
     pub(super) dropped_spans: u64,
-    pub(super) dropped_events: u64,
-    pub(super) dropped_metrics: u64,
+    dropped_events: u64,
+    dropped_metrics: u64,
+    /// The attribute that says why a span ended that nobody ended.
+    end_key: &'static str,
     /// The metrics of spans, where metrics are recorded.
     rows: Option<[&'static [Row]; 2]>,
 }
@@ -62,12 +64,13 @@ struct Open {
 }
 
 impl Spans {
-    pub(super) fn new(limits: Limits, policy: &Policy) -> Self {
+    pub(crate) fn new(limits: Limits, policy: &Policy, end_key: &'static str) -> Self {
         Self {
             limits,
             queue: VecDeque::new(),
             open: BTreeMap::new(),
             last: 0,
+            end_key,
             dropped_spans: 0,
             dropped_events: 0,
             dropped_metrics: 0,
@@ -75,16 +78,23 @@ impl Spans {
         }
     }
 
-    pub(super) fn poll(&mut self) -> Option<Record> {
+    /// What was counted elsewhere, with what did not fit here.
+    pub(crate) fn counters(&self, others: Counters) -> Counters {
+        let (dropped_events, dropped_metrics) = (self.dropped_events, self.dropped_metrics);
+        let dropped_spans = self.dropped_spans;
+        Counters { dropped_spans, dropped_events, dropped_metrics, ..others }
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<Record> {
         self.queue.pop_front()
     }
 
-    pub(super) fn is_open(&self, span: SpanHandle) -> bool {
+    pub(crate) fn is_open(&self, span: SpanHandle) -> bool {
         self.open.contains_key(&span)
     }
 
     /// Starts a span, if there is room for it.
-    pub(super) fn start(&mut self, time: Duration, new: NewSpan) -> Option<SpanHandle> {
+    pub(crate) fn start(&mut self, time: Duration, new: NewSpan) -> Option<SpanHandle> {
         if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
             self.dropped_spans += 1;
             return None;
@@ -121,7 +131,7 @@ impl Spans {
     }
 
     /// Adds an event with content to a span, if there is any: one does not count against the others.
-    pub(super) fn details(
+    pub(crate) fn details(
         &mut self,
         time: Duration,
         span: SpanHandle,
@@ -140,7 +150,7 @@ impl Spans {
     }
 
     /// Adds an event to a span; nothing happens if that has ended.
-    pub(super) fn event(
+    pub(crate) fn event(
         &mut self,
         time: Duration,
         span: SpanHandle,
@@ -159,7 +169,7 @@ impl Spans {
     }
 
     /// Ends a span, and before it those that belong to it; nothing happens if it has ended.
-    pub(super) fn end(
+    pub(crate) fn end(
         &mut self,
         time: Duration,
         span: SpanHandle,
@@ -185,7 +195,7 @@ impl Spans {
             }
         }
         for &span in below.iter().skip(1).rev() {
-            let attributes = [Attribute::new(keys::ACP_REQUEST_END, keys::end::PARENT_END)].into();
+            let attributes = [Attribute::new(self.end_key, keys::end::PARENT_END)].into();
             self.push_end(SpanEnd { span, time, status: Status::Unset, name: None, attributes });
         }
     }
@@ -206,7 +216,7 @@ impl Spans {
     }
 
     /// Measures something that is not of a span, if metrics are recorded.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &mut self,
         time: Duration,
         metric: &'static Metric,

@@ -21,6 +21,7 @@ mod permission;
 mod profile;
 mod prompt_turn;
 mod properties;
+mod rpc;
 mod spans;
 mod subagent;
 mod tool_call;

@@ -71,7 +71,7 @@ impl Run {
 pub(crate) struct Spans {
     pub(crate) all: BTreeMap<SpanHandle, Span>,
     pub(crate) metrics: Vec<Measurement>,
-    open: BTreeSet<SpanHandle>,
+    pub(crate) open: BTreeSet<SpanHandle>,
     last: Duration,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Span {
 
 impl Spans {
     /// Takes in a record, which has to keep what `Record` promises.
-    fn take(&mut self, record: Record) {
+    pub(crate) fn take(&mut self, record: Record) {
         let time = match record {
             Record::Start(start) => {
                 if let Parent::Span(parent) = start.parent {

@@ -1,0 +1,401 @@
+//! MCP and other JSON-RPC connections: a span for each request.
+//!
+//! An [`RpcTracker`] stands at one side of a connection and tells its spans: what that side sends is CLIENT, what it
+//! receives is SERVER. For MCP the tables are in [`mcp`](crate::mcp). For any other protocol on JSON-RPC:
+//!
+//! | what | value |
+//! |---|---|
+//! | name | the method; `jsonrpc` for one that is not among the known ones |
+//! | parent | what the `_meta` of the request names; else none |
+//! | `rpc.system.name` | `jsonrpc` |
+//! | `rpc.method` | the method, or `_OTHER` with `rpc.method_original` |
+//! | `jsonrpc.request.id`, `jsonrpc.protocol.version` | the id without quotes; `2.0` |
+//! | `rpc.response.status_code`, `error.type`, status | as for MCP |
+//!
+//! Spec: [JSON-RPC, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
+use crate::acp::lifecycle;
+use crate::acp::tool_call::set_tool_content;
+use crate::attribute::{Attributes, clip};
+use crate::content::Details;
+use crate::keys::{self, end, error_type, event};
+use crate::mcp;
+use crate::messages::tool_content;
+use crate::metric;
+use crate::policy::Policy;
+use crate::span::{Parent, Record, SpanHandle, SpanKind, Status};
+use crate::tracker::{Counters, Limits, NewSpan, Spans, remote, string};
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use core::time::Duration;
+use jsonrpc_core::{Document, ErrorObject, Kind, Peek, RequestId, peek, peek_member, wire};
+
+/// What a connection speaks, and whose view its spans have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Protocol {
+    /// MCP, told from the client's side.
+    McpClient,
+    /// MCP, told from the server's side.
+    McpServer,
+    /// Any other; these are the methods that may stand in the name of a span.
+    JsonRpc(&'static [&'static str]),
+}
+
+/// Who sent a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sender {
+    /// The side whose view the spans have.
+    Observed,
+    /// The other side.
+    Peer,
+}
+
+/// Why nothing more will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConnectionEnd {
+    /// The connection ended: what is open ends as an error, `connection_closed`.
+    Closed,
+    /// The observer stops while the connection goes on: what is open ends without an error.
+    ObserverStopped,
+}
+
+/// Turns the lines of one MCP or JSON-RPC connection, both directions, into spans.
+///
+/// As [`Tracker`](crate::Tracker) it reads no clock and sends nothing, each span that starts ends once, and what does not
+/// fit into the [`Limits`] is counted; [`Limits::sessions`] means nothing to it.
+///
+/// ```
+/// use core::time::Duration;
+/// use semconv_map::rpc::{Protocol, RpcTracker, Sender};
+/// use semconv_map::{Policy, Record};
+///
+/// let mut tracker = RpcTracker::new(Policy::default(), Protocol::McpClient);
+/// let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{}}}"#;
+/// let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#;
+/// tracker.handle_line(Sender::Observed, Duration::from_secs(1), call);
+/// tracker.handle_line(Sender::Peer, Duration::from_secs(2), answer);
+///
+/// let Some(Record::Start(start)) = tracker.poll() else { panic!("no span") };
+/// let Some(Record::End(end)) = tracker.poll() else { panic!("it goes on") };
+/// assert_eq!(start.name, "tools/call weather");
+/// let error = end.attributes.iter().find(|attribute| attribute.key == semconv_map::keys::ERROR_TYPE);
+/// assert_eq!(error.map(|error| error.value.clone()), Some("tool_error".into()));
+/// ```
+#[derive(Debug)]
+pub struct RpcTracker {
+    policy: Policy,
+    protocol: Protocol,
+    limits: Limits,
+    counters: Counters,
+    now: Duration,
+    spans: Spans,
+    open: BTreeMap<(Sender, RequestId), OpenCall>,
+    /// When `initialize` was asked.
+    began: Option<Duration>,
+    version: Option<String>,
+    session_id: Option<String>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    span: SpanHandle,
+    is_initialize: bool,
+    is_tool_call: bool,
+    /// What the tool was given, with content capture.
+    arguments: Option<String>,
+}
+
+/// A request or a notification as it comes.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    sender: Sender,
+    id: Option<&'a RequestId>,
+    method: &'a str,
+    params: &'a str,
+    meta: Option<&'a str>,
+}
+
+impl RpcTracker {
+    /// A tracker of one connection, with the default [`Limits`].
+    pub fn new(policy: Policy, protocol: Protocol) -> Self {
+        Self::with_limits(policy, protocol, Limits::default())
+    }
+
+    /// A tracker of one connection.
+    pub fn with_limits(policy: Policy, protocol: Protocol, limits: Limits) -> Self {
+        Self {
+            spans: Spans::new(limits, &policy, keys::JSONRPC_REQUEST_END),
+            policy,
+            protocol,
+            limits,
+            counters: Counters::default(),
+            now: Duration::ZERO,
+            open: BTreeMap::new(),
+            began: None,
+            version: None,
+            session_id: None,
+        }
+    }
+
+    /// Notes the session that the transport names (`Mcp-Session-Id` over HTTP), for the MCP spans that follow.
+    pub fn set_session_id(&mut self, id: Option<&str>) {
+        self.session_id = id.map(clip);
+    }
+
+    /// Takes in one line, or one body of HTTP: a message or a batch of them. A blank one is nothing.
+    ///
+    /// `now` counts from a moment of the caller's choosing; one that is before the last counts as the last.
+    pub fn handle_line(&mut self, sender: Sender, now: Duration, line: &[u8]) {
+        self.now = self.now.max(now);
+        let line = line.trim_ascii();
+        if !line.starts_with(b"[") {
+            if !line.is_empty() {
+                self.handle_message(sender, line);
+            }
+            return;
+        }
+        let text = core::str::from_utf8(line).ok();
+        let Some(Document::Batch(batch)) = text.and_then(|text| Document::decode(text).ok()) else {
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        for message in batch.texts() {
+            self.handle_message(sender, message.as_bytes());
+        }
+    }
+
+    /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
+    pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
+        self.now = self.now.max(now);
+        for call in core::mem::take(&mut self.open).into_values() {
+            let mut attributes = Attributes::default();
+            let status = match how {
+                ConnectionEnd::Closed => {
+                    attributes.set(keys::ERROR_TYPE, error_type::CONNECTION_CLOSED);
+                    Status::Error { description: None }
+                }
+                ConnectionEnd::ObserverStopped => {
+                    attributes.set(keys::JSONRPC_REQUEST_END, end::OBSERVER_STOPPED);
+                    Status::Unset
+                }
+            };
+            self.end(call, status, attributes, None);
+        }
+        self.measure_session();
+        (self.version, self.session_id) = (None, None);
+    }
+
+    /// The next record, in the order of what happened; call it until it gives nothing.
+    pub fn poll(&mut self) -> Option<Record> {
+        self.spans.poll()
+    }
+
+    /// The span of a request that is not answered, for [`trace_context::inject`](crate::trace_context::inject).
+    pub fn request_span(&self, sender: Sender, id: &RequestId) -> Option<SpanHandle> {
+        self.open.get(&(sender, id.clone())).map(|call| call.span)
+    }
+
+    /// What was not recorded so far.
+    pub fn counters(&self) -> Counters {
+        self.spans.counters(self.counters)
+    }
+
+    fn handle_message(&mut self, sender: Sender, line: &[u8]) {
+        let Ok(message) = peek(line) else {
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        if message.kind() == Kind::Response {
+            self.on_response(sender.opposite(), &message);
+            return;
+        }
+        let id = message.request_id();
+        let Some(method) = message.method().and_then(|method| method.decode()) else {
+            self.counters.invalid_lines += 1;
+            return;
+        };
+        let params = message.params().unwrap_or("{}");
+        let meta = peek_member(params, "_meta").ok().flatten();
+        let call = Call { sender, id: id.as_ref(), method: &method, params, meta };
+        match &id {
+            Some(id) => self.on_request(call, id),
+            None if message.kind() == Kind::Request => self.counters.invalid_lines += 1,
+            None => self.on_notification(call),
+        }
+    }
+
+    fn on_request(&mut self, call: Call<'_>, id: &RequestId) {
+        // Nobody will know which of the two an answer is for, so it is for the new one.
+        if let Some(before) = self.open.remove(&(call.sender, id.clone())) {
+            self.end_unanswered(before, end::ID_REUSED);
+        }
+        let spans = &self.spans;
+        if self.open.len() >= self.limits.open_spans {
+            self.open.retain(|_, call| spans.is_open(call.span));
+        }
+        let Some(span) = self.start(call) else { return };
+        let is_mcp = self.is_mcp();
+        let is_initialize = is_mcp && call.method == "initialize";
+        if is_initialize {
+            self.measure_session();
+            self.began = Some(self.now);
+        }
+        let is_tool_call = is_mcp && call.method == "tools/call";
+        let arguments = (is_tool_call && self.policy.records_content())
+            .then(|| peek_member(call.params, "arguments").ok().flatten())
+            .flatten()
+            .map(|json| tool_content(self.policy.content_limits, json));
+        let open = OpenCall { span, is_initialize, is_tool_call, arguments };
+        self.open.insert((call.sender, id.clone()), open);
+    }
+
+    fn on_notification(&mut self, call: Call<'_>) {
+        if self.policy.record_notifications
+            && let Some(span) = self.start(call)
+        {
+            self.spans.end(self.now, span, None, Status::Unset, Attributes::default());
+        }
+        if self.is_mcp() && call.method == "notifications/cancelled" {
+            let id = peek_member(call.params, "requestId").ok().flatten();
+            let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else {
+                self.counters.undecodable += 1;
+                return;
+            };
+            if let Some(cancelled) = self.open.remove(&(call.sender, id)) {
+                let none = Attributes::default();
+                self.spans.event(self.now, cancelled.span, event::MCP_CANCELLED, none);
+                self.end_unanswered(cancelled, end::CANCELLED);
+            }
+        }
+    }
+
+    fn on_response(&mut self, asker: Sender, message: &Peek<'_>) {
+        let id = message.request_id();
+        let Some(call) = id.and_then(|id| self.open.remove(&(asker, id))) else {
+            self.counters.unmatched_responses += 1;
+            return;
+        };
+        let mut attributes = Attributes::default();
+        let status = match (message.error(), message.result()) {
+            (Some(error), _) => match wire::decode::<ErrorObject>(error) {
+                Ok(error) => lifecycle::failure(&self.policy, &error, &mut attributes),
+                Err(_) => {
+                    self.counters.undecodable += 1;
+                    lifecycle::unreadable_failure(&mut attributes)
+                }
+            },
+            (None, Some(result)) if call.is_tool_call && mcp::is_tool_error(result) => {
+                attributes.set(keys::ERROR_TYPE, error_type::TOOL_ERROR);
+                Status::Error { description: None }
+            }
+            (None, Some(result)) if call.is_initialize => {
+                let version = peek_member(result, "protocolVersion").ok().flatten();
+                self.version = version.and_then(string).map(|version| clip(&version));
+                // The request asked for a version of its own.
+                attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());
+                Status::Unset
+            }
+            _ => Status::Unset,
+        };
+        self.end(call, status, attributes, message.result());
+    }
+
+    fn start(&mut self, call: Call<'_>) -> Option<SpanHandle> {
+        let mut attributes = Attributes::default();
+        let name = match self.protocol {
+            Protocol::JsonRpc(methods) => {
+                let known = methods.iter().find(|known| **known == call.method).copied();
+                lifecycle::set_rpc(&mut attributes, known, call.method);
+                if let Some(id) = call.id.filter(|id| !id.is_null()) {
+                    attributes.set(keys::JSONRPC_REQUEST_ID, clip(&id.to_string()));
+                }
+                known.map_or(Cow::Borrowed(lifecycle::SYSTEM), Cow::Borrowed)
+            }
+            Protocol::McpClient | Protocol::McpServer => self.mcp_attributes(&mut attributes, call),
+        };
+        attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
+        let kind = match call.sender {
+            Sender::Observed => SpanKind::Client,
+            Sender::Peer => SpanKind::Server,
+        };
+        let (parent, baggage) = remote(call.meta);
+        let parent = match parent {
+            Parent::Root if self.is_mcp() => self.surrounding(call.sender),
+            parent => parent,
+        };
+        let mut new = NewSpan::new(parent, kind, name, attributes);
+        new.baggage = baggage;
+        self.spans.start(self.now, new)
+    }
+
+    fn mcp_attributes(&self, attributes: &mut Attributes, call: Call<'_>) -> Cow<'static, str> {
+        let name = mcp::set_call(&self.policy, attributes, call.method, call.id, call.params);
+        if call.method != "initialize" {
+            let requested = || call.meta.and_then(mcp::requested_version);
+            let version = self.version.clone().or_else(requested);
+            attributes.set_some(keys::MCP_PROTOCOL_VERSION, version);
+        }
+        attributes.set_some(keys::MCP_SESSION_ID, self.session_id.clone());
+        name
+    }
+
+    /// What a server asks for while it works on the only open request belongs to that.
+    fn surrounding(&self, sender: Sender) -> Parent {
+        let asked = |(asker, _): &&(Sender, RequestId)| *asker == sender.opposite();
+        let mut open = self.open.iter().filter(|(key, _)| asked(key));
+        let only = open.next().filter(|_| open.next().is_none()).map(|(_, call)| call.span);
+        only.filter(|span| self.spans.is_open(*span)).map_or(Parent::Root, Parent::Span)
+    }
+
+    fn end_unanswered(&mut self, call: OpenCall, why: &'static str) {
+        let mut attributes = Attributes::default();
+        attributes.set(keys::JSONRPC_REQUEST_END, why);
+        self.end(call, Status::Unset, attributes, None);
+    }
+
+    fn end(
+        &mut self,
+        call: OpenCall,
+        status: Status,
+        mut attributes: Attributes,
+        result: Option<&str>,
+    ) {
+        if call.is_tool_call && self.policy.records_content() {
+            let result = result.map(|json| tool_content(self.policy.content_limits, json));
+            let mut details = Details::default();
+            set_tool_content(&self.policy, &mut details, call.arguments, result);
+            attributes.extend(details.span);
+            self.spans.details(self.now, call.span, event::DETAILS, details.event);
+        }
+        self.spans.end(self.now, call.span, None, status, attributes);
+    }
+
+    fn measure_session(&mut self) {
+        let Some(began) = self.began.take() else { return };
+        let metric = match self.protocol {
+            Protocol::McpClient => &metric::MCP_CLIENT_SESSION_DURATION,
+            Protocol::McpServer => &metric::MCP_SERVER_SESSION_DURATION,
+            Protocol::JsonRpc(_) => return,
+        };
+        let mut attributes = Attributes::default();
+        attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());
+        attributes.set_some(keys::NETWORK_TRANSPORT, self.policy.network_transport.clone());
+        let lasted = self.now.saturating_sub(began).as_secs_f64();
+        self.spans.measure(self.now, metric, lasted, attributes);
+    }
+
+    fn is_mcp(&self) -> bool {
+        matches!(self.protocol, Protocol::McpClient | Protocol::McpServer)
+    }
+}
+
+impl Sender {
+    fn opposite(self) -> Self {
+        match self {
+            Self::Observed => Self::Peer,
+            Self::Peer => Self::Observed,
+        }
+    }
+}

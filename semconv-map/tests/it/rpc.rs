@@ -1,0 +1,436 @@
+//! MCP and JSON-RPC connections.
+use crate::lines::{error, notification, request, result};
+use crate::spans::{Span, Spans};
+use proptest::prelude::*;
+use semconv_map::content::{Capture, Gate};
+use semconv_map::metric;
+use semconv_map::rpc::{ConnectionEnd, Protocol, Sender};
+use semconv_map::span::{Parent, SpanKind};
+use semconv_map::{AttributeValue, Limits, Policy, RpcTracker, keys, mcp};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use Sender::{Observed, Peer};
+
+pub(crate) struct RpcRun {
+    pub(crate) tracker: RpcTracker,
+    pub(crate) spans: Spans,
+    now: Duration,
+}
+
+impl RpcRun {
+    pub(crate) fn new(policy: Policy, protocol: Protocol) -> Self {
+        Self::of(RpcTracker::new(policy, protocol))
+    }
+
+    fn of(tracker: RpcTracker) -> Self {
+        Self { tracker, spans: Spans::default(), now: Duration::ZERO }
+    }
+
+    /// Gives a line one second after the last.
+    pub(crate) fn line(&mut self, sender: Sender, line: &str) {
+        self.now += Duration::from_secs(1);
+        self.tracker.handle_line(sender, self.now, line.as_bytes());
+        self.drain();
+    }
+
+    pub(crate) fn close(&mut self, how: ConnectionEnd) {
+        self.now += Duration::from_secs(1);
+        self.tracker.close(self.now, how);
+        self.drain();
+        assert!(self.spans.open.is_empty(), "open after close: {:?}", self.spans.open);
+    }
+
+    fn drain(&mut self) -> usize {
+        let records: Vec<_> = std::iter::from_fn(|| self.tracker.poll()).collect();
+        let count = records.len();
+        records.into_iter().for_each(|record| self.spans.take(record));
+        count
+    }
+
+    fn span(&self, name: &str) -> &Span {
+        let mut named = self.spans.all.values().filter(|span| span.name() == name);
+        let span = named.next().unwrap_or_else(|| panic!("no {name}: {:?}", self.spans.names()));
+        assert!(named.next().is_none(), "two spans {name}");
+        span
+    }
+}
+
+fn mcp(change: impl FnOnce(&mut Policy)) -> RpcRun {
+    let mut policy = Policy::default();
+    change(&mut policy);
+    RpcRun::new(policy, Protocol::McpClient)
+}
+
+fn call(id: i64, tool: &str) -> String {
+    request(id, "tools/call", json!({ "name": tool, "arguments": { "city": "Paris" } }))
+}
+
+/// A whole session of MCP, as its conventions name it; metrics with it.
+pub(crate) fn session(policy: Policy, protocol: Protocol) -> RpcRun {
+    let (client, server) = match protocol {
+        Protocol::McpServer => (Peer, Observed),
+        _ => (Observed, Peer),
+    };
+    let mut run = RpcRun::new(policy, protocol);
+    let version = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+    let told = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } });
+    for (sender, line) in [
+        (client, request(0, "initialize", version)),
+        (server, result(0, told)),
+        (client, notification("notifications/initialized", json!({}))),
+        (client, request(1, "tools/list", json!({}))),
+        (server, result(1, json!({ "tools": [] }))),
+        (client, call(2, "weather")),
+        (
+            server,
+            request(
+                "ask",
+                "elicitation/create",
+                json!({ "message": "Which Paris?", "requestedSchema": { "type": "object", "properties": {} } }),
+            ),
+        ),
+        (client, result("ask", json!({ "action": "decline" }))),
+        (
+            server,
+            notification("notifications/progress", json!({ "progressToken": 2, "progress": 1 })),
+        ),
+        (server, result(2, json!({ "content": [{ "type": "text", "text": "rain" }] }))),
+        (client, call(3, "broken")),
+        (server, result(3, json!({ "content": [], "isError": true }))),
+        (client, request(4, "prompts/get", json!({ "name": "greet", "arguments": {} }))),
+        (server, error(4, -32602, "no such prompt")),
+        (client, request(5, "resources/read", json!({ "uri": "file:///secret" }))),
+        (server, result(5, json!({ "contents": [] }))),
+        (client, request(6, "vendor/thing", json!({}))),
+        (server, error(6, -32601, "Method not found")),
+        (client, request(7, "ping", json!({}))),
+    ] {
+        run.line(sender, &line);
+    }
+    run.close(ConnectionEnd::Closed);
+    run
+}
+
+#[test]
+fn an_mcp_session_becomes_its_spans() {
+    for (protocol, kind, other) in [
+        (Protocol::McpClient, SpanKind::Client, SpanKind::Server),
+        (Protocol::McpServer, SpanKind::Server, SpanKind::Client),
+    ] {
+        let mut policy = Policy::default();
+        policy.record_metrics = true;
+        policy.network_transport = Some("pipe".into());
+        let run = session(policy, protocol);
+        let rows = [
+            ("initialize", kind, None, Some("0")),
+            ("tools/list", kind, None, Some("1")),
+            ("tools/call weather", kind, None, Some("2")),
+            ("elicitation/create", other, None, Some("ask")),
+            ("tools/call broken", kind, Some("tool_error"), Some("3")),
+            ("prompts/get greet", kind, Some("-32602"), Some("4")),
+            ("resources/read", kind, None, Some("5")),
+            ("mcp", kind, Some("-32601"), Some("6")),
+            ("ping", kind, Some("connection_closed"), Some("7")),
+        ];
+        assert_eq!(run.spans.names(), rows.map(|row| row.0));
+        for (name, kind, error, id) in rows {
+            let span = run.span(name);
+            assert_eq!(
+                (span.start.kind, span.str("error.type"), span.str("jsonrpc.request.id")),
+                (kind, error, id),
+                "{name}"
+            );
+            assert_eq!(span.str("mcp.protocol.version"), Some("2025-11-25"), "{name}");
+            assert_eq!(span.str("network.transport"), Some("pipe"), "{name}");
+            assert_eq!(span.get("jsonrpc.protocol.version"), None, "only if it is not 2.0");
+        }
+        let weather = run.span("tools/call weather");
+        assert_eq!(weather.str("gen_ai.operation.name"), Some("execute_tool"));
+        assert_eq!(weather.str("gen_ai.tool.name"), Some("weather"));
+        let asked = run.span("elicitation/create");
+        assert_eq!(asked.start.parent, Parent::Span(weather.start.span));
+        assert_eq!(run.span("prompts/get greet").str("rpc.response.status_code"), Some("-32602"));
+        assert_eq!(run.span("resources/read").get("mcp.resource.uri"), None);
+        assert_eq!(run.span("mcp").str("mcp.method.name"), Some("_OTHER"));
+        assert_eq!(run.span("mcp").str("rpc.method_original"), Some("vendor/thing"));
+
+        let measured =
+            |name: &str| run.spans.metrics.iter().filter(|it| it.metric.name == name).count();
+        let (ours, theirs) = match kind {
+            SpanKind::Client => ("mcp.client", "mcp.server"),
+            _ => ("mcp.server", "mcp.client"),
+        };
+        assert_eq!(measured(&format!("{ours}.operation.duration")), 8);
+        assert_eq!(measured(&format!("{theirs}.operation.duration")), 1);
+        assert_eq!(measured(&format!("{ours}.session.duration")), 1);
+        assert_eq!(run.spans.metrics.len(), 10);
+        let lasted = run.spans.metrics.last().unwrap();
+        assert_eq!(
+            (*lasted.metric, lasted.value),
+            (
+                if kind == SpanKind::Client {
+                    metric::MCP_CLIENT_SESSION_DURATION
+                } else {
+                    metric::MCP_SERVER_SESSION_DURATION
+                },
+                19.0.into()
+            )
+        );
+    }
+}
+
+/// Each known method is the name of its span, with its target where it has one.
+#[test]
+fn each_mcp_method_is_the_name_of_its_span() {
+    for method in mcp::METHODS {
+        let (params, name, key) = match *method {
+            "tools/call" => (json!({ "name": "x" }), "tools/call x", Some("gen_ai.tool.name")),
+            "prompts/get" => (json!({ "name": "x" }), "prompts/get x", Some("gen_ai.prompt.name")),
+            "completion/complete" => (
+                json!({ "ref": { "type": "ref/prompt", "name": "x" } }),
+                "completion/complete x",
+                Some("gen_ai.prompt.name"),
+            ),
+            other => (json!({ "name": "x", "uri": "file:///x" }), other, None),
+        };
+        let mut run = mcp(|_| {});
+        run.line(Observed, &request(1, method, params));
+        run.close(ConnectionEnd::ObserverStopped);
+        let span = run.span(name);
+        assert_eq!(span.str("mcp.method.name"), Some(*method));
+        assert_eq!(span.str("jsonrpc.request.end"), Some("observer_stopped"));
+        assert_eq!(key.map(|key| span.str(key)), key.map(|_| Some("x")), "{method}");
+        let is_call = span.get("gen_ai.operation.name").is_some();
+        assert_eq!(is_call, *method == "tools/call", "{method}");
+    }
+}
+
+/// What is not what the method says leaves the target out, and nothing else.
+#[test]
+fn odd_params_are_spans_too() {
+    for params in [
+        json!({}),
+        json!({ "name": 7 }),
+        json!([]),
+        json!({ "ref": { "type": "ref/resource", "uri": "x", "name": "y" } }),
+    ] {
+        for method in ["tools/call", "prompts/get", "completion/complete", "resources/read"] {
+            let mut run = mcp(|_| {});
+            run.line(Observed, &request(1, method, params.clone()));
+            assert_eq!(run.spans.names(), [method], "{params}");
+        }
+    }
+}
+
+/// A version that only the request names counts; so does a session that the transport names.
+#[test]
+fn a_stateless_request_names_its_version() {
+    let mut run = mcp(|_| {});
+    run.tracker.set_session_id(Some("session-7"));
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    run.line(Observed, &request(1, "server/discover", json!({ "_meta": meta })));
+    let span = run.span("server/discover");
+    assert_eq!(span.str("mcp.protocol.version"), Some("2026-07-28"));
+    assert_eq!(span.str("mcp.session.id"), Some("session-7"));
+}
+
+#[test]
+fn trace_context_of_an_mcp_request_is_its_parent() {
+    let mut run = mcp(|_| {});
+    let meta = json!({ "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "baggage": "k=v" });
+    run.line(Observed, &call(1, "outer"));
+    run.line(Peer, &request(1, "roots/list", json!({ "_meta": meta })));
+    let span = run.span("roots/list");
+    let Parent::Remote(context) = &span.start.parent else { panic!("{:?}", span.start.parent) };
+    assert!(context.is_sampled());
+    assert_eq!(span.start.baggage.as_ref().map(|baggage| baggage.as_str()), Some("k=v"));
+}
+
+/// Who does not wait any more ends the span; an answer that comes all the same is one to nothing.
+#[test]
+fn a_cancelled_request_ends() {
+    let mut run = mcp(|_| {});
+    run.line(Observed, &call(1, "slow"));
+    run.line(Peer, &notification("notifications/cancelled", json!({ "requestId": 1 })));
+    assert!(run.span("tools/call slow").end.is_none(), "only its sender may cancel it");
+    run.line(Observed, &notification("notifications/cancelled", json!({ "requestId": "1" })));
+    assert!(run.span("tools/call slow").end.is_none(), "that is another id");
+    run.line(
+        Observed,
+        &notification("notifications/cancelled", json!({ "requestId": 1, "reason": "enough" })),
+    );
+    run.line(Peer, &result(1, json!({ "content": [] })));
+    let span = run.span("tools/call slow");
+    assert_eq!((span.str("jsonrpc.request.end"), span.is_error()), (Some("cancelled"), false));
+    assert_eq!(span.event_names(), ["mcp.cancelled"]);
+    assert_eq!(run.tracker.counters().unmatched_responses, 1);
+}
+
+/// Directions have ids of their own, `1` is not `"1"`, and an id that is used again ends the request before.
+#[test]
+fn ids_are_of_a_direction_and_a_type() {
+    let mut run = mcp(|_| {});
+    run.line(Observed, &call(1, "a"));
+    run.line(Peer, &request(1, "ping", json!({})));
+    run.line(Observed, &request("1", "prompts/list", json!({})));
+    run.line(Observed, &result(1, json!({})));
+    assert!(run.span("ping").end.is_some() && run.span("tools/call a").end.is_none());
+    run.line(Observed, &call(1, "b"));
+    assert_eq!(run.span("tools/call a").str("jsonrpc.request.end"), Some("id_reused"));
+    run.line(Peer, &result("1", json!({})));
+    assert!(run.span("prompts/list").end.is_some() && run.span("tools/call b").end.is_none());
+}
+
+#[test]
+fn notifications_are_spans_on_request() {
+    for (wanted, expected) in [(false, vec![]), (true, vec!["notifications/progress"])] {
+        let mut run = mcp(|policy| policy.record_notifications = wanted);
+        run.line(
+            Peer,
+            &notification("notifications/progress", json!({ "progressToken": 1, "progress": 2 })),
+        );
+        assert_eq!(run.spans.names(), expected);
+        for span in run.spans.all.values() {
+            assert_eq!((span.start.kind, span.get("jsonrpc.request.id")), (SpanKind::Server, None));
+        }
+    }
+}
+
+/// Each message of a batch is one.
+#[test]
+fn batches_are_taken_apart() {
+    let mut run = mcp(|_| {});
+    run.line(Observed, &format!(" [{}, 7, {}]\n", request(1, "ping", json!({})), call(2, "a")));
+    run.line(Peer, &format!("[{}]", result(2, json!({}))));
+    run.line(Peer, "[]");
+    assert_eq!(run.spans.names(), ["ping", "tools/call a"]);
+    assert!(run.span("tools/call a").end.is_some());
+    assert_eq!(run.tracker.counters().invalid_lines, 2);
+}
+
+#[test]
+fn content_of_mcp_goes_where_the_policy_says() {
+    let mut policy = Policy::default();
+    policy.content = Capture::Span;
+    policy.paths = Gate::Always;
+    let run = session(policy.clone(), Protocol::McpClient);
+    let weather = run.span("tools/call weather");
+    assert_eq!(weather.str("gen_ai.tool.call.arguments"), Some(r#"{"city":"Paris"}"#));
+    assert_eq!(
+        weather.str("gen_ai.tool.call.result"),
+        Some(r#"{"content":[{"text":"rain","type":"text"}]}"#)
+    );
+    assert_eq!(run.span("resources/read").str("mcp.resource.uri"), Some("file:///secret"));
+    let status = format!("{:?}", run.span("prompts/get greet").status());
+    assert!(status.contains("no such prompt"));
+
+    policy.content = Capture::Event;
+    let run = session(policy, Protocol::McpClient);
+    let weather = run.span("tools/call weather");
+    assert_eq!(weather.get("gen_ai.tool.call.result"), None);
+    let details = weather.events.last().unwrap();
+    let expected = AttributeValue::Json(r#"{"city":"Paris"}"#.to_owned());
+    assert_eq!((details.name, &details.attributes[0].value), ("acp.details", &expected));
+}
+
+/// With content off nothing that people or tools wrote leaves.
+#[test]
+fn no_content_of_mcp_leaves_with_capture_off() {
+    let run = session(Policy::default(), Protocol::McpClient);
+    let shown: String = run
+        .spans
+        .all
+        .values()
+        .map(|span| format!("{:?}{:?}{:?}", span.start, span.events, span.end))
+        .collect();
+    for word in ["Paris", "rain", "secret", "no such prompt"] {
+        assert!(!shown.contains(word), "{word}");
+    }
+}
+
+/// Any protocol on JSON-RPC: the language server's, as an example.
+#[test]
+fn json_rpc_requests_are_spans() {
+    let mut policy = Policy::default();
+    policy.record_metrics = true;
+    let mut run = RpcRun::new(policy, Protocol::JsonRpc(&["initialize", "textDocument/hover"]));
+    run.line(Observed, &request(1, "textDocument/hover", json!({})));
+    run.line(Peer, &request(1, "window/showMessageRequest", json!({ "message": "x" })));
+    run.line(Observed, &result(1, Value::Null));
+    run.line(Peer, &error(1, -32800, "cancelled"));
+    run.close(ConnectionEnd::Closed);
+    let hover = run.span("textDocument/hover");
+    for (key, value) in [
+        (keys::RPC_SYSTEM_NAME, "jsonrpc"),
+        (keys::RPC_METHOD, "textDocument/hover"),
+        (keys::JSONRPC_PROTOCOL_VERSION, "2.0"),
+        (keys::JSONRPC_REQUEST_ID, "1"),
+        (keys::ERROR_TYPE, "-32800"),
+    ] {
+        assert_eq!(hover.str(key), Some(value), "{key}");
+    }
+    let asked = run.span("jsonrpc");
+    assert_eq!((asked.start.kind, asked.str(keys::RPC_METHOD)), (SpanKind::Server, Some("_OTHER")));
+    assert_eq!(asked.str(keys::RPC_METHOD_ORIGINAL), Some("window/showMessageRequest"));
+    assert_eq!(asked.start.parent, Parent::Root, "that is for MCP to say");
+    let metrics: Vec<_> = run.spans.metrics.iter().map(|it| it.metric.name).collect();
+    assert_eq!(metrics, ["rpc.server.call.duration", "rpc.client.call.duration"]);
+}
+
+fn lines() -> impl Strategy<Value = (Sender, String)> {
+    let id = 0..4_i64;
+    let method = prop::sample::select(vec![
+        "initialize",
+        "tools/call",
+        "ping",
+        "roots/list",
+        "resources/read",
+        "x/y",
+    ]);
+    let meta = prop::sample::select(vec![
+        json!({}),
+        json!({ "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" }),
+        json!({ "baggage": "k=canary-31d" }),
+    ]);
+    let said = prop_oneof![
+        (id.clone(), method.clone(), meta).prop_map(|(id, method, meta)| {
+            request(id, method, json!({ "_meta": meta, "name": "t", "uri": "canary-31d", "arguments": { "x": "canary-31d" } }))
+        }),
+        id.clone().prop_map(|id| result(id, json!({ "isError": true, "content": "canary-31d", "protocolVersion": "2025-11-25" }))),
+        id.clone().prop_map(|id| result(id, json!(null))),
+        id.clone().prop_map(|id| error(id, -32000, "canary-31d")),
+        (id, method).prop_map(|(id, method)| format!("[{}, {}]", request(id, method, json!({})), result(id, json!(1)))),
+        (0..4_i64).prop_map(|id| notification("notifications/cancelled", json!({ "requestId": id, "reason": "canary-31d" }))),
+        "\\PC{0,20}",
+    ];
+    (prop::sample::select(vec![Observed, Peer]), said)
+}
+
+proptest! {
+    /// Whatever happens in whatever order: each span ends once, within its parent; limits hold; no content leaves.
+    #[test]
+    fn every_rpc_span_that_starts_ends_once(
+        lines in prop::collection::vec(lines(), 0..60),
+        protocol in prop::sample::select(vec![Protocol::McpClient, Protocol::McpServer, Protocol::JsonRpc(&["ping"])]),
+        sizes in prop_oneof![Just((1024, 8192, 128)), (1..5_usize, 2..12_usize, 0..3_usize)],
+        record_notifications: bool,
+        how in prop::sample::select(vec![ConnectionEnd::Closed, ConnectionEnd::ObserverStopped]),
+    ) {
+        let mut limits = Limits::default();
+        (limits.open_spans, limits.records, limits.events_per_span) = sizes;
+        let mut policy = Policy::default();
+        (policy.record_notifications, policy.record_metrics) = (record_notifications, true);
+        let mut run = RpcRun::of(RpcTracker::with_limits(policy, protocol, limits));
+        for (sender, line) in lines {
+            run.tracker.handle_line(sender, Duration::ZERO, line.as_bytes());
+            prop_assert!(run.drain() <= limits.records);
+        }
+        run.close(how);
+        for span in run.spans.all.values() {
+            let attributes: Vec<_> = span.attributes().collect();
+            let shown = format!("{} {attributes:?} {:?} {:?}", span.start.name, span.events, span.end);
+            prop_assert!(!shown.contains("canary"), "{}", shown);
+        }
+    }
+}
