@@ -27,6 +27,8 @@ pub struct Profile {
     pub(crate) compaction_part: bool,
     /// Whether a span of an agent within the agent has a provider.
     pub(crate) subagent_provider: bool,
+    /// Whether the event with a turn's content has a provider.
+    pub(crate) event_provider: bool,
     pub(crate) metrics: [&'static [Row]; 2],
 }
 
@@ -60,6 +62,7 @@ impl Profile {
         tool_content: ToolContent::Any,
         compaction_part: false,
         subagent_provider: true,
+        event_provider: false,
         metrics: metric::V1_39,
     };
 
@@ -74,6 +77,7 @@ impl Profile {
         tool_content: ToolContent::Any,
         compaction_part: false,
         subagent_provider: true,
+        event_provider: false,
         metrics: metric::V1_41,
     };
 
@@ -91,6 +95,7 @@ impl Profile {
         tool_content: ToolContent::Object,
         compaction_part: true,
         subagent_provider: false,
+        event_provider: true,
         metrics: metric::DEV,
     };
 

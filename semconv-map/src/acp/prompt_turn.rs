@@ -50,7 +50,7 @@
 //! [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
 use super::lifecycle::{self, Call, Peers};
 use crate::attribute::{AttributeValue, Attributes, clip};
-use crate::content::Details;
+use crate::content::{Details, Gate};
 use crate::finish_reason::{self, finish_reason};
 use crate::keys;
 use crate::messages::Message;
@@ -108,6 +108,8 @@ pub(crate) struct Turn {
     cost: Option<Money>,
     /// For the event at the end: the messages attribute of what the user sent.
     pub(crate) input: Option<String>,
+    /// For the event at the end, where that has one.
+    provider: Option<Cow<'static, str>>,
     /// With content capture.
     pub(crate) output: Option<Box<Message>>,
 }
@@ -211,15 +213,26 @@ pub(crate) enum TurnEnd<'a> {
 impl Turn {
     pub(crate) fn new(
         policy: &Policy,
+        peers: &Peers,
         kind: TurnKind,
         span: SpanHandle,
         started: Duration,
         cost_before: Option<Money>,
     ) -> Self {
         let message = || Box::new(Message::new(policy.content_limits));
-        let output = policy.records_content().then(message);
-        let (first_update, context, cost, input) = (None, None, None, None);
-        Self { span, kind, started, first_update, context, cost_before, cost, input, output }
+        let has_event = policy.places(Gate::WithContent).1 && policy.profile.event_provider;
+        Self {
+            span,
+            kind,
+            started,
+            first_update: None,
+            context: None,
+            cost_before,
+            cost: None,
+            input: None,
+            provider: has_event.then(|| peers.provider(&policy.provider)),
+            output: policy.records_content().then(message),
+        }
     }
 
     /// The agent works on it.
@@ -265,6 +278,7 @@ impl Turn {
         if !event.0.is_empty() {
             event.set(keys::GEN_AI_OPERATION_NAME, OPERATION);
             event.set(keys::GEN_AI_CONVERSATION_ID, clip(session));
+            event.set_some(keys::GEN_AI_PROVIDER_NAME, self.provider);
             event.set(keys::GEN_AI_RESPONSE_FINISH_REASONS, [finish]);
             event.set_some(keys::GEN_AI_INPUT_MESSAGES, self.input.map(AttributeValue::Json));
         }

@@ -89,7 +89,8 @@ impl Tracker {
         let mut new = NewSpan::new(parent, kind, name, attributes);
         (new.baggage, new.links) = (baggage, session.take_links());
         let Some(span) = self.spans.start(self.now, new) else { return dropped };
-        let mut turn = Turn::new(policy, TurnKind::Prompt, span, self.now, session.cost.clone());
+        let mut turn =
+            Turn::new(policy, &self.peers, TurnKind::Prompt, span, self.now, session.cost.clone());
         turn.input = input.filter(|_| in_event);
         session.turns.push(turn);
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }

@@ -193,7 +193,14 @@ impl Tracker {
         new.links = session.take_links();
         let Some(span) = self.spans.start(now, new) else { return };
         self.spans.details(now, span, event::DETAILS, details.event);
-        session.turns.push(Turn::new(policy, TurnKind::Subagent, span, now, session.cost.clone()));
+        session.turns.push(Turn::new(
+            policy,
+            &self.peers,
+            TurnKind::Subagent,
+            span,
+            now,
+            session.cost.clone(),
+        ));
         if let Some(turn) = turn {
             self.sessions.add_subagent(turn, id, span);
         }

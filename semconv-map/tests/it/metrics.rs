@@ -1,5 +1,4 @@
 //! Metrics: as the conventions define them, and what follows from lines.
-use crate::golden::{recordings, replay};
 use crate::lines::{
     chose, error, permission, prompt, request, result, stop, text, tool, tool_status, update,
 };
@@ -16,75 +15,6 @@ fn policy(profile: Profile) -> Policy {
     policy.profile = profile;
     policy.record_metrics = true;
     policy
-}
-
-/// A metric's attributes: what it must have, and what it may have.
-type Names = (&'static [&'static str], &'static [&'static str]);
-
-const GEN_AI: Names =
-    (&["gen_ai.operation.name", "gen_ai.provider.name"], &["gen_ai.request.model", "error.type"]);
-const TOKEN_USAGE: Names = (
-    &["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.token.type"],
-    &["gen_ai.request.model"],
-);
-const USAGE: Names = (
-    &["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.token.modality"],
-    &["gen_ai.request.model"],
-);
-const RPC: Names =
-    (&["rpc.system.name"], &["rpc.method", "error.type", "rpc.response.status_code"]);
-
-/// What the registries say of a metric in a profile; nothing for one that is not there.
-fn registered(profile: Profile, name: &str) -> Option<Names> {
-    let is_dev = profile == Profile::GENAI_DEV;
-    Some(match name {
-        "gen_ai.client.operation.duration" => GEN_AI,
-        "gen_ai.client.token.usage" if !is_dev => TOKEN_USAGE,
-        "gen_ai.client.operation.time_to_first_chunk" if profile == Profile::V1_41 => {
-            (GEN_AI.0, &["gen_ai.request.model"])
-        }
-        "gen_ai.invoke_agent.duration" if is_dev => {
-            (&[], &["gen_ai.agent.name", "gen_ai.request.model", "error.type"])
-        }
-        "gen_ai.invoke_agent.tool_calls" if is_dev => (&[], &["gen_ai.agent.name"]),
-        "gen_ai.execute_tool.duration" if is_dev => {
-            (&["gen_ai.tool.name"], &["gen_ai.tool.type", "gen_ai.agent.name", "error.type"])
-        }
-        "rpc.client.call.duration" | "rpc.server.call.duration" => RPC,
-        name if name.starts_with("gen_ai.client.inference.usage.") && is_dev => USAGE,
-        _ => return None,
-    })
-}
-
-/// Recordings in each profile: no metric that it does not have, and of each what is required and nothing else.
-#[test]
-fn each_metric_is_one_of_its_profile() {
-    let mut seen = BTreeSet::new();
-    for profile in [Profile::V1_39, Profile::V1_41, Profile::GENAI_DEV] {
-        for (name, recording) in recordings() {
-            let run = replay(policy(profile), &recording);
-            for measured in &run.spans.metrics {
-                let metric = measured.metric.name;
-                seen.insert(metric);
-                let keys: Vec<_> =
-                    measured.attributes.iter().map(|attribute| attribute.key).collect();
-                assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{keys:?}");
-                if metric.starts_with("acp.") {
-                    continue;
-                }
-                let (required, more) = registered(profile, metric)
-                    .unwrap_or_else(|| panic!("{name}: {} has no {metric}", profile.schema_url()));
-                for key in required {
-                    assert!(keys.contains(key), "{name}: {metric} has no {key}");
-                }
-                for key in keys {
-                    assert!(required.contains(&key) || more.contains(&key), "{metric}: {key}");
-                }
-            }
-            assert_eq!(run.tracker.counters().dropped_metrics, 0);
-        }
-    }
-    assert!(seen.len() >= 16, "only {seen:?}");
 }
 
 /// The instruments, units and bounds of the conventions.

@@ -23,10 +23,9 @@ fn of<'a>(run: &'a Run, session: &str) -> Vec<&'a Span> {
     run.spans.all.values().filter(is_one).collect()
 }
 
-/// A subagent's work is a span within the turn, and what its session reports is within that.
-#[test]
-fn a_subagent_is_nested() {
-    let mut run = Run::new(Policy::default());
+/// A turn with a subagent that has one of its own.
+pub(crate) fn nested(policy: Policy) -> Run {
+    let mut run = Run::new(policy);
     let agent = json!({ "name": "coder", "version": "1" });
     run.line(C2A, &request(0, "initialize", json!({ "protocolVersion": 1 })));
     run.line(A2C, &result(0, json!({ "protocolVersion": 1, "agentInfo": agent })));
@@ -43,7 +42,13 @@ fn a_subagent_is_nested() {
     run.line(A2C, &subagent("s", "child", json!({ "state": idle })));
     run.line(A2C, &tool_status("s", "task", "completed"));
     run.line(A2C, &stop(1, "end_turn"));
+    run
+}
 
+/// A subagent's work is a span within the turn, and what its session reports is within that.
+#[test]
+fn a_subagent_is_nested() {
+    let run = nested(Policy::default());
     let [turn, child, grandchild] = ["s", "child", "grandchild"].map(|id| of(&run, id)[0]);
     assert_eq!(child.start.parent, Parent::Span(turn.start.span));
     assert_eq!(grandchild.start.parent, Parent::Span(child.start.span));
