@@ -163,6 +163,12 @@ impl Spans {
         for attribute in span.attributes() {
             writeln!(text, "{indent}  {}", shown(attribute)).unwrap();
         }
+        for link in &span.start.links {
+            let attributes: Vec<_> = link.attributes.iter().map(shown).collect();
+            let to = seconds(self.all[&link.to].start.time);
+            writeln!(text, "{indent}  link to the span of {to}, {}", attributes.join(", "))
+                .unwrap();
+        }
         for event in &span.events {
             let attributes: Vec<_> = event.attributes.iter().map(shown).collect();
             let at = seconds(event.time);
