@@ -9,7 +9,8 @@
 //! | read what a page posts | [`wire::decode::<RunAgentInput>`](jsonrpc_core::wire::decode), [`input`], [`message`] |
 //! | give an answer that is right whatever happens | [`produce::Run`] |
 //! | write an answer | [`event`], then [`sse::write_event`] |
-//! | read an answer | [`sse::Decoder`] |
+//! | ask an agent, over any HTTP stack | [`client::Agent`] |
+//! | read an answer | [`sse::Decoder`], [`transport::Encoding`] and, with the feature `protobuf`, `proto::Decoder` |
 //! | take the events of retired names for those of 1.0 | [`legacy::Thinking`] |
 //! | remove what 1.0 does not describe, and know it | [`enforce`] |
 //! | put start, content and end in the place of chunks | [`expand::Expander`] |
@@ -60,6 +61,7 @@
 extern crate alloc;
 
 pub mod capabilities;
+pub mod client;
 pub mod compact;
 pub mod content;
 pub mod enforce;

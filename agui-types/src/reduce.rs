@@ -9,7 +9,7 @@ use crate::json_patch::Document;
 use crate::message::Message;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::DecodeError;
+use jsonrpc_core::wire::{DecodeError, Raw};
 use serde_json::{Map, Value};
 
 mod conversation;
@@ -115,17 +115,22 @@ impl Reducer {
         }
     }
 
+    /// With these messages and this state.
+    pub fn holding(messages: Vec<Message>, state: Value) -> Self {
+        let mut reducer = Self::new();
+        reducer.state = Document::new(state);
+        reducer.conversation.hold(messages);
+        reducer
+    }
+
     /// With the messages and the state of the input that starts the run.
     ///
     /// # Errors
     /// The state is nested too deep, or has a number that no double can be near.
     pub fn for_input(input: &RunAgentInput) -> Result<Self, DecodeError> {
-        let mut reducer = Self::new();
-        if let Some(state) = &input.state {
-            reducer.state = Document::new(state.decode()?);
-        }
-        reducer.conversation.hold(input.messages.clone());
-        Ok(reducer)
+        let empty = || Ok(Value::Object(Map::new()));
+        let state = input.state.as_ref().map_or_else(empty, Raw::decode)?;
+        Ok(Self::holding(input.messages.clone(), state))
     }
 
     /// Sets how many bytes of messages are held at most, about as they are written.

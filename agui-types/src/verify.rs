@@ -139,6 +139,11 @@ impl Verifier {
         checked.map_err(|breach| breach.into_violation(self.next_index, None))
     }
 
+    /// Counts an event that was dropped.
+    pub(crate) fn skip(&mut self) {
+        self.next_index += 1;
+    }
+
     /// Whether a strict verifier knows a message of this identifier.
     pub(crate) fn knows_message(&self, id: &MessageId) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.knows_message(id))

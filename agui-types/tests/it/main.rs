@@ -1,6 +1,8 @@
 //! Integration tests.
 
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod compact;
 #[cfg(test)]
 mod delta;

@@ -1,0 +1,236 @@
+//! Asking an agent over HTTP, with any HTTP stack: what to send, and what to make of the answer.
+//!
+//! An [`Agent`] holds a conversation. It makes the [`Request`] that starts a run; whoever has sent that gives the bytes
+//! of the answer to a [`Response`], as they come, and gets events, messages and state out of it.
+//!
+//! ```
+//! use agui_types::client::Agent;
+//! use agui_types::event::Event;
+//! use agui_types::message::{Message, UserMessage};
+//!
+//! let mut agent = Agent::new("t1");
+//! agent.messages.push(Message::User(UserMessage::new("u1", "Hi")));
+//! let request = agent.request("r1", Vec::new())?;
+//! assert_eq!((request.method, request.headers[1]), ("POST", ("accept", "text/event-stream")));
+//! assert!(request.body.starts_with(br#"{"threadId":"t1","runId":"r1","messages":[{"role":"user","id":"u1","#));
+//!
+//! // Whatever the HTTP stack gives: a status, a content type, bytes in pieces of any size.
+//! let mut response = request.response(200, Some("text/event-stream"));
+//! response.push(b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\ndata: {\"type\":\"TEXT_MESS");
+//! response.push(b"AGE_CHUNK\",\"messageId\":\"m1\",\"delta\":\"Hello.\"}\n\n");
+//! response.push(b"data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\n");
+//! response.finish();
+//! let mut types = Vec::new();
+//! while let Some(received) = response.poll() {
+//!     types.push(received?.event.tag().to_owned());
+//! }
+//! assert_eq!(types, ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"]);
+//!
+//! agent.take(response);
+//! assert_eq!(agent.messages.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Connecting again
+//!
+//! The protocol has no resumption: the `id` and `retry` fields of server-sent events have no meaning, and a request that
+//! is sent twice starts two runs. So nothing here is sent again by itself:
+//!
+//! | what happened | what the agent may have done | what to do |
+//! |---|---|---|
+//! | no connection | nothing | send the same request again, if you like |
+//! | status 429 or 503 ([`Failure::may_send_again`]) | nothing | send the same request again, when the server wants it |
+//! | any other status that is no success | nothing, or too little | tell the user |
+//! | the body ended before the run did ([`Rule::Truncated`](crate::verify::Rule::Truncated)) | anything | keep what there is ([`Agent::take`]), ask again in a new run |
+//!
+//! Spec: [HTTP + Server-Sent Events, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse),
+//! [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
+use crate::enforce::{self, Removal};
+use crate::event::RunFinishedOutcome;
+use crate::id::{InterruptId, RunId, ThreadId};
+use crate::input::{Context, RunAgentInput};
+use crate::interrupt::{Interrupt, ResumeEntry};
+use crate::message::Message;
+use crate::reduce::{Reducer, RunEnd};
+use crate::tool::Tool;
+use crate::{PROTOCOL_VERSION, sse};
+use alloc::vec::Vec;
+use core::fmt;
+use jsonrpc_core::wire::Raw;
+use serde_json::{Map, Value};
+
+mod response;
+
+pub use response::{Failure, Note, Received, Response};
+
+/// A conversation with an agent.
+///
+/// What the application wants to say goes into the public fields before the next [`request`](Self::request); answers of
+/// the application's tools are [tool messages](crate::message::ToolMessage) behind the message that has the call.
+///
+/// Spec: [Run Input, 1.0](https://ag-ui.com/spec/1.0/basic/run-input)
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Agent {
+    /// The conversation's identifier.
+    pub thread_id: ThreadId,
+    /// The messages, in order.
+    pub messages: Vec<Message>,
+    /// The state.
+    pub state: Value,
+    /// Tools that the application offers.
+    pub tools: Vec<Tool>,
+    /// What the model should know.
+    pub context: Vec<Context>,
+    /// For the agent alone.
+    pub forwarded_props: Option<Raw>,
+    /// Whether protobuf is accepted too, and preferred.
+    #[cfg(feature = "protobuf")]
+    pub accepts_protobuf: bool,
+    interrupts: Vec<Interrupt>,
+}
+
+impl Agent {
+    /// A conversation without messages, its state `{}`.
+    pub fn new(thread_id: impl Into<ThreadId>) -> Self {
+        Self {
+            thread_id: thread_id.into(),
+            messages: Vec::new(),
+            state: Value::Object(Map::new()),
+            tools: Vec::new(),
+            context: Vec::new(),
+            forwarded_props: None,
+            #[cfg(feature = "protobuf")]
+            accepts_protobuf: false,
+            interrupts: Vec::new(),
+        }
+    }
+
+    /// What the last run asked for, and the next one has to bring answers to. Whether the time of one has
+    /// [passed](crate::interrupt::Interrupt::expires_at) is for the caller to know: then it can only be given up.
+    pub fn interrupts(&self) -> &[Interrupt] {
+        &self.interrupts
+    }
+
+    /// The request that starts a run. Activities are not sent, and neither is what 1.0 does not describe
+    /// ([`Request::removals`]).
+    ///
+    /// # Errors
+    /// Something that the last run asked for has no answer in `resume`.
+    ///
+    /// Spec: [`RunAgentInput`, 1.0](https://ag-ui.com/spec/1.0/schema#runagentinput)
+    pub fn request(
+        &self,
+        run_id: impl Into<RunId>,
+        resume: Vec<ResumeEntry>,
+    ) -> Result<Request, Unanswered> {
+        let open = self.interrupts.iter().map(|interrupt| &interrupt.id);
+        let open = open.filter(|id| resume.iter().all(|entry| entry.interrupt_id != **id));
+        let open: Vec<_> = open.cloned().collect();
+        if !open.is_empty() {
+            return Err(Unanswered { ids: open });
+        }
+        let sent = self.messages.iter().filter(|it| !matches!(it, Message::Activity(_)));
+        let messages: Vec<_> = sent.cloned().collect();
+        let mut input = RunAgentInput::new(self.thread_id.clone(), run_id, messages);
+        input.protocol_version = Some(PROTOCOL_VERSION.into());
+        // A value always has a JSON form; `null` is no state.
+        input.state = Raw::from_value(&self.state).ok().filter(|_| !self.state.is_null());
+        input.tools = Some(self.tools.clone());
+        input.context = Some(self.context.clone());
+        let empty = || Raw::from_text("{}").ok();
+        input.forwarded_props = self.forwarded_props.clone().or_else(empty);
+        input.resume = Some(resume).filter(|resume| !resume.is_empty());
+        let (input, removals) = enforce::enforce_input(input);
+        let held = Reducer::holding(self.messages.clone(), self.state.clone());
+        Ok(Request::new(input, held, removals, self.accept()))
+    }
+
+    #[cfg(feature = "protobuf")]
+    fn accept(&self) -> &'static str {
+        const BOTH: &str = "application/vnd.ag-ui.event+proto, text/event-stream;q=0.9";
+        if self.accepts_protobuf { BOTH } else { sse::CONTENT_TYPE }
+    }
+
+    #[cfg(not(feature = "protobuf"))]
+    fn accept(&self) -> &'static str {
+        sse::CONTENT_TYPE
+    }
+
+    /// Takes over what a run made: messages, state, and what it asked for. Of a run that was cut off, failed or was
+    /// given up that is what came before.
+    pub fn take(&mut self, response: Response) {
+        self.interrupts.clear();
+        if let Some(RunEnd::Finished(finished)) = response.end()
+            && let Some(RunFinishedOutcome::Interrupt(outcome)) = &finished.outcome
+        {
+            self.interrupts.clone_from(&outcome.interrupts);
+        }
+        (self.messages, self.state) = response.into_parts();
+    }
+}
+
+/// What to send: a method, headers and a body, to the agent's address.
+///
+/// Spec: [Request, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#request)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// `POST`.
+    pub method: &'static str,
+    /// Names in lower case, and values. The application's own (authorisation, say) come with them.
+    pub headers: [(&'static str, &'static str); 2],
+    /// The run input as JSON.
+    pub body: Vec<u8>,
+    /// What 1.0 does not describe, and is not sent.
+    pub removals: Vec<Removal>,
+    input: RunAgentInput,
+    /// What the conversation has, activities included.
+    held: Reducer,
+}
+
+impl Request {
+    fn new(
+        input: RunAgentInput,
+        held: Reducer,
+        removals: Vec<Removal>,
+        accept: &'static str,
+    ) -> Self {
+        Self {
+            method: "POST",
+            headers: [("content-type", "application/json"), ("accept", accept)],
+            // An input always has a JSON form.
+            body: serde_json::to_vec(&input).unwrap_or_default(),
+            removals,
+            input,
+            held,
+        }
+    }
+
+    /// What is asked for.
+    pub fn input(&self) -> &RunAgentInput {
+        &self.input
+    }
+
+    /// What to give the answer to, which begins with this status and `Content-Type`.
+    pub fn response(&self, status: u16, content_type: Option<&str>) -> Response {
+        Response::new(&self.input, self.held.clone(), status, content_type)
+    }
+}
+
+/// A run was not asked for, since the last one asked for something that has no answer yet.
+///
+/// Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub struct Unanswered {
+    /// What has no answer.
+    pub ids: Vec<InterruptId>,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the last run asked for something that is not answered:")?;
+        self.ids.iter().try_for_each(|id| write!(f, " {:?}", id.as_str()))
+    }
+}

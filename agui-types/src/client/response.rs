@@ -1,0 +1,354 @@
+use crate::enforce::{self, Malformed, Removal};
+use crate::event::Event;
+use crate::expand::Expander;
+use crate::id::{RunId, ThreadId, ToolCallId};
+use crate::input::RunAgentInput;
+use crate::legacy::Thinking;
+use crate::message::Message;
+#[cfg(feature = "protobuf")]
+use crate::proto;
+use crate::reduce::{Reducer, RunEnd, Warning};
+use crate::sse;
+use crate::transport::Encoding;
+use crate::verify::{Breach, Rule, Verifier, Violation};
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::mem;
+use serde_json::Value;
+
+/// An answer that is being read.
+///
+/// Give it the bytes of the body with [`push`](Self::push), then [`finish`](Self::finish), and take what they make with
+/// [`poll`](Self::poll), until that gives nothing. Each event passes the stages of the specification's processing model:
+/// decoding, [retired names](crate::legacy), [enforcement](crate::enforce), [chunks](crate::expand),
+/// [order](Verifier::tolerant), [reduction](crate::reduce). A program with a middleware takes whole events with
+/// [`next_whole`](Self::next_whole), and gives back what is to go on with [`handle`](Self::handle).
+///
+/// Beyond what the first-party client looks at it holds that the runs are of the conversation that was asked in, that
+/// each ends as what it began, and that the last one is the one that was asked for and has an end.
+///
+/// Spec: [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
+#[derive(Debug)]
+pub struct Response {
+    body: Body,
+    thinking: Thinking,
+    expander: Expander,
+    verifier: Verifier,
+    identity: Identity,
+    reducer: Reducer,
+    ready: VecDeque<Result<Received, Failure>>,
+    /// What is to be told with the next event.
+    notes: Vec<Note>,
+    /// How many events came.
+    count: u64,
+    /// Nothing more comes: there was a failure, or the end.
+    over: bool,
+    /// The body has ended.
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Body {
+    Sse(sse::Decoder),
+    #[cfg(feature = "protobuf")]
+    Protobuf(proto::Decoder),
+    /// A status that is no success, and what the server says about it.
+    Refusal {
+        status: u16,
+        text: Vec<u8>,
+    },
+}
+
+/// An event as the application gets it, with what was done to it on the way.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Received {
+    /// The event: known, no chunk, in order.
+    pub event: Event,
+    /// What was removed from it or came before it and was dropped, and what could not be done.
+    pub notes: Vec<Note>,
+}
+
+/// Something that an application may want to log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Note {
+    /// The protocol does not describe it, or describes it in another way.
+    #[error("{0}")]
+    Removed(Removal),
+    /// The event could not be done, or was done in another way.
+    #[error("{0}")]
+    Reduced(Warning),
+}
+
+/// An answer cannot be read on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The server refused.
+    #[error("HTTP {status}: {body}")]
+    Status {
+        /// The status.
+        status: u16,
+        /// The begin of the body, as text; at most [`Response::MAX_REFUSAL_BYTES`].
+        body: String,
+    },
+    /// A server-sent event cannot be read.
+    #[error(transparent)]
+    Frame(#[from] sse::FrameError),
+    /// A protobuf frame cannot be read.
+    #[cfg(feature = "protobuf")]
+    #[error(transparent)]
+    Protobuf(#[from] proto::FrameError),
+    /// An event is not what the protocol says.
+    #[error("event {index}: {problem}")]
+    Malformed {
+        /// The event's place in the body, counted from zero.
+        index: u64,
+        /// What is wrong with it.
+        problem: Malformed,
+    },
+    /// The events are not in an order that the protocol allows, or end too early.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+}
+
+impl Failure {
+    /// Whether the server did not even begin and says that it may later: the same request can be sent again. How long to
+    /// wait is in the `Retry-After` header, if there is one.
+    pub fn may_send_again(&self) -> bool {
+        matches!(self, Self::Status { status: 429 | 503, .. })
+    }
+}
+
+impl Response {
+    /// How much is kept of what a server says when it refuses, in bytes.
+    pub const MAX_REFUSAL_BYTES: usize = 64 * 1024;
+
+    pub(super) fn new(
+        input: &RunAgentInput,
+        reducer: Reducer,
+        status: u16,
+        content_type: Option<&str>,
+    ) -> Self {
+        let body = match (status, Encoding::of_content_type(content_type)) {
+            (200..=299, Encoding::Sse) => Body::Sse(sse::Decoder::default()),
+            #[cfg(feature = "protobuf")]
+            (200..=299, Encoding::Protobuf) => Body::Protobuf(proto::Decoder::default()),
+            _ => Body::Refusal { status, text: Vec::new() },
+        };
+        Self {
+            body,
+            thinking: Thinking::new(format!("{}-thinking-", input.run_id)),
+            expander: Expander::new(),
+            verifier: Verifier::tolerant(),
+            identity: Identity::of(input),
+            reducer,
+            ready: VecDeque::new(),
+            notes: Vec::new(),
+            count: 0,
+            over: false,
+            ended: false,
+        }
+    }
+
+    /// Takes the next bytes of the body.
+    pub fn push(&mut self, bytes: &[u8]) {
+        match &mut self.body {
+            Body::Sse(decoder) => decoder.push(bytes),
+            #[cfg(feature = "protobuf")]
+            Body::Protobuf(decoder) => decoder.push(bytes),
+            Body::Refusal { text, .. } => {
+                let room = Self::MAX_REFUSAL_BYTES.saturating_sub(text.len());
+                text.extend(bytes.iter().take(room));
+            }
+        }
+    }
+
+    /// Takes the end of the body, wherever it is.
+    pub fn finish(&mut self) {
+        self.ended = true;
+        if let Body::Sse(decoder) = &mut self.body {
+            decoder.finish();
+        }
+    }
+
+    /// The next event of what was pushed, or what went wrong; after that, and after the end, nothing.
+    pub fn poll(&mut self) -> Option<Result<Received, Failure>> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            match self.next_whole()? {
+                Ok((event, removals)) => self.handle(event, removals),
+                Err(failure) => return Some(Err(failure)),
+            }
+        }
+    }
+
+    /// The next event as it came, whole, for a middleware; `null`s that 0.x peers write are told.
+    pub fn next_whole(&mut self) -> Option<Result<(Event, Vec<Removal>), Failure>> {
+        if self.over {
+            return None;
+        }
+        let next = self.decode_next().or_else(|| self.check_end().map(Err));
+        if matches!(next, Some(Ok(_))) {
+            self.count += 1;
+        } else {
+            self.over |= self.ended || next.is_some();
+        }
+        next
+    }
+
+    /// Takes an event that comes from [`next_whole`](Self::next_whole), or what a middleware made of it. What it makes is
+    /// there for [`poll`](Self::poll).
+    pub fn handle(&mut self, event: Event, removals: Vec<Removal>) {
+        if let Err(failure) = self.process(event, removals) {
+            self.over = true;
+            self.ready.push_back(Err(failure));
+        }
+    }
+
+    /// The messages so far.
+    pub fn messages(&self) -> &[Message] {
+        self.reducer.messages()
+    }
+
+    /// The state so far.
+    pub fn state(&self) -> &Value {
+        self.reducer.state()
+    }
+
+    /// How the last run ended; nothing while it goes on.
+    pub fn end(&self) -> Option<&RunEnd> {
+        self.reducer.end()
+    }
+
+    /// The calls that wait for the application.
+    pub fn pending_tool_call_ids(&self) -> Vec<&ToolCallId> {
+        self.reducer.pending_tool_call_ids()
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Message>, Value) {
+        self.reducer.into_parts()
+    }
+
+    fn decode_next(&mut self) -> Option<Result<(Event, Vec<Removal>), Failure>> {
+        match &mut self.body {
+            Body::Sse(decoder) => {
+                let frame = match decoder.next_frame()? {
+                    Ok(frame) => frame,
+                    Err(error) => return Some(Err(error.into())),
+                };
+                let index = self.count;
+                match enforce::read_event(&frame.data) {
+                    Ok(read) => Some(Ok(read)),
+                    // The last frame may have been cut off with the body.
+                    Err(_) if self.ended && !self.identity.is_over() => None,
+                    Err(problem) => Some(Err(Failure::Malformed { index, problem })),
+                }
+            }
+            #[cfg(feature = "protobuf")]
+            Body::Protobuf(decoder) => loop {
+                match decoder.next_frame()? {
+                    Ok(proto::Frame::Event(event)) => return Some(Ok((event, Vec::new()))),
+                    Ok(proto::Frame::Unknown { .. }) => {}
+                    Err(error) => return Some(Err(error.into())),
+                }
+            },
+            Body::Refusal { .. } => None,
+        }
+    }
+
+    /// What is wrong with the end, once it is there.
+    fn check_end(&mut self) -> Option<Failure> {
+        if !self.ended {
+            return None;
+        }
+        if let Body::Refusal { status, text } = &self.body {
+            let body = String::from_utf8_lossy(text).into_owned();
+            return Some(Failure::Status { status: *status, body });
+        }
+        let breach = self.identity.check_end().err()?;
+        Some(breach.into_violation(self.count, None).into())
+    }
+
+    fn process(&mut self, event: Event, removals: Vec<Removal>) -> Result<(), Failure> {
+        let index = self.count.saturating_sub(1);
+        let malformed = |problem| Failure::Malformed { index, problem };
+        let mut notes: Vec<Note> = removals.into_iter().map(Note::Removed).collect();
+        let (event, retired) = self.thinking.handle(event).map_err(malformed)?;
+        notes.extend(retired.into_iter().map(Note::Removed));
+        let (event, removals) = enforce::enforce_event(event);
+        notes.extend(removals.into_iter().map(Note::Removed));
+        self.notes.append(&mut notes);
+        let Some(event) = event else {
+            self.verifier.skip();
+            return Ok(());
+        };
+        self.verifier.handle(&event)?;
+        let checked = self.identity.check(&event);
+        checked.map_err(|breach| breach.into_violation(index, Some(event.tag())))?;
+        let mut expanded = Vec::new();
+        self.expander.handle(event, &mut expanded)?;
+        for event in expanded {
+            self.notes.extend(self.reducer.handle(&event).map(Note::Reduced));
+            let notes = mem::take(&mut self.notes);
+            self.ready.push_back(Ok(Received { event, notes }));
+        }
+        Ok(())
+    }
+}
+
+/// Which run of which conversation it is.
+#[derive(Debug)]
+struct Identity {
+    thread_id: ThreadId,
+    requested: RunId,
+    /// The run that goes on.
+    current: Option<RunId>,
+    /// The run that ended last; the outer nothing where none has.
+    last: Option<Option<RunId>>,
+}
+
+impl Identity {
+    fn of(input: &RunAgentInput) -> Self {
+        let (thread_id, requested) = (input.thread_id.clone(), input.run_id.clone());
+        Self { thread_id, requested, current: None, last: None }
+    }
+
+    fn check(&mut self, event: &Event) -> Result<(), Breach> {
+        match event {
+            Event::RunStarted(started) => {
+                let thread = &started.thread_id;
+                Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
+                (self.current, self.last) = (Some(started.run_id.clone()), None);
+            }
+            Event::RunFinished(finished) => {
+                let (thread, run) = (&finished.thread_id, &finished.run_id);
+                Rule::ThreadChanged.holds(*thread == self.thread_id, thread.as_str())?;
+                let same = self.current.as_ref().is_none_or(|current| current == run);
+                Rule::RunChanged.holds(same, run.as_str())?;
+                self.last = Some(self.current.take());
+            }
+            Event::RunError(_) => self.last = Some(self.current.take()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.last.is_some()
+    }
+
+    fn check_end(&self) -> Result<(), Breach> {
+        match &self.last {
+            None => Err(Rule::Truncated.into()),
+            Some(Some(run)) => Rule::RunNotRequested.holds(*run == self.requested, run.as_str()),
+            // It failed before it began, or after it had ended.
+            Some(None) => Ok(()),
+        }
+    }
+}

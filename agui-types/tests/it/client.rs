@@ -1,0 +1,310 @@
+//! Requests and answers, as over HTTP.
+use crate::streams::recorded;
+use agui_types::client::{Agent, Failure, Note, Received, Response};
+use agui_types::event::Event;
+use agui_types::interrupt::{ResumeEntry, ResumeStatus};
+use agui_types::message::Message;
+use agui_types::reduce::RunEnd;
+use agui_types::verify::Rule;
+use jsonrpc_core::wire;
+use serde_json::{Value, json};
+
+fn frames(stream: &[Value]) -> Vec<u8> {
+    stream.iter().flat_map(|event| format!("data: {event}\n\n").into_bytes()).collect()
+}
+
+fn all(response: &mut Response) -> Result<Vec<Received>, Failure> {
+    std::iter::from_fn(|| response.poll()).collect()
+}
+
+/// The whole answer, in pieces of this size.
+fn answered(
+    agent: &Agent,
+    run: &str,
+    body: &[u8],
+    piece: usize,
+) -> (Response, Result<Vec<Received>, Failure>) {
+    let request = agent.request(run, Vec::new()).expect("nothing is asked");
+    let mut response = request.response(200, Some("text/event-stream; charset=utf-8"));
+    let mut received = Vec::new();
+    for piece in body.chunks(piece) {
+        response.push(piece);
+        match all(&mut response) {
+            Ok(more) => received.extend(more),
+            Err(failure) => return (response, Err(failure)),
+        }
+    }
+    response.finish();
+    let rest = all(&mut response).map(|rest| received.into_iter().chain(rest).collect());
+    (response, rest)
+}
+
+/// Where the client here is stricter than the first-party one, which looks at neither of these.
+const STRICTER: &[(&str, Rule)] =
+    &[("finished by wrong run id", Rule::RunChanged), ("truncated", Rule::Truncated)];
+
+/// The first-party client's verdicts, messages, state and questions, for every recorded stream, however it is cut.
+#[test]
+fn recorded_answers_are_understood_alike() {
+    let mut stricter = Vec::new();
+    for stream in recorded() {
+        let name = stream["name"].as_str().expect("a name");
+        let events = stream["stream"].as_array().expect("a list");
+        let named = |member: &str| {
+            let started = |event: &&Value| event["type"] == "RUN_STARTED";
+            let event = events.iter().rev().find(started);
+            event.and_then(|event| event[member].as_str()).unwrap_or("r").to_owned()
+        };
+        let mut agent = Agent::new(named("threadId"));
+        let (input, body) = (&stream["input"], frames(events));
+        if let Some(messages) = input.get("messages") {
+            agent.messages = wire::decode(&messages.to_string()).expect("messages");
+        }
+        if let Some(state) = input.get("state") {
+            agent.state = state.clone();
+        }
+        for piece in [7, 1000] {
+            let (response, received) = answered(&agent, &named("runId"), &body, piece);
+            match (received, &stream["verdict"]) {
+                (Err(_), verdict) if verdict == "rejected" => {}
+                (Ok(_), verdict) if verdict == "accepted" => {
+                    let messages = serde_json::to_value(response.messages()).expect("JSON");
+                    assert_eq!(messages, stream["messages"], "{name}");
+                    assert_eq!(response.state(), &stream["state"], "{name}");
+                    let mut agent = agent.clone();
+                    agent.take(response);
+                    let asked = serde_json::to_value(agent.interrupts()).expect("JSON");
+                    assert_eq!(asked, stream["pendingInterrupts"], "{name}");
+                }
+                (Err(Failure::Violation(violation)), _) => {
+                    if piece == 7 {
+                        stricter.push((name.to_owned(), violation.rule()));
+                    }
+                }
+                (other, verdict) => panic!("{name}: {verdict}, but {other:?}"),
+            }
+        }
+    }
+    let stricter: Vec<_> = stricter.iter().map(|(name, rule)| (name.as_str(), *rule)).collect();
+    assert_eq!(stricter, STRICTER);
+}
+
+fn started(run: &str) -> Value {
+    json!({"type":"RUN_STARTED","threadId":"t","runId":run})
+}
+
+fn finished(run: &str) -> Value {
+    json!({"type":"RUN_FINISHED","threadId":"t","runId":run})
+}
+
+#[test]
+fn the_answer_has_to_be_one_to_the_request() {
+    let error = || json!({"type":"RUN_ERROR","message":"no"});
+    let table = [
+        (vec![started("r"), finished("r")], None),
+        (vec![started("old"), finished("old"), started("r"), finished("r")], None),
+        (vec![error()], None),
+        (vec![started("r"), error()], None),
+        (vec![started("r"), finished("r"), error()], None),
+        (vec![], Some(Rule::Truncated)),
+        (vec![started("r")], Some(Rule::Truncated)),
+        (vec![started("r"), finished("r"), started("s")], Some(Rule::Truncated)),
+        (vec![started("s"), finished("s")], Some(Rule::RunNotRequested)),
+        (vec![started("r"), finished("s")], Some(Rule::RunChanged)),
+        (vec![json!({"type":"RUN_STARTED","threadId":"u","runId":"r"})], Some(Rule::ThreadChanged)),
+    ];
+    for (events, rule) in table {
+        let (_, received) = answered(&Agent::new("t"), "r", &frames(&events), 64);
+        let found = received.err().map(|failure| match failure {
+            Failure::Violation(violation) => violation.rule(),
+            other => panic!("{events:?}: {other:?}"),
+        });
+        assert_eq!(found, rule, "{events:?}");
+    }
+}
+
+/// Whatever byte the connection breaks at, that is told, and what came before is kept.
+#[test]
+fn a_broken_connection_is_no_success() {
+    let text = json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"é"});
+    let body = frames(&[started("r"), text, finished("r")]);
+    let whole = body.len() - 2;
+    for end in 0..body.len() {
+        let (response, received) = answered(&Agent::new("t"), "r", &body[..end], 5);
+        // Without its empty line the last frame is whole too.
+        if end >= whole {
+            assert!(received.is_ok(), "{end}: {received:?}");
+            continue;
+        }
+        let failure = received.expect_err("cut off");
+        let truncated = matches!(&failure, Failure::Violation(it) if it.rule() == Rule::Truncated);
+        // The last character may have been cut in half.
+        assert!(truncated || matches!(failure, Failure::Frame(_)), "{end}: {failure}");
+        assert_eq!(response.end(), None, "{end}");
+    }
+}
+
+#[test]
+fn refusals_are_told_and_some_may_be_tried_again() {
+    for (status, again) in [(400, false), (429, true), (500, false), (503, true), (302, false)] {
+        let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
+        let mut response = request.response(status, Some("application/json"));
+        response.push(b"{\"error\":");
+        assert_eq!(response.poll(), None);
+        response.push(b"\"nope\"}");
+        response.finish();
+        let failure = response.poll().expect("a failure").expect_err("a failure");
+        assert_eq!(failure.to_string(), format!("HTTP {status}: {{\"error\":\"nope\"}}"));
+        assert_eq!(failure.may_send_again(), again);
+        assert_eq!(response.poll(), None);
+    }
+    let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
+    let mut response = request.response(500, None);
+    response.push(&vec![b'x'; Response::MAX_REFUSAL_BYTES + 1]);
+    response.finish();
+    let Some(Err(Failure::Status { body, .. })) = response.poll() else { panic!("no status") };
+    assert_eq!(body.len(), Response::MAX_REFUSAL_BYTES);
+}
+
+#[test]
+fn what_was_asked_has_to_be_answered() {
+    let interrupt = json!({"type":"RUN_FINISHED","threadId":"t","runId":"r",
+        "outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"},{"id":"j","reason":"x:y"}]}});
+    let mut agent = Agent::new("t");
+    let (response, received) = answered(&agent, "r", &frames(&[started("r"), interrupt]), 64);
+    received.expect("an answer");
+    agent.take(response);
+    let entry = |id: &str| ResumeEntry::new(id, ResumeStatus::Resolved);
+    let unanswered = agent.request("s", vec![entry("j")]).expect_err("one is open");
+    assert_eq!(
+        unanswered.to_string(),
+        r#"the last run asked for something that is not answered: "i""#
+    );
+    let request = agent.request("s", vec![entry("j"), entry("i")]).expect("all are answered");
+    let sent: Value = serde_json::from_slice(&request.body).expect("JSON");
+    assert_eq!(sent["resume"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_request_has_what_agents_may_expect() {
+    let mut agent = Agent::new("t");
+    let messages = r#"[{"id":"u","role":"user","content":"Hi","mood":1},
+        {"id":"a","role":"activity","activityType":"x","content":{}},
+        {"id":"b","role":"user","content":[{"type":"binary","mimeType":"image/png","data":"AAAA"}]}]"#;
+    agent.messages = wire::decode(messages).expect("messages");
+    let request = agent.request("r", Vec::new()).expect("nothing is asked");
+    assert_eq!(request.method, "POST");
+    assert_eq!(
+        request.headers,
+        [("content-type", "application/json"), ("accept", "text/event-stream")]
+    );
+    let sent: Value = serde_json::from_slice(&request.body).expect("JSON");
+    let expected = json!({
+        "threadId": "t", "runId": "r", "protocolVersion": "1.0", "state": {}, "tools": [], "context": [],
+        "forwardedProps": {},
+        "messages": [
+            {"id":"u","role":"user","content":"Hi"},
+            {"id":"b","role":"user","content":[{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]},
+        ],
+    });
+    assert_eq!(sent, expected);
+    let removed: Vec<_> = request.removals.iter().map(|it| it.pointer.as_str()).collect();
+    assert_eq!(removed, ["/messages/0/mood", "/messages/1/content/0"]);
+    // The activity stays in the conversation.
+    let mut response = request.response(200, None);
+    response.push(&frames(&[started("r"), finished("r")]));
+    response.finish();
+    all(&mut response).expect("an answer");
+    agent.take(response);
+    assert_eq!(agent.messages.len(), 3);
+}
+
+#[test]
+fn what_is_not_of_1_0_is_told_with_the_next_event() {
+    let body = frames(&[
+        json!({"type":"NEWER"}),
+        started("r"),
+        json!({"type":"THINKING_START","title":"Plan"}),
+        json!({"type":"THINKING_END"}),
+        json!({"type":"STATE_DELTA","delta":[{"op":"remove","path":"/a"}]}),
+        finished("r"),
+    ]);
+    let (response, received) = answered(&Agent::new("t"), "r", &body, 64);
+    let told: Vec<_> = received
+        .expect("an answer")
+        .into_iter()
+        .map(|Received { event, notes, .. }| {
+            let notes: Vec<_> = notes.iter().map(Note::to_string).collect();
+            (event.tag().to_owned(), notes.join("; "))
+        })
+        .collect();
+    let expected = [
+        ("RUN_STARTED", r#"unknown event "NEWER" at """#),
+        (
+            "REASONING_START",
+            r#"retired event "THINKING_START" at ""; unknown member "title" at "/title""#,
+        ),
+        ("REASONING_END", r#"retired event "THINKING_END" at """#),
+        ("STATE_DELTA", r#"the patch was not done: operation 0: there is nothing at "/a""#),
+        ("RUN_FINISHED", ""),
+    ];
+    let told: Vec<_> = told.iter().map(|(tag, notes)| (tag.as_str(), notes.as_str())).collect();
+    assert_eq!(told, expected);
+    assert!(matches!(response.end(), Some(RunEnd::Finished(_))));
+}
+
+/// A middleware sees what is dropped later, and what it makes of that goes on.
+#[test]
+fn a_middleware_stands_before_the_stages() {
+    let body = frames(&[started("r"), json!({"type":"SAID","text":"Hi"}), finished("r")]);
+    let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
+    let mut response = request.response(200, None);
+    response.push(&body);
+    response.finish();
+    while let Some(next) = response.next_whole() {
+        let (event, removals) = next.expect("an event");
+        let event = match &event {
+            Event::Unknown(said) if said.tag() == "SAID" => {
+                let text = said.members().get("text").expect("a text").as_str();
+                let chunk =
+                    format!(r#"{{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":{text}}}"#);
+                wire::decode(&chunk).expect("a chunk")
+            }
+            _ => event,
+        };
+        response.handle(event, removals);
+    }
+    assert_eq!(all(&mut response).expect("events").len(), 5);
+    let [Message::Assistant(message)] = response.messages() else { panic!("no message") };
+    assert_eq!(message.content.as_deref(), Some("Hi"));
+}
+
+#[cfg(feature = "protobuf")]
+#[test]
+fn protobuf_is_read_where_the_server_answers_with_it() {
+    use agui_types::proto;
+    let mut agent = Agent::new("t");
+    agent.accepts_protobuf = true;
+    let request = agent.request("r", Vec::new()).expect("nothing is asked");
+    assert_eq!(request.headers[1].1, "application/vnd.ag-ui.event+proto, text/event-stream;q=0.9");
+    let mut body = Vec::new();
+    for event in [
+        started("r"),
+        json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hi"}),
+        finished("r"),
+    ] {
+        let event: Event = wire::decode(&event.to_string()).expect("an event");
+        proto::write_event(&mut body, &event).expect("bytes");
+    }
+    let mut response = request.response(200, Some(proto::CONTENT_TYPE));
+    for piece in body.chunks(3) {
+        response.push(piece);
+    }
+    response.finish();
+    assert_eq!(all(&mut response).expect("events").len(), 5);
+    let mut response = request.response(200, Some(proto::CONTENT_TYPE));
+    response.push(&body[..body.len() - 1]);
+    response.finish();
+    let failure = all(&mut response).expect_err("cut off");
+    assert!(matches!(failure, Failure::Violation(it) if it.rule() == Rule::Truncated));
+}
