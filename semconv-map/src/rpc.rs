@@ -1,7 +1,7 @@
 //! MCP and other JSON-RPC connections: a span for each request.
 //!
 //! An [`RpcTracker`] stands at one side of a connection and tells its spans: what that side sends is CLIENT, what it
-//! receives is SERVER. For MCP the tables are in [`mcp`](crate::mcp). For any other protocol on JSON-RPC:
+//! receives is SERVER. For MCP the tables are in [`crate::mcp`]. For any other protocol on JSON-RPC:
 //!
 //! | what | value |
 //! |---|---|
