@@ -115,10 +115,12 @@
 extern crate alloc;
 
 mod arguments;
+pub mod chat_history;
 mod content;
 pub mod contextual_tools;
 mod elicitation;
 pub mod frontend_tool;
+pub mod hybrid_tools;
 mod ids;
 pub mod input;
 mod interrupt;

@@ -1,6 +1,8 @@
 //! What an agent says, translated, and what a page asks, mapped. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod chat_history;
+#[cfg(test)]
 mod contextual_tools;
 #[cfg(test)]
 mod diffs;
@@ -13,6 +15,10 @@ mod frontend_tool_properties;
 #[cfg(test)]
 mod generated;
 #[cfg(test)]
+mod hybrid_tools;
+#[cfg(test)]
+mod hybrid_tools_properties;
+#[cfg(test)]
 mod input;
 #[cfg(test)]
 mod interrupts;
@@ -24,6 +30,9 @@ mod permission;
 mod properties;
 #[cfg(test)]
 mod recorded;
+#[cfg(test)]
+#[cfg(feature = "async")]
+mod runner;
 #[cfg(test)]
 mod script;
 #[cfg(test)]

@@ -1,0 +1,383 @@
+use super::ModelEvent;
+use super::run::{HybridRun, RunFailure};
+use super::tools::{BackendTool, HybridTools, ToolOwner};
+use crate::chat_history::{
+    ChatHistory, ChatMessage, ChatPart, ChatRole, ChatToolCall, HistoryRule,
+};
+use agui_types::content::Content;
+use agui_types::event::Event;
+use agui_types::id::ToolCallId;
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// How a [`HybridLoop`] works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoopOptions {
+    /// Which tool calls of earlier requests the model is told of.
+    pub history: HistoryRule,
+    /// How often the model is asked in a run at most; 32. The run fails with `MAX_ITERATIONS` when it would be asked again.
+    pub max_iterations: usize,
+    /// How many tools the model calls in one answer at most; 64. Those beyond are passed over, with a
+    /// [remark](HybridLoop::remarks).
+    pub max_parallel_calls: usize,
+    /// How many bytes of text, thoughts and arguments one answer of the model has at most; 4 MiB. The run fails with
+    /// `LIMIT_EXCEEDED` beyond.
+    pub max_answer_bytes: usize,
+    /// How many messages are taken at most; 2000. A run whose input has more fails with `LIMIT_EXCEEDED`.
+    pub max_messages: usize,
+}
+
+impl Default for LoopOptions {
+    fn default() -> Self {
+        Self {
+            history: HistoryRule::default(),
+            max_iterations: 32,
+            max_parallel_calls: 64,
+            max_answer_bytes: 4 << 20,
+            max_messages: 2000,
+        }
+    }
+}
+
+impl LoopOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// What has to happen next.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Ask the model, with [`history`](HybridLoop::history) and [`tools`](HybridLoop::tools). What it says goes to
+    /// [`handle_model`](HybridLoop::handle_model) piece by piece, its end to
+    /// [`handle_model_end`](HybridLoop::handle_model_end).
+    AskModel,
+    /// Run these tools, in any order or all at once, and give their results to
+    /// [`handle_tool_result`](HybridLoop::handle_tool_result). Those that still have none are given again.
+    RunTools(Vec<ToolRequest>),
+    /// The page asks for what was said before: give it to [`handle_history`](HybridLoop::handle_history).
+    LoadHistory,
+    /// Nothing: the run is over.
+    Done,
+}
+
+/// A tool of ours that is to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolRequest {
+    /// The call.
+    pub id: ToolCallId,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: a JSON document by convention. The model wrote it.
+    pub arguments: String,
+}
+
+/// One run of a model with tools: it asks the model, runs what is ours, and ends when the model is done, or when it is the
+/// page's turn.
+///
+/// It does no IO: [`step`](Self::step) says what has to happen, the `handle_*` methods take what came of it,
+/// [`poll_event`](Self::poll_event) gives the stream. See the [module](super) for an example.
+///
+/// | the model's answer calls | then |
+/// |---|---|
+/// | no tools | the run ends |
+/// | tools of ours only | they run, and the model is asked again |
+/// | tools of the page's, too | those of ours run, then the run ends with the page's pending |
+/// | what nobody offers | that call's result is an error, and the above |
+#[derive(Clone, Debug)]
+pub struct HybridLoop {
+    options: LoopOptions,
+    run: HybridRun,
+    tools: HybridTools,
+    history: ChatHistory,
+    repairs: Vec<String>,
+    state: State,
+    iterations: usize,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ask,
+    Tools,
+    LoadHistory,
+    Done,
+}
+
+/// The model's answer, as far as it came.
+#[derive(Clone, Debug, Default)]
+struct Answer {
+    text: String,
+    bytes: usize,
+    /// The calls, under the stream's ids.
+    calls: Vec<ChatToolCall>,
+    /// The stream's ids of the model's.
+    ids: BTreeMap<ToolCallId, ToolCallId>,
+    results: BTreeMap<ToolCallId, ChatMessage>,
+}
+
+impl HybridLoop {
+    /// Begins the run that `input` asks for, with these tools of ours.
+    pub fn begin(input: &RunAgentInput, backend: &[BackendTool], options: LoopOptions) -> Self {
+        let tools = HybridTools::new(backend, input.tools.as_deref().unwrap_or_default());
+        let mut history = ChatHistory::read(&input.messages, options.history);
+        let repairs = history.repair();
+        history.add_context(input.context.as_deref().unwrap_or_default());
+        for call in history.messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
+            call.name = tools.called_name(&call.name).to_string();
+        }
+        let empty = input.messages.is_empty();
+        let mut begun = Self {
+            run: HybridRun::begin(input),
+            tools,
+            history,
+            repairs,
+            state: if empty { State::LoadHistory } else { State::Ask },
+            iterations: 0,
+            answer: Answer::default(),
+            options,
+        };
+        if input.messages.len() > begun.options.max_messages {
+            let limit = begun.options.max_messages;
+            begun.handle_failure(RunFailure::new(
+                LIMIT_EXCEEDED,
+                format!("at /messages: expected at most {limit} messages"),
+            ));
+        }
+        begun
+    }
+
+    /// What has to happen next. It changes nothing.
+    pub fn step(&self) -> Step {
+        match self.state {
+            State::Ask => Step::AskModel,
+            State::LoadHistory => Step::LoadHistory,
+            State::Done => Step::Done,
+            State::Tools => {
+                let open =
+                    self.own_calls().filter(|call| !self.answer.results.contains_key(&call.id));
+                let request = |call: &ChatToolCall| ToolRequest {
+                    id: call.id.clone(),
+                    name: call.name.clone(),
+                    arguments: call.arguments.clone(),
+                };
+                Step::RunTools(open.map(request).collect())
+            }
+        }
+    }
+
+    /// Takes the next event of the stream.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.run.poll_event()
+    }
+
+    /// What the model is told was said, and what it said since.
+    pub fn history(&self) -> &[ChatMessage] {
+        &self.history.messages
+    }
+
+    /// The tools that the model is told of.
+    pub fn tools(&self) -> &HybridTools {
+        &self.tools
+    }
+
+    /// What of the input the model is not told, and what was added so that it takes the rest; for a log.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let dropped = self.history.dropped.iter().map(ToString::to_string);
+        let shadowed = self.tools.shadowed().iter();
+        let shadowed =
+            shadowed.map(|name| format!("the page's tool {name} has the name of another"));
+        dropped.chain(self.repairs.iter().cloned()).chain(shadowed)
+    }
+
+    /// The calls of the page's tools that the run ended for.
+    pub fn pending(&self) -> Vec<ToolCallId> {
+        self.run.pending()
+    }
+
+    /// Takes a piece of the model's answer.
+    pub fn handle_model(&mut self, event: ModelEvent) {
+        if self.state != State::Ask || !self.has_room(&event) {
+            return;
+        }
+        match event {
+            ModelEvent::Text(delta) => {
+                self.run.text(&delta);
+                self.answer.text.push_str(&delta);
+            }
+            ModelEvent::Reasoning(delta) => self.run.reasoning(&delta),
+            ModelEvent::ToolCallStart { id, name } => self.start_call(&id, &name),
+            ModelEvent::ToolCallArguments { id, delta } => self.extend_call(&id, &delta),
+            ModelEvent::ToolCall { id, name, arguments } => {
+                self.start_call(&id, &name);
+                self.extend_call(&id, &arguments);
+                if let Some(shown) = self.answer.ids.get(&id) {
+                    self.run.end_tool_call(shown);
+                }
+            }
+            ModelEvent::Usage(usage) => self.run.add_usage(&usage),
+        }
+    }
+
+    /// The model's answer is complete.
+    pub fn handle_model_end(&mut self) {
+        if self.state != State::Ask {
+            return;
+        }
+        self.run.end_step();
+        self.iterations += 1;
+        let text = core::mem::take(&mut self.answer.text);
+        let mut message = ChatMessage::new(ChatRole::Assistant, text);
+        message.tool_calls.clone_from(&self.answer.calls);
+        if !message.content.is_empty() || !message.tool_calls.is_empty() {
+            self.history.messages.push(message);
+        }
+        if self.answer.calls.is_empty() {
+            self.finish();
+            return;
+        }
+        let made_up =
+            self.answer.calls.iter().filter(|call| self.tools.owner(&call.name).is_none());
+        let made_up: Vec<_> = made_up.map(|call| (call.id.clone(), call.name.clone())).collect();
+        for (id, name) in made_up {
+            self.take_result(&id, Err(format!("Error: there is no tool '{name}'.")));
+        }
+        self.state = State::Tools;
+        self.go_on();
+    }
+
+    /// Takes the result of a tool of ours; where it failed, what went wrong, which the model is told. Says whether there was
+    /// a call that waited for it.
+    pub fn handle_tool_result(&mut self, id: &ToolCallId, result: Result<Content, String>) -> bool {
+        let waits = self.state == State::Tools
+            && self.own_calls().any(|call| call.id == *id)
+            && !self.answer.results.contains_key(id);
+        if waits {
+            self.take_result(id, result);
+            self.go_on();
+        }
+        waits
+    }
+
+    /// Takes what was said before, of which the newest `limit` messages are restated, and ends the run.
+    pub fn handle_history(&mut self, history: &[ChatMessage], limit: usize) {
+        if self.state == State::LoadHistory {
+            let newest = history.get(history.len().saturating_sub(limit)..).unwrap_or_default();
+            let messages: Vec<Message> =
+                crate::chat_history::to_messages(newest, "hist-", self.run.profile());
+            self.run.restate(messages);
+            self.finish();
+        }
+    }
+
+    /// The model, a tool's runner or the conversation's store failed for good: the run fails.
+    pub fn handle_failure(&mut self, failure: RunFailure) {
+        self.run.fail(failure);
+        self.state = State::Done;
+    }
+
+    /// Somebody stopped the run.
+    pub fn handle_cancel(&mut self) {
+        self.run.cancel();
+        self.state = State::Done;
+    }
+
+    fn has_room(&mut self, event: &ModelEvent) -> bool {
+        self.answer.bytes += match event {
+            ModelEvent::Text(text) | ModelEvent::Reasoning(text) => text.len(),
+            ModelEvent::ToolCallStart { id, name } => id.as_str().len() + name.len(),
+            ModelEvent::ToolCallArguments { delta, .. } => delta.len(),
+            ModelEvent::ToolCall { id, name, arguments } => {
+                id.as_str().len() + name.len() + arguments.len()
+            }
+            ModelEvent::Usage(_) => 0,
+        };
+        let has_room = self.answer.bytes <= self.options.max_answer_bytes;
+        if !has_room {
+            let limit = self.options.max_answer_bytes;
+            let message = format!("The model's answer has more than {limit} bytes.");
+            self.handle_failure(RunFailure::new(LIMIT_EXCEEDED, message));
+        }
+        has_room
+    }
+
+    fn start_call(&mut self, id: &ToolCallId, name: &str) {
+        if self.answer.calls.len() >= self.options.max_parallel_calls {
+            // What follows of it has no call to go to.
+            self.answer.ids.remove(id);
+            self.repairs.push(format!("passed over a call of {name}: the model made too many"));
+            return;
+        }
+        let shown = self.run.start_tool_call(id, &self.tools.shown_name(name));
+        self.answer.ids.insert(id.clone(), shown.clone());
+        self.answer.calls.push(ChatToolCall::new(shown, name, ""));
+    }
+
+    fn extend_call(&mut self, id: &ToolCallId, delta: &str) {
+        let Some(shown) = self.answer.ids.get(id) else { return };
+        if self.run.tool_call_arguments(shown, delta)
+            && let Some(call) = self.answer.calls.iter_mut().find(|call| call.id == *shown)
+        {
+            call.arguments.push_str(delta);
+        }
+    }
+
+    fn own_calls(&self) -> impl Iterator<Item = &ChatToolCall> {
+        let own = |call: &&ChatToolCall| self.tools.owner(&call.name) == Some(ToolOwner::Backend);
+        self.answer.calls.iter().filter(own)
+    }
+
+    fn take_result(&mut self, id: &ToolCallId, result: Result<Content, String>) {
+        let mut message = ChatMessage::tool_result(id.clone(), "");
+        let content = match result {
+            Ok(content) => content,
+            Err(error) => {
+                message.error = Some(error.clone());
+                Content::Text(error)
+            }
+        };
+        message.content = Vec::from([ChatPart::Text(content.text())]);
+        self.run.tool_result(id, content);
+        self.answer.results.insert(id.clone(), message);
+    }
+
+    /// Goes on where all tools of ours have their results.
+    fn go_on(&mut self) {
+        if self.own_calls().any(|call| !self.answer.results.contains_key(&call.id)) {
+            return;
+        }
+        let Answer { calls, mut results, .. } = core::mem::take(&mut self.answer);
+        let mut waits_for_the_page = false;
+        for call in &calls {
+            match results.remove(&call.id) {
+                Some(result) => self.history.messages.push(result),
+                None => waits_for_the_page = true,
+            }
+        }
+        if waits_for_the_page {
+            self.finish();
+        } else if self.iterations >= self.options.max_iterations {
+            let limit = self.options.max_iterations;
+            let message = format!("The model was asked {limit} times and is not done.");
+            self.handle_failure(RunFailure::new("MAX_ITERATIONS", message));
+        } else {
+            self.state = State::Ask;
+        }
+    }
+
+    fn finish(&mut self) {
+        self.run.finish();
+        self.state = State::Done;
+    }
+}
+
+/// The code of a run that went beyond a limit.
+const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";

@@ -1,0 +1,379 @@
+use crate::ids::{self, Ids};
+use crate::json;
+use agui_types::PROTOCOL_VERSION;
+use agui_types::content::Content;
+use agui_types::event::{
+    Event, MessagesSnapshotEvent, ReasoningEndEvent, ReasoningMessageContentEvent,
+    ReasoningMessageEndEvent, ReasoningMessageStartEvent, ReasoningRole, ReasoningStartEvent,
+    RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome,
+    RunFinishedSuccessOutcome, RunStartedEvent, TextMessageContentEvent, TextMessageEndEvent,
+    TextMessageRole, TextMessageStartEvent, ToolCallArgsEvent, ToolCallEndEvent,
+    ToolCallResultEvent, ToolCallStartEvent,
+};
+use agui_types::id::{MessageId, RunId, ThreadId, ToolCallId};
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use agui_types::profile::{Downgrade, Profile};
+use agui_types::usage::TokenUsage;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Identifiers that a run gives out at most before they are only counted.
+const MAX_IDS: usize = 100_000;
+/// Bytes of an error's message.
+const MAX_MESSAGE_BYTES: usize = 4096;
+
+/// Why a run fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunFailure {
+    /// For people.
+    pub message: String,
+    /// For programs.
+    pub code: Option<String>,
+}
+
+impl RunFailure {
+    /// A failure with a code.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: Some(code.into()) }
+    }
+}
+
+/// One run, from its start to its one end: the object that writes its events.
+///
+/// Whatever it is told and in whatever order, the stream keeps the strictest rules: a text or thought is closed before
+/// anything else opens, and everything before the run ends; a call has one result after its end, nothing follows the end,
+/// and no identifier is one that the input has. What cannot be, such as a result for a call that there is none of, does nothing and
+/// says so with `false`.
+///
+/// It is over once it was finished, paused, cancelled or failed. A run that is given up is to be
+/// [cancelled](Self::cancel) or [failed](Self::fail), so that the page hears of it.
+#[derive(Clone, Debug)]
+pub struct HybridRun {
+    thread_id: ThreadId,
+    run_id: RunId,
+    profile: Profile,
+    downgrade: Downgrade,
+    ids: Ids,
+    open: Option<Open>,
+    /// The assistant message that calls belong to.
+    parent: Option<MessageId>,
+    calls: Vec<Call>,
+    offered: BTreeSet<String>,
+    usage: Option<TokenUsage>,
+    is_over: bool,
+    events: VecDeque<Event>,
+}
+
+#[derive(Clone, Debug)]
+enum Open {
+    Text(MessageId),
+    Reasoning { span: MessageId, message: MessageId },
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    id: ToolCallId,
+    name: String,
+    is_open: bool,
+    has_arguments: bool,
+    is_answered: bool,
+}
+
+impl HybridRun {
+    /// Begins the run that `input` asks for: `RUN_STARTED`.
+    pub fn begin(input: &RunAgentInput) -> Self {
+        let mut ids = Ids::new(MAX_IDS);
+        for message in &input.messages {
+            message.id().iter().for_each(|id| ids.reserve(id.as_str()));
+            if let Message::Assistant(assistant) = message {
+                assistant
+                    .tool_calls
+                    .iter()
+                    .flatten()
+                    .for_each(|call| ids.reserve(call.id.as_str()));
+            }
+        }
+        let profile = Profile::of(input.protocol_version.as_deref());
+        let mut run = Self {
+            thread_id: input.thread_id.clone(),
+            run_id: input.run_id.clone(),
+            profile,
+            downgrade: Downgrade::to(profile),
+            ids,
+            open: None,
+            parent: None,
+            calls: Vec::new(),
+            offered: input.tools.iter().flatten().map(|tool| tool.name.clone()).collect(),
+            usage: None,
+            is_over: false,
+            events: VecDeque::new(),
+        };
+        let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
+        started.protocol_version = Some(PROTOCOL_VERSION.into());
+        run.emit(started);
+        run
+    }
+
+    /// Takes the next event of the stream, in what the client that sent the input understands.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Whether the run has its end.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// What clients of this run understand.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// The model says a piece of text.
+    pub fn text(&mut self, delta: &str) {
+        if self.is_over || delta.is_empty() {
+            return;
+        }
+        let id = match &self.open {
+            Some(Open::Text(id)) => id.clone(),
+            _ => {
+                self.close_text();
+                let id = MessageId::from(self.ids.numbered(ids::MESSAGE));
+                let mut start = TextMessageStartEvent::new(id.clone());
+                start.role = Some(TextMessageRole::Assistant);
+                self.emit(start);
+                (self.open, self.parent) = (Some(Open::Text(id.clone())), Some(id.clone()));
+                id
+            }
+        };
+        self.emit(TextMessageContentEvent::new(id, delta));
+    }
+
+    /// The model thinks a piece of text.
+    pub fn reasoning(&mut self, delta: &str) {
+        if self.is_over || delta.is_empty() {
+            return;
+        }
+        let id = match &self.open {
+            Some(Open::Reasoning { message, .. }) => message.clone(),
+            _ => {
+                self.close_text();
+                let span = MessageId::from(self.ids.numbered(ids::SPAN));
+                let message = MessageId::from(self.ids.numbered(ids::REASONING));
+                self.emit(ReasoningStartEvent::new(span.clone()));
+                let role = ReasoningRole::Reasoning;
+                self.emit(ReasoningMessageStartEvent::new(message.clone(), role));
+                self.open = Some(Open::Reasoning { span, message: message.clone() });
+                message
+            }
+        };
+        self.emit(ReasoningMessageContentEvent::new(id, delta));
+    }
+
+    /// The model begins to call a tool. Gives the id that the call has here: `id`, unless the thread used it before.
+    pub fn start_tool_call(&mut self, id: &ToolCallId, name: &str) -> ToolCallId {
+        if self.is_over {
+            return id.clone();
+        }
+        self.close_text();
+        let id = ToolCallId::from(self.ids.tool_call(id.as_str()));
+        let parent = match &self.parent {
+            Some(parent) => parent.clone(),
+            None => MessageId::from(self.ids.numbered(ids::MESSAGE)),
+        };
+        self.parent = Some(parent.clone());
+        let mut start = ToolCallStartEvent::new(id.clone(), name);
+        start.parent_message_id = Some(parent);
+        self.emit(start);
+        let (is_open, has_arguments, is_answered) = (true, false, false);
+        let call = Call { id: id.clone(), name: name.into(), is_open, has_arguments, is_answered };
+        self.calls.push(call);
+        id
+    }
+
+    /// The model says a piece of a call's arguments.
+    pub fn tool_call_arguments(&mut self, id: &ToolCallId, delta: &str) -> bool {
+        let call = self.calls.iter_mut().find(|call| call.id == *id && call.is_open);
+        let Some(call) = call.filter(|_| !self.is_over) else { return false };
+        if !delta.is_empty() {
+            call.has_arguments = true;
+            self.emit(ToolCallArgsEvent::new(id.clone(), delta));
+        }
+        true
+    }
+
+    /// A call's arguments are complete. Where there were none, they are `{}`.
+    pub fn end_tool_call(&mut self, id: &ToolCallId) -> bool {
+        let call = self.calls.iter_mut().find(|call| call.id == *id && call.is_open);
+        let Some(call) = call.filter(|_| !self.is_over) else { return false };
+        call.is_open = false;
+        if !core::mem::replace(&mut call.has_arguments, true) {
+            self.emit(ToolCallArgsEvent::new(id.clone(), "{}"));
+        }
+        self.emit(ToolCallEndEvent::new(id.clone()));
+        true
+    }
+
+    /// A tool that runs here gave its result. A call of a tool that the page offers gets none: its result is the page's.
+    pub fn tool_result(&mut self, id: &ToolCallId, content: impl Into<Content>) -> bool {
+        let call = self.calls.iter().find(|call| call.id == *id && !call.is_answered);
+        let own = call.is_some_and(|call| !self.offered.contains(&call.name));
+        if self.is_over || !own {
+            return false;
+        }
+        self.end_tool_call(id);
+        self.close_text();
+        if let Some(call) = self.calls.iter_mut().find(|call| call.id == *id) {
+            call.is_answered = true;
+        }
+        let message = format!("{}{id}", ids::RESULT);
+        self.emit(ToolCallResultEvent::new(message, id.clone(), content.into()));
+        true
+    }
+
+    /// The model's next words belong to another message: it was asked again.
+    pub fn end_step(&mut self) {
+        if !self.is_over {
+            self.close();
+            self.parent = None;
+        }
+    }
+
+    /// Adds to what the run cost.
+    pub fn add_usage(&mut self, usage: &TokenUsage) {
+        self.usage = Some(match self.usage.take() {
+            Some(total) => sum(&total, usage),
+            None => usage.clone(),
+        });
+    }
+
+    /// Restates the conversation.
+    pub fn restate(&mut self, messages: Vec<Message>) {
+        if !self.is_over {
+            self.end_step();
+            self.emit(MessagesSnapshotEvent::new(messages));
+        }
+    }
+
+    /// Ends the run as a success. Calls of the page's tools wait for the page; our own that have no result get one that says
+    /// so.
+    pub fn finish(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.settle("There is no result: the run ended.");
+        let mut success = RunFinishedSuccessOutcome::new();
+        let pending = self.calls.iter().filter(|call| !call.is_answered);
+        success.pending_tool_call_ids = Some(pending.map(|call| call.id.clone()).collect());
+        self.end(RunFinishedOutcome::Success(success));
+    }
+
+    /// Ends the run because somebody stopped it: outcome cancelled, or for older clients `RUN_ERROR` `CANCELLED`.
+    pub fn cancel(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.settle("The run was cancelled.");
+        if self.profile == Profile::V1 {
+            self.end(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()));
+        } else {
+            self.fail(RunFailure::new("CANCELLED", "The run was cancelled."));
+        }
+    }
+
+    /// Ends the run as failed.
+    pub fn fail(&mut self, failure: RunFailure) {
+        if self.is_over {
+            return;
+        }
+        self.settle("The run failed.");
+        let mut error = RunErrorEvent::new(json::cut(failure.message, MAX_MESSAGE_BYTES));
+        error.code = failure.code;
+        error.usage = self.reported_usage();
+        self.emit(error);
+        self.is_over = true;
+    }
+
+    /// The calls of the page's tools that the page has to answer, in the order they were made.
+    pub fn pending(&self) -> Vec<ToolCallId> {
+        let pending = self.calls.iter().filter(|call| self.offered.contains(&call.name));
+        pending.map(|call| call.id.clone()).collect()
+    }
+
+    /// Closes all that is open, and gives calls of ours that have no result one.
+    fn settle(&mut self, why: &str) {
+        self.close();
+        let own = |call: &&Call| !call.is_answered && !self.offered.contains(&call.name);
+        let left: Vec<ToolCallId> =
+            self.calls.iter().filter(own).map(|call| call.id.clone()).collect();
+        for id in left {
+            self.tool_result(&id, why);
+        }
+    }
+
+    fn end(&mut self, outcome: RunFinishedOutcome) {
+        let mut finished = RunFinishedEvent::new(self.thread_id.clone(), self.run_id.clone());
+        finished.outcome = Some(outcome);
+        finished.usage = self.reported_usage();
+        self.emit(finished);
+        self.is_over = true;
+    }
+
+    fn reported_usage(&self) -> Option<Vec<TokenUsage>> {
+        let usage = self.usage.clone().filter(|_| self.profile == Profile::V1);
+        usage.map(|usage| Vec::from([usage]))
+    }
+
+    /// Closes text, thoughts and calls.
+    fn close(&mut self) {
+        self.close_text();
+        let open = self.calls.iter().filter(|call| call.is_open);
+        let open: Vec<ToolCallId> = open.map(|call| call.id.clone()).collect();
+        for id in open {
+            self.end_tool_call(&id);
+        }
+    }
+
+    fn close_text(&mut self) {
+        match self.open.take() {
+            Some(Open::Text(id)) => self.emit(TextMessageEndEvent::new(id)),
+            Some(Open::Reasoning { span, message }) => {
+                self.emit(ReasoningMessageEndEvent::new(message));
+                self.emit(ReasoningEndEvent::new(span));
+            }
+            None => {}
+        }
+    }
+
+    fn emit(&mut self, event: impl Into<Event>) {
+        let (event, _) = self.downgrade.handle(event.into());
+        self.events.extend(event);
+    }
+}
+
+/// The sum of what is counted in either; provider and model where they are the same.
+fn sum(one: &TokenUsage, other: &TokenUsage) -> TokenUsage {
+    use agui_types::integer::Count;
+    let add = |one: Option<Count>, other: Option<Count>| match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(Count::try_from(one.get().saturating_add(other.get())).unwrap_or(Count::MAX))
+        }
+        (one, other) => one.or(other),
+    };
+    let same = |one: &Option<String>, other: &Option<String>| one.clone().filter(|_| one == other);
+    let mut total = TokenUsage::new();
+    total.provider = same(&one.provider, &other.provider);
+    total.model = same(&one.model, &other.model);
+    total.input_tokens = add(one.input_tokens, other.input_tokens);
+    total.output_tokens = add(one.output_tokens, other.output_tokens);
+    total.total_tokens = add(one.total_tokens, other.total_tokens);
+    total.reasoning_tokens = add(one.reasoning_tokens, other.reasoning_tokens);
+    total.cached_input_tokens = add(one.cached_input_tokens, other.cached_input_tokens);
+    total.cache_write_input_tokens =
+        add(one.cache_write_input_tokens, other.cache_write_input_tokens);
+    total
+}

@@ -1,0 +1,530 @@
+//! A model and its tools, ours and the page's: requests, parameters, runs, pause and resume.
+use crate::chat_history::messages;
+use agui_bridge::chat_history::{ChatMessage, ChatRole, HistoryRule};
+use agui_bridge::hybrid_tools::{
+    AgentParameters, BackendTool, Detection, HybridLoop, HybridRun, HybridTools, LoopOptions,
+    ModelEvent, RunFailure, Step, frontend_tool_error, is_agui_input, parameter,
+};
+use agui_types::content::Content;
+use agui_types::event::Event;
+use agui_types::input::RunAgentInput;
+use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
+use agui_types::tool::Tool;
+use agui_types::usage::TokenUsage;
+use agui_types::verify::Verifier;
+use jsonrpc_core::wire::decode;
+use serde_json::{Value, json};
+
+const KEYS: [&str; 7] =
+    ["threadId", "runId", "state", "messages", "tools", "context", "forwardedProps"];
+
+fn body() -> Value {
+    json!({"threadId": "thread_1", "runId": "run_1", "state": {}, "messages": [], "tools": [], "context": [], "forwardedProps": {}})
+}
+
+/// An input of a 1.0 client, with tools of the page's by these names.
+pub(crate) fn input(said: &Value, page: &[&str]) -> RunAgentInput {
+    let tools: Vec<_> = page.iter().map(|name| json!({"name": name, "description": "d"})).collect();
+    let body = json!({"threadId": "t", "runId": "r", "protocolVersion": "1.0", "messages": said, "tools": tools});
+    decode(&body.to_string()).unwrap()
+}
+
+pub(crate) fn user(text: &str) -> Value {
+    json!([{"id": "u", "role": "user", "content": text}])
+}
+
+fn backend() -> [BackendTool; 2] {
+    ["search", "count"].map(|name| BackendTool::new(name, "d"))
+}
+
+/// Takes what is due, and holds it against the strictest rules for the input.
+pub(crate) fn drain(
+    verifier: &mut Verifier,
+    mut poll: impl FnMut() -> Option<Event>,
+    profile: Profile,
+) -> Vec<Event> {
+    let events: Vec<Event> = std::iter::from_fn(&mut poll).collect();
+    for event in &events {
+        verifier.handle(event).unwrap_or_else(|violation| panic!("{violation}: {event:?}"));
+        assert_eq!(profile.refuses(event), None, "{event:?}");
+    }
+    events
+}
+
+fn types(events: &[Event]) -> Vec<&str> {
+    events.iter().map(Event::tag).collect()
+}
+
+#[test]
+fn an_input_has_all_seven_keys_and_lists_where_there_are_lists() {
+    assert!(is_agui_input(&body().to_string(), Detection::Strict));
+    for key in KEYS {
+        let mut body = body();
+        body.as_object_mut().unwrap().remove(key);
+        assert!(!is_agui_input(&body.to_string(), Detection::Strict), "{key}");
+        let needed = ["threadId", "runId", "messages", "tools"].contains(&key);
+        assert_eq!(is_agui_input(&body.to_string(), Detection::Lax), !needed, "{key}");
+    }
+    for key in ["messages", "tools", "context"] {
+        let mut body = body();
+        body[key] = json!({});
+        for detection in [Detection::Strict, Detection::Lax] {
+            assert!(!is_agui_input(&body.to_string(), detection), "{key}");
+        }
+    }
+    for garbage in ["", "{", "null", "[]", "7", r#""threadId""#] {
+        assert!(!is_agui_input(garbage, Detection::Lax), "{garbage}");
+    }
+    let mut spaced = body().to_string();
+    spaced = spaced.replace("\"messages\":[", "\"messages\" : \n [");
+    assert!(is_agui_input(&spaced, Detection::Strict));
+}
+
+#[test]
+fn an_input_becomes_parameters_of_these_names() {
+    let mut body = body();
+    body["messages"] = user("Hi");
+    body["state"] = json!({"a": [1]});
+    body["context"] = json!([{"description": "d", "value": "v"}]);
+    body["tools"] = json!([{"name": "n", "description": "d", "parameters": {"type": "object"}}]);
+    body["forwardedProps"] = json!("as it is");
+    let mut agent = AgentParameters::read(&body.to_string(), HistoryRule::KeepAll).unwrap();
+    HybridTools::new(&backend(), &[Tool::new("n", "d")]).describe(&mut agent);
+    let expected = json!({
+        "agui_thread_id": "thread_1",
+        "memory_id": "thread_1",
+        "agui_run_id": "run_1",
+        "agui_state": r#"{"a":[1]}"#,
+        "agui_context": r#"[{"description":"d","value":"v"}]"#,
+        "agui_tools": r#"[{"name":"n","description":"d","parameters":{"type":"object"}}]"#,
+        "agui_forwarded_props": r#""as it is""#,
+        "backend_tool_names": r#"["search","count"]"#,
+        "agui_tool_names": r#"["n"]"#,
+    });
+    assert_eq!(serde_json::to_value(&agent.parameters).unwrap(), expected);
+    assert_eq!(agent.history.unwrap().messages, [ChatMessage::new(ChatRole::User, "Hi")]);
+}
+
+#[test]
+fn conversion_asks_for_less_than_detection() {
+    let least = r#"{"threadId":"t","runId":"r","messages":[]}"#;
+    let agent = AgentParameters::read(least, HistoryRule::KeepAll).unwrap();
+    let names: Vec<_> = agent.parameters.keys().map(String::as_str).collect();
+    assert_eq!(names, ["agui_load_chat_history", "agui_run_id", "agui_thread_id", "memory_id"]);
+    assert_eq!(agent.get(parameter::LOAD_CHAT_HISTORY), Some("true"));
+    let error = AgentParameters::read("{", HistoryRule::KeepAll).unwrap_err();
+    assert!(error.to_string().starts_with("expected JSON"), "{error}");
+    let error = AgentParameters::read(r#"{"threadId":1}"#, HistoryRule::KeepAll).unwrap_err();
+    assert_eq!(error.to_string(), "at /threadId: expected a string, got number");
+}
+
+#[test]
+fn the_latest_tool_cycle_is_in_the_parameters_under_its_rule() {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "n", "arguments": "{\"a\":1}"}});
+    let said = json!([
+        {"id": "1", "role": "user", "content": "a"},
+        {"id": "2", "role": "assistant", "toolCalls": [call("c1")]},
+        {"id": "3", "role": "tool", "toolCallId": "c1", "content": "r1"},
+        {"id": "4", "role": "assistant", "toolCalls": [call("c2")]},
+        {"id": "5", "role": "tool", "toolCallId": "c2", "content": "r2"},
+    ]);
+    let of = |rule| AgentParameters::of(&input(&said, &[]), rule);
+    let agent = of(HistoryRule::LatestToolCycle);
+    let results = r#"[{"tool_call_id":"c2","content":"r2"}]"#;
+    assert_eq!(agent.get(parameter::TOOL_CALL_RESULTS), Some(results));
+    let assistant = r#"[{"role":"assistant","tool_calls":[{"id":"c2","type":"function","function":{"name":"n","arguments":"{\"a\":1}"}}]}]"#;
+    assert_eq!(agent.get(parameter::ASSISTANT_TOOL_CALL_MESSAGES), Some(assistant));
+    assert_eq!(of(HistoryRule::KeepAll).get(parameter::TOOL_CALL_RESULTS), None);
+    let plain = AgentParameters::of(&input(&user("a"), &[]), HistoryRule::LatestToolCycle);
+    assert_eq!(plain.get(parameter::ASSISTANT_TOOL_CALL_MESSAGES), None);
+}
+
+#[test]
+fn a_frontend_tool_that_is_run_here_says_so() {
+    let error = frontend_tool_error("pick");
+    assert_eq!(error, "Error: Tool 'pick' is a frontend tool and should be run in the frontend.");
+}
+
+/// A run with one answer of the model, given piece by piece.
+fn answered(
+    said: &Value,
+    page: &[&str],
+    answer: Vec<ModelEvent>,
+) -> (HybridLoop, Verifier, Vec<Event>) {
+    let input = input(said, page);
+    let mut verifier = Verifier::strict_for(&input);
+    let mut hybrid = HybridLoop::begin(&input, &backend(), LoopOptions::new());
+    assert_eq!(hybrid.step(), Step::AskModel);
+    answer.into_iter().for_each(|event| hybrid.handle_model(event));
+    hybrid.handle_model_end();
+    let events = drain(&mut verifier, || hybrid.poll_event(), Profile::V1);
+    (hybrid, verifier, events)
+}
+
+#[test]
+fn a_model_that_calls_nothing_ends_the_run() {
+    let mut usage = TokenUsage::new();
+    usage.input_tokens = Some(7.into());
+    let answer = vec![
+        ModelEvent::Reasoning("hm".into()),
+        ModelEvent::Text("Hel".into()),
+        ModelEvent::Text("lo".into()),
+        ModelEvent::Usage(usage),
+    ];
+    let (hybrid, verifier, events) = answered(&user("Hi"), &[], answer);
+    verifier.finish().unwrap();
+    assert_eq!(hybrid.step(), Step::Done);
+    let expected = [
+        "RUN_STARTED",
+        "REASONING_START",
+        "REASONING_MESSAGE_START",
+        "REASONING_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "RUN_FINISHED",
+    ];
+    assert_eq!(types(&events), expected);
+    let finished = serde_json::to_value(events.last().unwrap()).unwrap();
+    assert_eq!(finished["usage"], json!([{"inputTokens": 7}]));
+    assert_eq!(hybrid.history().last().unwrap().text(), "Hello");
+}
+
+#[test]
+fn tools_of_ours_run_in_parallel_and_the_model_is_asked_again() {
+    let answer = vec![
+        ModelEvent::Text("Let me see.".into()),
+        ModelEvent::ToolCallStart { id: "a".into(), name: "search".into() },
+        ModelEvent::ToolCallStart { id: "b".into(), name: "count".into() },
+        ModelEvent::ToolCallArguments { id: "b".into(), delta: "{\"of\":".into() },
+        ModelEvent::ToolCallArguments { id: "a".into(), delta: "{\"q\":1}".into() },
+        ModelEvent::ToolCallArguments { id: "b".into(), delta: "2}".into() },
+    ];
+    let (mut hybrid, mut verifier, mut events) = answered(&user("Hi"), &["pick"], answer);
+    let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
+    let shown: Vec<_> =
+        calls.iter().map(|call| (call.id.as_str(), &*call.name, &*call.arguments)).collect();
+    assert_eq!(shown, [("a", "search", "{\"q\":1}"), ("b", "count", "{\"of\":2}")]);
+    assert!(hybrid.handle_tool_result(&"b".into(), Err("no index".into())));
+    assert!(!hybrid.handle_tool_result(&"b".into(), Ok("again".into())));
+    assert!(!hybrid.handle_tool_result(&"never".into(), Ok("?".into())));
+    let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
+    assert_eq!(calls.len(), 1);
+    assert!(hybrid.handle_tool_result(&"a".into(), Ok("found".into())));
+    assert_eq!(hybrid.step(), Step::AskModel);
+    let told: Vec<_> =
+        hybrid.history().iter().map(|message| (message.role.as_str(), message.text())).collect();
+    let expected =
+        [("user", "Hi"), ("assistant", "Let me see."), ("tool", "found"), ("tool", "no index")];
+    assert_eq!(told, expected.map(|(role, text)| (role, text.to_owned())));
+    assert_eq!(hybrid.history()[3].error.as_deref(), Some("no index"));
+
+    hybrid.handle_model(ModelEvent::Text("Two.".into()));
+    hybrid.handle_model_end();
+    events.extend(drain(&mut verifier, || hybrid.poll_event(), Profile::V1));
+    verifier.finish().unwrap();
+    let mut reducer = Reducer::new();
+    assert!(events.iter().all(|event| reducer.handle(event).is_none()));
+    let calls = json!([
+        {"id": "a", "type": "function", "function": {"name": "search", "arguments": "{\"q\":1}"}},
+        {"id": "b", "type": "function", "function": {"name": "count", "arguments": "{\"of\":2}"}},
+    ]);
+    let expected = json!([
+        {"role": "assistant", "id": "msg-1", "content": "Let me see.", "toolCalls": calls},
+        {"role": "tool", "id": "res-b", "content": "no index", "toolCallId": "b"},
+        {"role": "tool", "id": "res-a", "content": "found", "toolCallId": "a"},
+        {"role": "assistant", "id": "msg-2", "content": "Two."},
+    ]);
+    assert_eq!(serde_json::to_value(reducer.messages()).unwrap(), expected);
+}
+
+#[test]
+fn tools_of_both_pause_the_run_once_ours_are_done() {
+    let answer = vec![
+        ModelEvent::call("p", "pick", "{}"),
+        ModelEvent::call("s", "search", ""),
+        ModelEvent::call("q", "pick", "not json"),
+        ModelEvent::call("x", "made_up", "{}"),
+    ];
+    let (mut hybrid, mut verifier, mut events) = answered(&user("Hi"), &["pick"], answer);
+    assert_eq!(types(&events).last(), Some(&"TOOL_CALL_RESULT"), "of what nobody offers");
+    let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
+    assert_eq!((calls.len(), calls[0].id.as_str()), (1, "s"));
+    hybrid.handle_tool_result(&"s".into(), Ok("found".into()));
+    assert_eq!(hybrid.step(), Step::Done);
+    events.extend(drain(&mut verifier, || hybrid.poll_event(), Profile::V1));
+    verifier.finish().unwrap();
+    let finished = serde_json::to_value(events.last().unwrap()).unwrap();
+    assert_eq!(finished["outcome"], json!({"type": "success", "pendingToolCallIds": ["p", "q"]}));
+    assert_eq!(hybrid.pending(), ["p".into(), "q".into()]);
+    let arguments: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolCallArgs(args) => Some((args.tool_call_id.as_str(), &*args.delta)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(arguments, [("p", "{}"), ("s", "{}"), ("q", "not json"), ("x", "{}")]);
+}
+
+/// The page answers what is pending in its next request, and the model goes on from there.
+#[test]
+fn the_next_request_resumes() {
+    let first = input(&user("Paint it"), &["pick"]);
+    let (_, _, events) =
+        answered(&user("Paint it"), &["pick"], vec![ModelEvent::call("p", "pick", "{}")]);
+    let mut reducer = Reducer::for_input(&first).unwrap();
+    assert!(events.iter().all(|event| reducer.handle(event).is_none()));
+    let mut said = reducer.messages().to_vec();
+    said.extend(messages(
+        &json!([{"id": "page-1", "role": "tool", "toolCallId": "p", "content": "green"}]),
+    ));
+    let mut second = first.clone();
+    (second.messages, second.run_id) = (said, "r2".into());
+
+    let mut verifier = Verifier::strict_for(&second);
+    let mut hybrid = HybridLoop::begin(&second, &backend(), LoopOptions::new());
+    let told: Vec<_> =
+        hybrid.history().iter().map(|message| (message.role.as_str(), message.text())).collect();
+    assert_eq!(
+        told,
+        [
+            ("user", "Paint it".to_owned()),
+            ("assistant", String::new()),
+            ("tool", "green".to_owned())
+        ]
+    );
+    assert_eq!(hybrid.remarks().count(), 0);
+    hybrid.handle_model(ModelEvent::Text("Green it is.".into()));
+    // The model's ids may be those of earlier calls.
+    hybrid.handle_model(ModelEvent::call("p", "pick", "{}"));
+    hybrid.handle_model_end();
+    let events = drain(&mut verifier, || hybrid.poll_event(), Profile::V1);
+    verifier.finish().unwrap();
+    assert_eq!(hybrid.pending(), ["p~2".into()]);
+    let ids: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::TextMessageStart(start) => Some(start.message_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids, ["msg-2"], "the first run minted msg-1 for its call");
+}
+
+#[test]
+fn a_page_that_answers_in_part_is_told_to_the_model() {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "pick", "arguments": "{}"}});
+    let said = json!([
+        {"id": "u", "role": "user", "content": "a"},
+        {"id": "a", "role": "assistant", "toolCalls": [call("p"), call("q")]},
+        {"id": "t", "role": "tool", "toolCallId": "q", "content": "green"},
+    ]);
+    let hybrid = HybridLoop::begin(&input(&said, &["pick"]), &[], LoopOptions::new());
+    let texts: Vec<_> = hybrid.history().iter().map(ChatMessage::text).collect();
+    assert_eq!(texts, ["a", "", "There is no result of this call.", "green"]);
+    let remarks: Vec<_> = hybrid.remarks().collect();
+    assert_eq!(remarks, ["added a result of p, which has none"]);
+}
+
+#[test]
+fn a_tool_of_ours_with_the_name_of_one_of_the_pages_is_not_run_by_the_page() {
+    let (mut hybrid, mut verifier, events) =
+        answered(&user("Hi"), &["search"], vec![ModelEvent::call("s", "search", "{}")]);
+    let Event::ToolCallStart(start) = &events[1] else { panic!("no call") };
+    assert_eq!(start.tool_call_name, "agent__search");
+    let Step::RunTools(calls) = hybrid.step() else { panic!("not ours") };
+    assert_eq!(calls[0].name, "search");
+    hybrid.handle_tool_result(&calls[0].id, Ok("found".into()));
+    hybrid.handle_model_end();
+    drain(&mut verifier, || hybrid.poll_event(), Profile::V1);
+    verifier.finish().unwrap();
+    let remarks: Vec<_> = hybrid.remarks().collect();
+    assert_eq!(remarks, ["the page's tool search has the name of another"]);
+
+    // The page sends the call back under the name that it saw; the model is told of its own tool.
+    let call = json!({"id": "s", "type": "function", "function": {"name": "agent__search", "arguments": "{}"}});
+    let said = json!([{"id": "a", "role": "assistant", "toolCalls": [call]}, {"id": "t", "role": "tool", "toolCallId": "s", "content": "x"}]);
+    let again = HybridLoop::begin(&input(&said, &["search"]), &backend(), LoopOptions::new());
+    assert_eq!(again.history()[0].tool_calls[0].name, "search");
+}
+
+#[test]
+fn a_page_without_messages_is_given_what_was_said() {
+    let said: Vec<_> =
+        ["one", "two", "three"].map(|text| ChatMessage::new(ChatRole::User, text)).into();
+    for (stored, limit, texts) in [
+        (&said[..], 2, vec!["two", "three"]),
+        (&[], 2, vec![]),
+        (&said[..], 9, vec!["one", "two", "three"]),
+    ] {
+        let input = input(&json!([]), &[]);
+        let mut verifier = Verifier::strict_for(&input);
+        let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
+        assert_eq!(hybrid.step(), Step::LoadHistory);
+        hybrid.handle_history(stored, limit);
+        let events = drain(&mut verifier, || hybrid.poll_event(), Profile::V1);
+        verifier.finish().unwrap();
+        assert_eq!(types(&events), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
+        let snapshot = serde_json::to_value(&events[1]).unwrap();
+        let shown: Vec<_> = snapshot["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["content"].as_str().unwrap())
+            .collect();
+        assert_eq!(shown, texts);
+    }
+}
+
+#[test]
+fn a_failure_ends_the_run_with_its_message_and_code() {
+    for (profile, version) in [(Profile::V1, Some("1.0")), (Profile::Legacy, None)] {
+        let mut input = input(&user("Hi"), &["pick"]);
+        input.protocol_version = version.map(Into::into);
+        let mut verifier = Verifier::strict_for(&input);
+        let mut hybrid = HybridLoop::begin(&input, &backend(), LoopOptions::new());
+        hybrid.handle_model(ModelEvent::Text("I".into()));
+        hybrid.handle_model(ModelEvent::ToolCallStart { id: "s".into(), name: "search".into() });
+        hybrid.handle_failure(RunFailure::new("MODEL_ERROR", "the root \"cause\""));
+        hybrid.handle_failure(RunFailure::new("AGAIN", "x"));
+        hybrid.handle_model_end();
+        hybrid.handle_cancel();
+        let events = drain(&mut verifier, || hybrid.poll_event(), profile);
+        verifier.finish().unwrap();
+        let last = serde_json::to_value(events.last().unwrap()).unwrap();
+        assert_eq!(
+            last,
+            json!({"type": "RUN_ERROR", "message": "the root \"cause\"", "code": "MODEL_ERROR"})
+        );
+        assert_eq!(types(&events).iter().filter(|kind| **kind == "TOOL_CALL_RESULT").count(), 1);
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_is_never_a_success() {
+    for (version, kind, code) in
+        [(Some("1.0"), "RUN_FINISHED", None), (None, "RUN_ERROR", Some("CANCELLED"))]
+    {
+        let mut input = input(&user("Hi"), &[]);
+        input.protocol_version = version.map(Into::into);
+        let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
+        hybrid.handle_cancel();
+        let last = std::iter::from_fn(|| hybrid.poll_event()).last().unwrap();
+        let last = serde_json::to_value(&last).unwrap();
+        assert_eq!((last["type"].as_str(), last["code"].as_str()), (Some(kind), code));
+        assert!(last["outcome"]["type"] == "cancelled" || code.is_some());
+    }
+}
+
+#[test]
+fn older_clients_get_what_they_take() {
+    let mut input = input(&user("Hi"), &["pick"]);
+    input.protocol_version = None;
+    let mut verifier = Verifier::strict_for(&input);
+    let mut hybrid = HybridLoop::begin(&input, &backend(), LoopOptions::new());
+    let mut usage = TokenUsage::new();
+    usage.output_tokens = Some(1.into());
+    for event in [
+        ModelEvent::call("p", "pick", "{}"),
+        ModelEvent::call("s", "search", "{}"),
+        ModelEvent::Usage(usage),
+    ] {
+        hybrid.handle_model(event);
+    }
+    hybrid.handle_model_end();
+    let parts =
+        decode::<Content>(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).unwrap();
+    hybrid.handle_tool_result(&"s".into(), Ok(parts));
+    let events = drain(&mut verifier, || hybrid.poll_event(), Profile::Legacy);
+    verifier.finish().unwrap();
+    let result = events.iter().find(|event| event.tag() == "TOOL_CALL_RESULT").unwrap();
+    assert_eq!(serde_json::to_value(result).unwrap()["content"], "ab");
+    let finished = serde_json::to_value(events.last().unwrap()).unwrap();
+    assert_eq!(
+        finished,
+        json!({"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": "success"}})
+    );
+}
+
+#[test]
+fn limits_end_a_run_that_goes_too_far() {
+    let code = |hybrid: &mut HybridLoop| {
+        let last = std::iter::from_fn(|| hybrid.poll_event()).last().unwrap();
+        serde_json::to_value(&last).unwrap()["code"].as_str().unwrap_or_default().to_owned()
+    };
+    let mut options = LoopOptions::new();
+    (
+        options.max_iterations,
+        options.max_answer_bytes,
+        options.max_parallel_calls,
+        options.max_messages,
+    ) = (2, 100, 1, 1);
+    let begin =
+        |said: &Value| HybridLoop::begin(&input(said, &["pick"]), &backend(), options.clone());
+
+    let mut hybrid = begin(&user("Hi"));
+    for _ in 0..2 {
+        hybrid.handle_model(ModelEvent::call("s", "search", "{}"));
+        hybrid.handle_model(ModelEvent::call("t", "search", "{}"));
+        hybrid.handle_model(ModelEvent::ToolCallArguments { id: "t".into(), delta: "?".into() });
+        hybrid.handle_model_end();
+        let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
+        assert_eq!((calls.len(), &*calls[0].arguments), (1, "{}"));
+        hybrid.handle_tool_result(&calls[0].id, Ok("x".into()));
+    }
+    assert_eq!(hybrid.step(), Step::Done);
+    assert_eq!(code(&mut hybrid), "MAX_ITERATIONS");
+    let remarks: Vec<_> = hybrid.remarks().collect();
+    assert_eq!(remarks, ["passed over a call of search: the model made too many"; 2]);
+
+    let mut hybrid = begin(&user("Hi"));
+    hybrid.handle_model(ModelEvent::Text("x".repeat(100)));
+    assert_eq!(hybrid.step(), Step::AskModel);
+    hybrid.handle_model(ModelEvent::Reasoning("x".into()));
+    assert_eq!(code(&mut hybrid), "LIMIT_EXCEEDED");
+
+    let two = json!([{"id": "1", "role": "user", "content": "a"}, {"id": "2", "role": "user", "content": "b"}]);
+    let mut hybrid = begin(&two);
+    assert_eq!(code(&mut hybrid), "LIMIT_EXCEEDED");
+}
+
+#[test]
+fn a_run_does_nothing_after_its_end_and_nothing_that_cannot_be() {
+    let input = input(&user("Hi"), &["pick"]);
+    let mut verifier = Verifier::strict_for(&input);
+    let mut run = HybridRun::begin(&input);
+    assert!(!run.tool_result(&"never".into(), "x"));
+    assert!(!run.tool_call_arguments(&"never".into(), "x"));
+    assert!(!run.end_tool_call(&"never".into()));
+    let pick = run.start_tool_call(&"p".into(), "pick");
+    assert!(!run.tool_result(&pick, "not ours to give"));
+    run.text("meanwhile");
+    assert!(run.tool_call_arguments(&pick, "{}"));
+    run.finish();
+    run.finish();
+    run.fail(RunFailure::new("X", "x"));
+    run.cancel();
+    run.text("x");
+    run.reasoning("x");
+    run.restate(Vec::new());
+    run.start_tool_call(&"q".into(), "pick");
+    assert!(run.is_over() && !run.end_tool_call(&pick));
+    let events = drain(&mut verifier, || run.poll_event(), Profile::V1);
+    verifier.finish().unwrap();
+    let expected = [
+        "RUN_STARTED",
+        "TOOL_CALL_START",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TOOL_CALL_ARGS",
+        "TEXT_MESSAGE_END",
+        "TOOL_CALL_END",
+        "RUN_FINISHED",
+    ];
+    assert_eq!(types(&events), expected);
+}
