@@ -14,6 +14,7 @@ mod run_log;
 mod server;
 mod sessions;
 mod settings;
+mod site;
 mod thread;
 mod threads;
 mod transport;
@@ -22,6 +23,7 @@ use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
 use settings::SettingsError;
+use site::Site;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -76,6 +78,10 @@ async fn serve(args: Args) -> Result<(), Error> {
         io::stdout().write_all(settings.to_toml()?.as_bytes())?;
         return Ok(());
     }
+    let site = Arc::new(Site::new(&settings.site, &settings.auth)?);
+    if !settings.listen.ip().is_loopback() && !site.asks() {
+        return Err(SettingsError::Open(settings.listen).into());
+    }
     let default_agent = settings.agent_mut()?.0.to_owned();
     let agents = settings
         .agents
@@ -91,7 +97,7 @@ async fn serve(args: Args) -> Result<(), Error> {
 
     let ending = CancellationToken::new();
     let listener = Listener { listener, write_time: settings.times.write.0 };
-    let server = axum::serve(listener, server::router(threads.clone()))
+    let server = axum::serve(listener, server::router(threads.clone(), site))
         .with_graceful_shutdown(ending.clone().cancelled_owned());
     let server = tokio::spawn(server.into_future());
     told_to_end().await;

@@ -1,6 +1,7 @@
 //! The HTTP side: one endpoint that runs, two that steer a run, and the page.
 use crate::page;
 use crate::run_log::Reader;
+use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::thread::StartError;
 use crate::threads::Threads;
 use agui_bridge::{AnswerError, PermissionAnswer};
@@ -9,10 +10,9 @@ use axum::Json;
 use axum::Router;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, Request, State};
-use axum::http::uri::Authority;
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::StreamExt;
@@ -21,7 +21,6 @@ use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -36,22 +35,26 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
 /// The routes.
-pub(crate) fn router(threads: Arc<Threads>) -> Router {
-    Router::new()
-        .route("/", get(page::index))
-        .route("/assets/{name}", get(page::asset))
-        .route("/healthz", get(|| async { "ok" }))
+pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
+    let api = Router::new()
         .route("/api/ai/agents", get(agents))
         .route("/api/ai/agents/{agent}/chat", post(chat_with))
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(follow))
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
+        .route_layer(from_fn_with_state(site.clone(), only_who_is_known));
+    Router::new()
+        .route("/", get(page::index))
+        .route("/assets/{name}", get(page::asset))
+        .route("/healthz", get(|| async { "ok" }))
+        .merge(api)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not take this method")
         })
-        .layer(from_fn(only_this_site))
+        .layer(site.cors())
+        .layer(from_fn_with_state(site, only_our_pages))
         .with_state(threads)
 }
 
@@ -84,36 +87,6 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.0, Json(json!({ "error": self.1 }))).into_response()
     }
-}
-
-/// Keeps other sites' pages out: a browser says where a page is from, and a name that was rebound to this address is
-/// not an address.
-async fn only_this_site(request: Request, next: Next) -> Response {
-    match foreign(request.headers()) {
-        Some(refusal) => refusal.into_response(),
-        None => next.run(request).await,
-    }
-}
-
-fn foreign(headers: &HeaderMap) -> Option<Refusal> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text(header::HOST).unwrap_or_default();
-    let is_local = |host: &Authority| {
-        let name = host.host();
-        name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
-    };
-    if !host.parse().is_ok_and(|host| is_local(&host)) {
-        return Some(Refusal::new(
-            StatusCode::FORBIDDEN,
-            "the Host header must be an address or localhost",
-        ));
-    }
-    let origin =
-        text(header::ORIGIN).map(|origin| origin.split_once("://").map(|(_, origin)| origin));
-    let from_elsewhere = origin.is_some_and(|origin| origin != Some(host));
-    from_elsewhere.then(|| {
-        Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not use this gateway")
-    })
 }
 
 /// Reads a JSON body.
@@ -172,31 +145,34 @@ async fn discard(mut chunks: BodyDataStream) {
 /// `POST /api/ai/chat`: runs an AG-UI input and streams its events.
 async fn chat(
     State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    run(&threads, None, &headers, body).await
+    run(&threads, principal, None, &headers, body).await
 }
 
 /// `POST /api/ai/agents/{agent}/chat`: the same with an agent of the caller's choice.
 async fn chat_with(
     State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     agent: Part,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     let Path(agent) = agent?;
-    run(&threads, Some(&agent), &headers, body).await
+    run(&threads, principal, Some(&agent), &headers, body).await
 }
 
 async fn run(
     threads: &Arc<Threads>,
+    principal: Principal,
     agent: Option<&str>,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     let input: RunAgentInput = read_json(headers, body).await?;
-    let reader = threads.start(agent, input).await.map_err(|error| {
+    let reader = threads.start(principal, agent, input).await.map_err(|error| {
         let status = match &error {
             StartError::Busy | StartError::OtherRun => StatusCode::CONFLICT,
             StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
@@ -238,13 +214,14 @@ struct After {
 /// `Last-Event-ID` header or `after` names.
 async fn follow(
     State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     run_id: Part,
     after: Result<Query<After>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let (Path(run_id), Query(After { after })) = (run_id?, after?);
     let log = threads
-        .run(&run_id)
+        .run(&principal, &run_id)
         .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such run is going on or kept"))?;
     let header = headers.get("last-event-id").map(|id| String::from_utf8_lossy(id.as_bytes()));
     let after = match header.map(Cow::into_owned).or(after).filter(|id| !id.is_empty()) {
@@ -263,9 +240,13 @@ async fn follow(
 }
 
 /// `POST /api/ai/chat/runs/{runId}/cancel`
-async fn cancel(State(threads): State<Arc<Threads>>, run_id: Part) -> Result<StatusCode, Refusal> {
+async fn cancel(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    run_id: Part,
+) -> Result<StatusCode, Refusal> {
     let Path(run_id) = run_id?;
-    if threads.cancel(&run_id) {
+    if threads.cancel(&principal, &run_id) {
         return Ok(StatusCode::ACCEPTED);
     }
     Err(Refusal::new(StatusCode::NOT_FOUND, "no such run is going on"))
@@ -274,6 +255,7 @@ async fn cancel(State(threads): State<Arc<Threads>>, run_id: Part) -> Result<Sta
 /// `POST /api/ai/chat/interrupts/{interruptId}`
 async fn answer(
     State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
     interrupt_id: Part,
     headers: HeaderMap,
     body: Body,
@@ -290,7 +272,7 @@ async fn answer(
             ));
         }
     };
-    match threads.answer(&interrupt_id, answer).await {
+    match threads.answer(&principal, &interrupt_id, answer).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
         Err(error @ AnswerError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error @ AnswerError::Answered) => Err(Refusal::new(StatusCode::CONFLICT, error)),

@@ -1,6 +1,8 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
 use crate::run_log::LogLimits;
+use crate::site::Secret;
 use crate::transport::Address;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) when_busy: WhenBusy,
     pub(crate) times: Times,
     pub(crate) limits: Limits,
+    pub(crate) site: SiteSettings,
+    pub(crate) auth: AuthSettings,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
@@ -39,6 +43,8 @@ impl Default for Settings {
             when_busy: WhenBusy::Reject,
             times: Times::default(),
             limits: Limits::default(),
+            site: SiteSettings::default(),
+            auth: AuthSettings::default(),
             agents: BTreeMap::new(),
         }
     }
@@ -56,6 +62,26 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+}
+
+/// The site that the gateway is.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SiteSettings {
+    /// Names that it is called by; its addresses and `localhost` go without saying.
+    pub(crate) hosts: Vec<String>,
+    /// Other sites whose pages may use it, as `https://app.example`.
+    pub(crate) origins: Vec<String>,
+}
+
+/// Who may use the gateway: anybody who can reach it, unless something is set.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct AuthSettings {
+    /// A bearer token for each name.
+    pub(crate) tokens: BTreeMap<String, Secret>,
+    /// A header in which a proxy says who is there. The proxy has to remove it from what comes from outside.
+    pub(crate) trusted_header: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -206,6 +232,12 @@ pub(crate) enum SettingsError {
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
     Cwd(String),
+    #[error("site.origins: expected scheme://host, got `{0}`")]
+    Origin(String),
+    #[error("auth.trusted-header: `{0}` is no name of a header")]
+    Header(String),
+    #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
+    Open(SocketAddr),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -225,34 +257,23 @@ impl Settings {
         settings.with_environment(|name| env::var(name).ok())
     }
 
-    /// Each setting but the agents has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there as
-    /// `GATEWAY_AGENT` or `GATEWAY_AGENT_URL`.
+    /// Each setting that is one value has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there
+    /// as `GATEWAY_AGENT` or `GATEWAY_AGENT_URL`, one token as `GATEWAY_TOKEN`.
     fn with_environment(
         mut self,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable("GATEWAY_AGENT_URL"));
-        let own = ["listen", "default-agent", "cwd", "permission", "when-busy"];
-        let mut paths: Vec<_> = own.map(|name| (None, name.to_owned())).into();
-        for (group, value) in Table::try_from(&self)? {
-            if group != "agents"
-                && let Value::Table(settings) = value
-            {
-                paths.extend(settings.into_iter().map(|(name, _)| (Some(group.clone()), name)));
-            }
+        if let Some(token) = variable("GATEWAY_TOKEN") {
+            self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
-        for (group, key) in paths {
-            let words = group.iter().chain([&key]).map(String::as_str);
-            let name = words.fold("GATEWAY".to_owned(), |name, word| name + "_" + word);
-            let name = name.replace('-', "_").to_uppercase();
-            let Some(text) = variable(&name) else { continue };
-            let mut settings = Table::try_from(&self)?;
-            match group.and_then(|group| settings.get_mut(&group)?.as_table_mut()) {
-                Some(group) => group.insert(key, scalar(text)),
-                None => settings.insert(key, scalar(text)),
-            };
-            self = settings.try_into().map_err(|error| SettingsError::Variable { name, error })?;
-        }
+        own(&mut self.listen, "GATEWAY_LISTEN", &variable)?;
+        own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT", &variable)?;
+        own(&mut self.cwd, "GATEWAY_CWD", &variable)?;
+        own(&mut self.permission, "GATEWAY_PERMISSION", &variable)?;
+        own(&mut self.when_busy, "GATEWAY_WHEN_BUSY", &variable)?;
+        group(&mut self.times, "GATEWAY_TIMES_", &variable)?;
+        group(&mut self.limits, "GATEWAY_LIMITS_", &variable)?;
         Ok(self)
     }
 
@@ -288,6 +309,9 @@ impl Settings {
 
 /// The name of an agent that was named nowhere.
 const UNNAMED: &str = "agent";
+
+/// Whose token it is that was named nowhere.
+const UNNAMED_USER: &str = "user";
 
 impl AgentSettings {
     /// How to reach it. A command has to exist: better to hear it now than with the first message.
@@ -333,6 +357,36 @@ pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsEr
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| SettingsError::Cwd(format!("{} is not UTF-8", path.display())))
+}
+
+/// Takes what a variable says, if there is one.
+fn own<T: DeserializeOwned>(
+    setting: &mut T,
+    name: &str,
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<(), SettingsError> {
+    if let Some(text) = variable(name) {
+        *setting = scalar(text)
+            .try_into()
+            .map_err(|error| SettingsError::Variable { name: name.to_owned(), error })?;
+    }
+    Ok(())
+}
+
+/// The same for each setting of a group.
+fn group<T: Serialize + DeserializeOwned>(
+    settings: &mut T,
+    prefix: &str,
+    variable: &impl Fn(&str) -> Option<String>,
+) -> Result<(), SettingsError> {
+    for setting in Table::try_from(&*settings)?.keys() {
+        let name = prefix.to_owned() + &setting.replace('-', "_").to_uppercase();
+        let Some(text) = variable(&name) else { continue };
+        let mut table = Table::try_from(&*settings)?;
+        table.insert(setting.clone(), scalar(text));
+        *settings = table.try_into().map_err(|error| SettingsError::Variable { name, error })?;
+    }
+    Ok(())
 }
 
 /// A number where it is one.

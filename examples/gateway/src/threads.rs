@@ -4,6 +4,7 @@ use crate::run_log::{Reader, RunLog};
 use crate::settings::{
     AgentSettings, Limits, Permission, Settings, SettingsError, Times, WhenBusy, working_directory,
 };
+use crate::site::Principal;
 use crate::thread::{Command, Rules, Run, StartError, Thread};
 use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, PermissionMode, Policy};
 use agui_types::input::RunAgentInput;
@@ -65,14 +66,22 @@ pub(crate) struct Threads {
     limits: Limits,
     when_busy: WhenBusy,
     threads: Mutex<HashMap<ThreadKey, Entry>>,
-    runs: Mutex<HashMap<String, Kept>>,
+    runs: Mutex<HashMap<RunKey, Kept>>,
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// A thread belongs to an agent: the same id with another agent is another thread.
-type ThreadKey = (String, String);
+/// A thread: the same id of somebody else, or with another agent, is another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ThreadKey {
+    principal: Principal,
+    agent: String,
+    id: String,
+}
+
+/// A run: the same id of somebody else is another.
+type RunKey = (Principal, String);
 
 /// A run, until a while after its end.
 #[derive(Debug)]
@@ -115,6 +124,7 @@ impl Threads {
     /// Begins a run with this agent or the default one, or follows the run that the same input began.
     pub(crate) async fn start(
         self: &Arc<Self>,
+        principal: Principal,
         agent: Option<&str>,
         input: RunAgentInput,
     ) -> Result<Reader, StartError> {
@@ -122,10 +132,14 @@ impl Threads {
         if !self.agents.contains_key(agent) {
             return Err(StartError::UnknownAgent(agent.to_owned()));
         }
-        let run_id = input.run_id.to_string();
+        let run = (principal.clone(), input.run_id.to_string());
         let kept = Kept {
             number: self.numbered.fetch_add(1, Ordering::Relaxed),
-            thread: (agent.to_owned(), input.thread_id.to_string()),
+            thread: ThreadKey {
+                principal,
+                agent: agent.to_owned(),
+                id: input.thread_id.to_string(),
+            },
             fingerprint: fingerprint(&input),
             log: Arc::new(RunLog::new(&input, self.limits.log())),
             cancel: CancellationToken::new(),
@@ -134,12 +148,12 @@ impl Threads {
         let reader = log.follow(0)?;
         {
             let mut runs = lock(&self.runs);
-            if let Some(other) = runs.get(&run_id) {
+            if let Some(other) = runs.get(&run) {
                 let is_same = other.thread == kept.thread && other.fingerprint == kept.fingerprint;
                 return if is_same { Ok(other.log.follow(0)?) } else { Err(StartError::OtherRun) };
             }
             self.make_room(&mut runs)?;
-            runs.insert(run_id.clone(), kept);
+            runs.insert(run.clone(), kept);
         }
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
@@ -149,13 +163,13 @@ impl Threads {
             let has_begun = begun.is_ok();
             if !has_begun {
                 // Before anybody hears of it: the same may be asked for again at once.
-                threads.forget(&run_id, &log);
+                threads.forget(&run, &log);
                 log.end();
             }
             let _ = reply.send(begun);
             if has_begun {
-                threads.keep(&run_id, &log, &cancel).await;
-                threads.forget(&run_id, &log);
+                threads.keep(&run.1, &log, &cancel).await;
+                threads.forget(&run, &log);
             }
         });
         begun.await.map_err(|_| StartError::Ending)??;
@@ -169,7 +183,7 @@ impl Threads {
         log: Arc<RunLog>,
         cancel: CancellationToken,
     ) -> Result<(), StartError> {
-        let agents = self.agents.get(&key.0).ok_or(StartError::Ending)?;
+        let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
         let agent = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => return Err(StartError::Ending),
@@ -207,16 +221,16 @@ impl Threads {
         }
     }
 
-    fn forget(&self, run_id: &str, log: &Arc<RunLog>) {
+    fn forget(&self, run: &RunKey, log: &Arc<RunLog>) {
         let mut runs = lock(&self.runs);
         // Another may have its id since room was made.
-        if runs.get(run_id).is_some_and(|kept| Arc::ptr_eq(&kept.log, log)) {
-            runs.remove(run_id);
+        if runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log)) {
+            runs.remove(run);
         }
     }
 
     /// Forgets runs that have ended, the oldest first, while there are too many or too much of them.
-    fn make_room(&self, runs: &mut HashMap<String, Kept>) -> Result<(), StartError> {
+    fn make_room(&self, runs: &mut HashMap<RunKey, Kept>) -> Result<(), StartError> {
         let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
         while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
             let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
@@ -228,20 +242,22 @@ impl Threads {
     }
 
     /// A run that is going on, or has ended a while ago.
-    pub(crate) fn run(&self, run_id: &str) -> Option<Arc<RunLog>> {
-        lock(&self.runs).get(run_id).map(|kept| kept.log.clone())
+    pub(crate) fn run(&self, principal: &Principal, run_id: &str) -> Option<Arc<RunLog>> {
+        lock(&self.runs).get(&(principal.clone(), run_id.to_owned())).map(|kept| kept.log.clone())
     }
 
     /// Stops a run; `false` when no such run is going on.
-    pub(crate) fn cancel(&self, run_id: &str) -> bool {
+    pub(crate) fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
         let runs = lock(&self.runs);
-        let going_on = runs.get(run_id).filter(|kept| !kept.log.has_ended());
+        let run = runs.get(&(principal.clone(), run_id.to_owned()));
+        let going_on = run.filter(|kept| !kept.log.has_ended());
         going_on.inspect(|kept| kept.cancel.cancel()).is_some()
     }
 
     /// Answers a permission request.
     pub(crate) async fn answer(
         &self,
+        principal: &Principal,
         interrupt_id: &str,
         answer: PermissionAnswer,
     ) -> Result<(), AnswerError> {
@@ -250,9 +266,9 @@ impl Threads {
             .map(|(number, _)| number)
             .ok_or(AnswerError::Unknown)?;
         let thread = lock(&self.threads)
-            .values()
-            .find(|thread| thread.number == number)
-            .map(|thread| thread.commands.clone());
+            .iter()
+            .find(|(key, thread)| key.principal == *principal && thread.number == number)
+            .map(|(_, thread)| thread.commands.clone());
         let (reply, answered) = oneshot::channel();
         let command = Command::Answer(interrupt_id.to_owned(), answer, reply);
         thread

@@ -175,7 +175,7 @@ async fn pages_of_other_sites_are_kept_out() {
     let gateway = Gateway::demo(&[]).await;
     let own = gateway.address.clone();
     let port = own.rsplit_once(':').unwrap().1;
-    let host = "the Host header must be an address or localhost";
+    let host = "the Host header must be an address, localhost, or one of site.hosts";
     let origin = "pages of other sites may not use this gateway";
     for (name, value, said) in [
         (HOST, "evil.example".to_owned(), Some(host)),

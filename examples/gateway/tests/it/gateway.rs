@@ -58,8 +58,18 @@ pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
 impl Gateway {
     /// One with the demo agent.
     pub(crate) async fn demo(arguments: &[&str]) -> Self {
+        Self::start(arguments, &[]).await
+    }
+
+    /// One with variables of the environment.
+    pub(crate) async fn with_environment(variables: &[(&str, &str)]) -> Self {
+        Self::start(&[], variables).await
+    }
+
+    async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let mut child = command(&[&listen, arguments].concat())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -74,8 +84,12 @@ impl Gateway {
                 }
             }
         });
-        let first = soon(stderr.recv()).await.expect("the gateway does not start");
-        let address = first.strip_prefix("listening on http://").expect(&first).to_owned();
+        let address = loop {
+            let line = soon(stderr.recv()).await.expect("the gateway does not start");
+            if let Some(address) = line.strip_prefix("listening on http://") {
+                break address.to_owned();
+            }
+        };
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { child, address, client, stderr }
     }
@@ -132,10 +146,15 @@ impl Gateway {
         refusal(soon(self.client.post(url).json(body).send()).await.unwrap()).await
     }
 
+    /// The next line of standard error; none when nobody has it open any more.
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        soon(self.stderr.recv()).await
+    }
+
     /// Waits until a line of standard error has this in it.
     pub(crate) async fn says(&mut self, text: &str) -> String {
         loop {
-            let line = soon(self.stderr.recv()).await.expect(text);
+            let line = self.line().await.expect(text);
             if line.contains(text) {
                 return line;
             }

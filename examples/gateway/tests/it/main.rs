@@ -27,4 +27,6 @@ mod sessions;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod site;
+#[cfg(test)]
 mod websocket;

@@ -1,0 +1,180 @@
+//! Who may use the gateway: which hosts, which pages of other sites, and who is there.
+use crate::server::Refusal;
+use crate::settings::{AuthSettings, SettingsError, SiteSettings};
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+/// How long a browser may remember what pages of other sites may do.
+const CORS_TIME: Duration = Duration::from_secs(600);
+
+/// Somebody who uses the gateway: what one has begun, others do not find.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Principal(Arc<str>);
+
+/// What nobody may see who sees the settings.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(String);
+
+/// What is shown of a secret.
+const HIDDEN: &str = "(hidden)";
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+impl From<String> for Secret {
+    fn from(secret: String) -> Self {
+        Self(secret)
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(HIDDEN)
+    }
+}
+
+/// The rules of the site.
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// Names that a `Host` may have, beside addresses and `localhost`.
+    hosts: Vec<String>,
+    /// Other sites whose pages may use this one.
+    origins: Vec<HeaderValue>,
+    tokens: Vec<(Principal, Secret)>,
+    trusted_header: Option<HeaderName>,
+}
+
+impl Site {
+    pub(crate) fn new(site: &SiteSettings, auth: &AuthSettings) -> Result<Self, SettingsError> {
+        let origins = site
+            .origins
+            .iter()
+            .map(|origin| {
+                let is_origin =
+                    origin.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
+                let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
+                value.ok_or_else(|| SettingsError::Origin(origin.clone()))
+            })
+            .collect::<Result<_, _>>()?;
+        let trusted_header = auth
+            .trusted_header
+            .as_ref()
+            .map(|name| name.parse().map_err(|_| SettingsError::Header(name.clone())))
+            .transpose()?;
+        let tokens = auth
+            .tokens
+            .iter()
+            .map(|(name, token)| (Principal(name.as_str().into()), token.clone()))
+            .collect();
+        Ok(Self { hosts: site.hosts.clone(), origins, tokens, trusted_header })
+    }
+
+    /// Whether it is asked who is there.
+    pub(crate) fn asks(&self) -> bool {
+        !self.tokens.is_empty() || self.trusted_header.is_some()
+    }
+
+    /// Lets the pages of the sites that were named in, and no others.
+    pub(crate) fn cors(&self) -> CorsLayer {
+        CorsLayer::new()
+            .allow_origin(AllowOrigin::list(self.origins.iter().cloned()))
+            .allow_methods([Method::GET, Method::POST])
+            .allow_headers([
+                header::AUTHORIZATION,
+                header::CONTENT_TYPE,
+                HeaderName::from_static("last-event-id"),
+            ])
+            .max_age(CORS_TIME)
+    }
+
+    /// Keeps strangers' pages out: a browser says where a page is from, and a name that was rebound to this address is
+    /// not an address.
+    fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let host = text(header::HOST).unwrap_or_default();
+        let is_ours = |host: &Authority| {
+            let name = host.host();
+            name == "localhost"
+                || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+                || self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+        };
+        if !host.parse().is_ok_and(|host| is_ours(&host)) {
+            let message = "the Host header must be an address, localhost, or one of site.hosts";
+            return Some(Refusal::new(StatusCode::FORBIDDEN, message));
+        }
+        let origin = headers.get(header::ORIGIN)?;
+        let is_own = origin
+            .to_str()
+            .is_ok_and(|origin| origin.split_once("://").is_some_and(|(_, origin)| origin == host));
+        (!is_own && !self.origins.contains(origin)).then(|| {
+            Refusal::new(StatusCode::FORBIDDEN, "pages of other sites may not use this gateway")
+        })
+    }
+
+    /// Who is there; where nobody is asked, everybody is the same.
+    fn principal(&self, headers: &HeaderMap) -> Option<Principal> {
+        if !self.asks() {
+            return Some(Principal("".into()));
+        }
+        let said = self.trusted_header.as_ref().and_then(|name| headers.get(name)?.to_str().ok());
+        if let Some(said) = said.filter(|said| !said.is_empty()) {
+            return Some(Principal(said.into()));
+        }
+        let given = headers.get(header::AUTHORIZATION)?.as_bytes();
+        let (scheme, given) = given.split_at_checked("Bearer ".len())?;
+        if !scheme.eq_ignore_ascii_case(b"Bearer ") {
+            return None;
+        }
+        // All are looked at, so that the time tells nothing of which is near.
+        let matching = self
+            .tokens
+            .iter()
+            .filter(|(_, Secret(token))| bool::from(token.as_bytes().ct_eq(given)));
+        matching.fold(None, |_, (principal, _)| Some(principal.clone()))
+    }
+}
+
+/// Refuses strangers' pages.
+pub(crate) async fn only_our_pages(
+    State(site): State<Arc<Site>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match site.foreign(request.headers()) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    }
+}
+
+/// Refuses whoever does not say who is there; the others are known as [`Principal`] from here on.
+pub(crate) async fn only_who_is_known(
+    State(site): State<Arc<Site>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match site.principal(request.headers()) {
+        Some(principal) => {
+            request.extensions_mut().insert(principal);
+            next.run(request).await
+        }
+        None => {
+            let refusal = Refusal::new(StatusCode::UNAUTHORIZED, "a bearer token is needed");
+            let ask = [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
+            (ask, refusal).into_response()
+        }
+    }
+}
