@@ -9,6 +9,8 @@
 //! |---|---|
 //! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
 //! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
+//! | [`registry`] | which tools there are, where each is from, and by which [name](names) a model calls it |
+//! | [`tool_events`] | messages between a chat page and its server, with the tools that run |
 //! | [`schema`] | forms that strict clients show, out of JSON Schemas, and answers held against them |
 //!
 //! | with the feature | there is |
@@ -34,7 +36,10 @@ extern crate alloc;
 
 pub mod context;
 pub mod mcp;
+pub mod names;
+pub mod registry;
 pub mod schema;
+pub mod tool_events;
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -60,7 +60,7 @@ use serde_json::Value;
 mod answer;
 #[cfg(feature = "validate")]
 mod full;
-mod keywords;
+pub(crate) mod keywords;
 mod restrict;
 
 pub use answer::check;

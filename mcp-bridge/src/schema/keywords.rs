@@ -12,14 +12,14 @@ pub(super) fn pointer(parent: &str, name: &str) -> String {
 }
 
 /// A keyword's value, if it is one of this type.
-pub(super) fn get<T: DeserializeOwned>(schema: &Extra, keyword: &str) -> Option<T> {
+pub(crate) fn get<T: DeserializeOwned>(schema: &Extra, keyword: &str) -> Option<T> {
     schema.get(keyword)?.decode().ok()
 }
 
 /// A schema without references and `allOf` at its top: what they stand for, with what stands beside them.
 ///
 /// `budget` is how many may still be looked up: a reference may lead to itself.
-pub(super) fn open(
+pub(crate) fn open(
     root: &Extra,
     schema: &Raw,
     at: &str,

@@ -107,11 +107,14 @@ fn every_type_is_listed() {
     let types: BTreeSet<_> = TYPES.iter().map(|wire_type| wire_type.name.to_owned()).collect();
     let shapes: BTreeSet<_> = SHAPES.0.keys().map(|name| (*name).to_owned()).collect();
     assert_eq!(types, shapes);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/mcp");
     let mut source = BTreeSet::from(["SamplingContent".to_owned()]);
-    for file in fs::read_dir(folder).expect("a folder") {
-        let text = fs::read_to_string(file.expect("a file").path()).expect("text");
+    let crate_source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = [&crate_source, &crate_source.join("mcp")]
+        .map(|folder| fs::read_dir(folder).expect("a folder"));
+    for path in files.into_iter().flatten().map(|file| file.expect("a file").path()) {
         // What the macros define is one level inside of them.
+        let text =
+            if path.is_file() { fs::read_to_string(path).expect("text") } else { String::new() };
         let names = text.lines().filter_map(|line| {
             let rest = line.strip_prefix("    pub struct ");
             let rest = rest.or_else(|| line.strip_prefix("    pub enum "))?;

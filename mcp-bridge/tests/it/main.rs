@@ -9,8 +9,12 @@ mod law;
 #[cfg(test)]
 mod methods;
 #[cfg(test)]
+mod registry;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+mod tool_events;
 #[cfg(test)]
 mod wire_types;

@@ -1,5 +1,7 @@
 //! Every wire type of the crate, by name.
 use jsonrpc_core::wire::{DecodeError, decode};
+use mcp_bridge::mcp::*;
+use mcp_bridge::{registry, tool_events};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -30,8 +32,8 @@ macro_rules! wire_types {
     ($( $module:ident { $($Type:ident),+ $(,)? } )+) => {
         &[$($( WireType {
             name: stringify!($Type),
-            again: again::<mcp_bridge::mcp::$module::$Type>,
-            debug: debug::<mcp_bridge::mcp::$module::$Type>,
+            again: again::<$module::$Type>,
+            debug: debug::<$module::$Type>,
         }, )+)+]
     };
 }
@@ -57,4 +59,9 @@ pub(crate) const TYPES: &[WireType] = wire_types! {
     subscriptions { SubscriptionsListenRequestParams, SubscriptionFilter }
     tasks { TaskMetadata, Task, TaskStatus, CreateTaskResult, TaskRequestParams, UpdateTaskRequestParams, ListTasksResult, CancelTaskResult }
     tools { Tool, ToolExecution, TaskSupport, ToolAnnotations, ListToolsResult, CallToolRequestParams, CallToolOutcome, CallToolResult }
+    registry { ToolSourceName, ToolList, ToolMetadata, ToolParameter }
+    tool_events {
+        ClientMessage, ClientChatMessage, ServerMessage, ServerTokenMessage, ServerCompleteMessage,
+        ServerToolStartMessage, ServerToolCompleteMessage, ServerErrorMessage,
+    }
 };
