@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
 //! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
+//! | [`server`] | a server of tools on one connection, for clients of both generations |
 //! | [`registry`] | which tools there are, where each is from, and by which [name](names) a model calls it |
 //! | [`tool_events`] | messages between a chat page and its server, with the tools that run |
 //! | [`schema`] | forms that strict clients show, out of JSON Schemas, and answers held against them |
@@ -39,6 +40,7 @@ pub mod mcp;
 pub mod names;
 pub mod registry;
 pub mod schema;
+pub mod server;
 pub mod tool_events;
 
 /// The examples of the README, compiled and run.

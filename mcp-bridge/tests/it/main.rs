@@ -13,6 +13,8 @@ mod registry;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod server;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod tool_events;

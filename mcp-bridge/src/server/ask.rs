@@ -1,0 +1,309 @@
+//! What a tool needs before it can go on.
+use super::{CallId, CallNotOpen, Server, ServerEvent};
+use crate::mcp::base::Era;
+use crate::mcp::cancellation::CancelledNotificationParams;
+use crate::mcp::capabilities::{
+    ClientCapabilities, ElicitationCapability, ListChangedCapability, SamplingCapability,
+};
+use crate::mcp::dispatch::ServerRequest;
+use crate::mcp::elicitation::ElicitRequestParams;
+use crate::mcp::error::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingRequiredClientCapabilityData};
+use crate::mcp::mrtr::{InputRequest, InputRequiredResult};
+use crate::mcp::tools::CallToolOutcome;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{ErrorObject, Request, RequestId};
+
+/// What a tool needs, at least one of the two.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Needs {
+    /// Questions to the user, requests to the model, the roots; each under a key that is the only one of its name.
+    pub requests: Vec<(String, ServerRequest)>,
+    /// What the tool wants back with the answers. Clients of 2026-07-28 see it, and may change it.
+    pub request_state: Option<String>,
+}
+
+impl Needs {
+    /// Answers to these.
+    pub fn new<K: Into<String>>(requests: impl IntoIterator<Item = (K, ServerRequest)>) -> Self {
+        let requests = requests.into_iter().map(|(key, request)| (key.into(), request));
+        Self { requests: requests.collect(), request_state: None }
+    }
+}
+
+/// A call cannot ask. It is still open.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The call has ended.
+    #[error(transparent)]
+    NotOpen(#[from] CallNotOpen),
+    /// It needs nothing.
+    #[error("neither requests nor a state")]
+    Nothing,
+    /// A key comes twice.
+    #[error("the key `{0}` comes twice")]
+    Duplicate(String),
+    /// A request is none that a client gets.
+    #[error("`{0}` is no request for input")]
+    NotInput(String),
+    /// The client did not declare what a request needs; [`error_object`](Self::error_object) tells it.
+    #[error("the client did not declare what `{key}` needs")]
+    Capability {
+        /// Which one.
+        key: String,
+        /// What the client has to declare.
+        required: Box<ClientCapabilities>,
+    },
+    /// It asked as often as is allowed.
+    #[error("the call asked too often")]
+    TooManyRounds,
+    /// As many requests to the client are open as are allowed, or the connection is closed.
+    #[error("no more requests can be sent")]
+    Full,
+}
+
+impl AskError {
+    /// The error to fail the call with, if that is what the specification asks for.
+    pub fn error_object(&self) -> Option<ErrorObject> {
+        let Self::Capability { required, .. } = self else { return None };
+        let text = "the client did not declare a capability that is required";
+        let mut error = ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, text);
+        let data = MissingRequiredClientCapabilityData::new(*required.clone());
+        error.data = Raw::from_value(&data).ok();
+        Some(error)
+    }
+}
+
+/// Which question a request to the client is.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) call: CallId,
+    key: String,
+}
+
+impl Server {
+    /// Gets what a call needs. It is [called](ServerEvent::Call) again with the answers.
+    ///
+    /// Up to 2025-11-25 the requests go to the client and end at `deadline` at the latest; the call stays open, and is the
+    /// same one when it is called again. From 2026-07-28 on the call ends here.
+    ///
+    /// # Errors
+    /// The client cannot be asked this; nothing was sent, and the call is as it was.
+    pub fn ask(
+        &mut self,
+        call: CallId,
+        needs: Needs,
+        deadline: Option<Duration>,
+    ) -> Result<(), AskError> {
+        let open = self.calls.get(&call).ok_or(CallNotOpen)?;
+        check(&needs, &open.call.capabilities)?;
+        if open.call.version.era() != Some(Era::Legacy) {
+            let request = open.request.clone();
+            self.calls.remove(&call);
+            self.answer_with(&request, &CallToolOutcome::InputRequired(Box::new(result(needs))));
+            return Ok(());
+        }
+        if open.rounds >= self.options.max_rounds {
+            return Err(AskError::TooManyRounds);
+        }
+        self.push(call, needs, deadline)
+    }
+
+    /// Sends the requests to the client.
+    fn push(
+        &mut self,
+        call: CallId,
+        needs: Needs,
+        deadline: Option<Duration>,
+    ) -> Result<(), AskError> {
+        let mut registered = Vec::new();
+        for (key, _) in &needs.requests {
+            match self.peer.register(Question { call, key: key.clone() }, deadline) {
+                Ok(id) => registered.push(id),
+                Err(_) => {
+                    registered.iter().for_each(|id| {
+                        self.peer.forget(id);
+                    });
+                    return Err(AskError::Full);
+                }
+            }
+        }
+        let Some(open) = self.calls.get_mut(&call) else { return Err(CallNotOpen.into()) };
+        open.rounds += 1;
+        open.call.request_state = needs.request_state;
+        open.answers = needs.requests.iter().map(|(key, _)| (key.clone(), None)).collect();
+        let related = open.request.clone();
+        let keys = needs.requests.iter().map(|(key, _)| key.clone());
+        open.waiting = registered.iter().cloned().zip(keys).collect();
+        for (id, (_, request)) in registered.into_iter().zip(needs.requests) {
+            let request = for_legacy(request, &id);
+            let params = request.to_params().ok().flatten();
+            let params = params.as_ref().map(AsRef::as_ref);
+            self.send(Request::new(id, request.method(), params).into(), Some(related.clone()));
+        }
+        self.call_again_if_answered(call);
+        Ok(())
+    }
+
+    /// Takes what came of a question.
+    pub(super) fn handle_answer(
+        &mut self,
+        id: &RequestId,
+        question: Question,
+        outcome: Result<Raw, ErrorObject>,
+    ) {
+        let Some(open) = self.calls.get_mut(&question.call) else { return };
+        if open.waiting.remove(id).is_none() {
+            return;
+        }
+        let answer = open.answers.iter_mut().find(|(key, _)| *key == question.key);
+        if let Some((_, answer)) = answer {
+            *answer = Some(outcome);
+        }
+        self.call_again_if_answered(question.call);
+    }
+
+    fn call_again_if_answered(&mut self, id: CallId) {
+        let Some(open) = self.calls.get_mut(&id).filter(|open| open.waiting.is_empty()) else {
+            return;
+        };
+        let mut call = open.call.clone();
+        let answers = core::mem::take(&mut open.answers).into_iter();
+        call.responses = answers.filter_map(|(key, answer)| Some((key, answer?))).collect();
+        self.events.push_back(ServerEvent::Call(Box::new(call)));
+    }
+
+    /// Takes back the questions of a call that wait for an answer.
+    pub(super) fn withdraw_questions(&mut self, call: CallId) {
+        let Some(open) = self.calls.get_mut(&call) else { return };
+        let waiting = core::mem::take(&mut open.waiting);
+        for id in waiting.keys() {
+            if let Some(cancellation) = self.peer.cancel(id) {
+                let related = self.calls.get(&call).map(|open| open.request.clone());
+                self.send(cancellation.notification().into(), related);
+            }
+            self.peer.forget(id);
+        }
+    }
+
+    /// Tells the client that nobody waits for the answer to a question any more.
+    pub(super) fn tell_withdrawn(&mut self, id: &RequestId, call: CallId) {
+        let mut params = CancelledNotificationParams::new();
+        params.request_id = Some(id.clone());
+        let related = self.calls.get(&call).map(|open| open.request.clone());
+        self.notify("notifications/cancelled", &params, related);
+    }
+}
+
+fn check(needs: &Needs, capabilities: &ClientCapabilities) -> Result<(), AskError> {
+    if needs.requests.is_empty() && needs.request_state.is_none() {
+        return Err(AskError::Nothing);
+    }
+    for (index, (key, request)) in needs.requests.iter().enumerate() {
+        if needs.requests.iter().take(index).any(|(other, _)| other == key) {
+            return Err(AskError::Duplicate(key.clone()));
+        }
+        let is_input = matches!(
+            request,
+            ServerRequest::Elicit(_)
+                | ServerRequest::CreateMessage(_)
+                | ServerRequest::ListRoots(_)
+        );
+        if !is_input {
+            return Err(AskError::NotInput(request.method().into()));
+        }
+        if let Some(required) = missing_capability(capabilities, request) {
+            return Err(AskError::Capability { key: key.clone(), required: Box::new(required) });
+        }
+    }
+    Ok(())
+}
+
+/// What a client has to declare before a request may be sent to it; nothing if it did.
+pub fn missing_capability(
+    capabilities: &ClientCapabilities,
+    request: &ServerRequest,
+) -> Option<ClientCapabilities> {
+    let mut required = ClientCapabilities::new();
+    let is_declared = match request {
+        ServerRequest::Elicit(params) => {
+            let mut modes = ElicitationCapability::new();
+            let is_declared = match **params {
+                ElicitRequestParams::Form(_) => {
+                    modes.form = Some(Extra::new());
+                    capabilities.takes_forms()
+                }
+                ElicitRequestParams::Url(_) => {
+                    modes.url = Some(Extra::new());
+                    capabilities.takes_urls()
+                }
+                ElicitRequestParams::Unknown(_) => false,
+            };
+            required.elicitation = Some(modes);
+            is_declared
+        }
+        ServerRequest::CreateMessage(params) => {
+            let needs_tools = params.raw_tools.is_some() || params.tool_choice.is_some();
+            let mut sampling = SamplingCapability::new();
+            sampling.tools = needs_tools.then(Extra::new);
+            required.sampling = Some(sampling);
+            let declared = capabilities.sampling.as_ref();
+            declared.is_some_and(|declared| !needs_tools || declared.tools.is_some())
+        }
+        ServerRequest::ListRoots(_) => {
+            required.roots = Some(ListChangedCapability::new());
+            capabilities.roots.is_some()
+        }
+        _ => true,
+    };
+    (!is_declared).then_some(required)
+}
+
+/// The result that asks for it, from 2026-07-28 on.
+fn result(needs: Needs) -> InputRequiredResult {
+    let mut result = InputRequiredResult::new();
+    result.request_state = needs.request_state;
+    let mut requests = Extra::new();
+    for (key, request) in needs.requests {
+        let request = for_modern(request);
+        let mut input = InputRequest::new(request.method());
+        // A request for the roots has no params to speak of.
+        let params = request.to_params().ok().flatten();
+        input.params = params.filter(|params| params.as_str() != "{}");
+        if let Ok(input) = Raw::from_value(&input) {
+            requests.insert(key, input);
+        }
+    }
+    result.input_requests = Some(requests).filter(|requests| !requests.is_empty());
+    result
+}
+
+/// A request as it is from 2026-07-28 on: without an id for the question, and without a task.
+fn for_modern(mut request: ServerRequest) -> ServerRequest {
+    match &mut request {
+        ServerRequest::Elicit(params) => match &mut **params {
+            ElicitRequestParams::Form(form) => form.task = None,
+            ElicitRequestParams::Url(url) => (url.task, url.elicitation_id) = (None, None),
+            ElicitRequestParams::Unknown(_) => {}
+        },
+        ServerRequest::CreateMessage(params) => params.task = None,
+        _ => {}
+    }
+    request
+}
+
+/// A request as it is up to 2025-11-25: a page has an id for the question.
+fn for_legacy(mut request: ServerRequest, id: &RequestId) -> ServerRequest {
+    if let ServerRequest::Elicit(params) = &mut request
+        && let ElicitRequestParams::Url(url) = &mut **params
+    {
+        url.elicitation_id.get_or_insert_with(|| format!("elicitation-{id}"));
+    }
+    request
+}

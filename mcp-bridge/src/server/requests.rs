@@ -1,0 +1,339 @@
+//! Requests of the client, each answered or turned into an event.
+use super::{CallId, Context, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
+use crate::mcp::base::{
+    CacheScope, EmptyResult, Era, NotificationMetaObject, PaginatedRequestParams, ProtocolVersion,
+    RequestMetaObject, RequestParams, ResultMetaObject, ResultType,
+};
+use crate::mcp::capabilities::{Implementation, ListChangedCapability, ServerCapabilities};
+use crate::mcp::discover::DiscoverResult;
+use crate::mcp::dispatch::ClientRequest;
+use crate::mcp::error::{UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionData};
+use crate::mcp::lifecycle::{InitializeRequestParams, InitializeResult};
+use crate::mcp::methods::{self, Direction};
+use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
+use crate::mcp::tools::{CallToolRequestParams, ListToolsResult, Tool};
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{DecodeError, Extra, Meta, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject, Request, RequestId};
+use serde_json::Number;
+
+/// How long clients may keep lists unless told otherwise: five minutes, in milliseconds.
+pub const DEFAULT_TTL_MS: u64 = 5 * 60 * 1000;
+
+/// What a server is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// Who it is.
+    pub server_info: Implementation,
+    /// How to use it, for the model.
+    pub instructions: Option<String>,
+    /// What it can do; tools and logging from the start.
+    pub capabilities: ServerCapabilities,
+    /// The tools that it offers, in order.
+    pub tools: Arc<[Tool]>,
+    /// How many tools are in one page of the list; nothing for all of them.
+    pub page_size: Option<usize>,
+    /// How long clients may keep lists, in milliseconds. From 2026-07-28 on.
+    pub ttl_ms: u64,
+    /// Who may be given a list that was kept. From 2026-07-28 on.
+    pub cache_scope: CacheScope,
+    /// How often a call that stays open may ask.
+    pub max_rounds: u32,
+}
+
+impl ServerOptions {
+    /// How often a call that stays open may ask unless told otherwise. Clients of 2026-07-28 make a call again ten times at
+    /// most.
+    pub const DEFAULT_MAX_ROUNDS: u32 = 16;
+
+    /// A server of tools.
+    pub fn new(server_info: Implementation, tools: impl Into<Arc<[Tool]>>) -> Self {
+        let mut list_changed = ListChangedCapability::new();
+        list_changed.list_changed = Some(true);
+        let mut capabilities = ServerCapabilities::new();
+        (capabilities.tools, capabilities.logging) = (Some(list_changed), Some(Extra::new()));
+        Self {
+            server_info,
+            instructions: None,
+            capabilities,
+            tools: tools.into(),
+            page_size: None,
+            ttl_ms: DEFAULT_TTL_MS,
+            cache_scope: CacheScope::Private,
+            max_rounds: Self::DEFAULT_MAX_ROUNDS,
+        }
+    }
+}
+
+/// The versions that a server speaks, the newest first.
+const VERSIONS: [ProtocolVersion; 5] = [
+    ProtocolVersion::V20260728,
+    ProtocolVersion::V20251125,
+    ProtocolVersion::V20250618,
+    ProtocolVersion::V20250326,
+    ProtocolVersion::V20241105,
+];
+
+impl Server {
+    pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Result<(), ErrorObject> {
+        let id = &request.id;
+        let decoded = ClientRequest::decode(&request.method, request.params).map_err(invalid)?;
+        let decoded = match decoded {
+            ClientRequest::Initialize(params) => {
+                self.initialize(id, *params);
+                return Ok(());
+            }
+            ClientRequest::Ping(_) => {
+                self.answer_with(id, &EmptyResult::new());
+                return Ok(());
+            }
+            other => other,
+        };
+        let params = request.params.map(serde_json::value::RawValue::get).unwrap_or("{}");
+        let params: RequestParams = jsonrpc_core::wire::decode(params).map_err(invalid)?;
+        let context = self.context(params.meta.as_ref())?;
+        let is_known = methods::find(Direction::ToServer, &request.method)
+            .is_none_or(|method| method.is_sent_in(&context.version));
+        if !is_known {
+            return Err(not_found(&request.method));
+        }
+        match decoded {
+            ClientRequest::Discover(_) => self.discover(id),
+            ClientRequest::ListTools(params) => {
+                let version = context.version;
+                self.list_tools(id, &params, &version)?;
+            }
+            ClientRequest::CallTool(params) => {
+                let call = self.call(*params, context)?;
+                self.open(id, call)?;
+            }
+            ClientRequest::SetLevel(params) => {
+                if let Some(session) = &mut self.session {
+                    session.log_level = Some(params.level);
+                }
+                self.answer_with(id, &EmptyResult::new());
+            }
+            ClientRequest::SubscriptionsListen(params) => self.listen(id, &params),
+            ClientRequest::Other { method, .. } => return Err(not_found(&method)),
+            request => {
+                let event = ServerEvent::Request { id: id.clone(), request: Box::new(request) };
+                self.events.push_back(event);
+            }
+        }
+        Ok(())
+    }
+
+    fn initialize(&mut self, id: &RequestId, params: InitializeRequestParams) {
+        let is_legacy = params.protocol_version.era() == Some(Era::Legacy);
+        let wanted = Some(params.protocol_version).filter(|_| is_legacy);
+        let version = wanted.unwrap_or(ProtocolVersion::LATEST_LEGACY);
+        self.session = Some(Session {
+            version: version.clone(),
+            capabilities: params.capabilities,
+            client_info: Some(params.client_info),
+            log_level: None,
+        });
+        let ServerOptions { capabilities, server_info, instructions, .. } = &self.options;
+        let mut result = InitializeResult::new(version, capabilities.clone(), server_info.clone());
+        result.instructions.clone_from(instructions);
+        self.answer_with(id, &result);
+    }
+
+    /// What the client says of itself: in this request, or in the handshake.
+    fn context(&self, meta: Option<&Meta>) -> Result<Context<'_>, ErrorObject> {
+        let mut meta = RequestMetaObject::read(meta).map_err(invalid)?;
+        match (meta.protocol_version.take(), &self.session) {
+            (Some(version), _) if version.era() == Some(Era::Modern) => {
+                let capabilities = meta.client_capabilities.take();
+                let capabilities = capabilities.ok_or_else(|| missing("clientCapabilities"))?;
+                let client_info = meta.client_info.take();
+                let capabilities = Cow::Owned(capabilities);
+                Ok(Context { version, capabilities, client_info, meta })
+            }
+            (Some(version), _) => Err(unsupported(&version)),
+            (None, Some(session)) => Ok(Context {
+                version: session.version.clone(),
+                capabilities: Cow::Borrowed(&session.capabilities),
+                client_info: session.client_info.clone(),
+                meta,
+            }),
+            (None, None) => Err(missing("protocolVersion")),
+        }
+    }
+
+    fn discover(&mut self, id: &RequestId) {
+        let ServerOptions { capabilities, instructions, ttl_ms, cache_scope, .. } = &self.options;
+        let mut result = DiscoverResult::new(VERSIONS, capabilities.clone());
+        result.instructions.clone_from(instructions);
+        result.ttl_ms = Some(Number::from(*ttl_ms));
+        result.cache_scope = Some(cache_scope.clone());
+        result.result_type = Some(ResultType::Complete);
+        result.meta = Some(self.result_meta());
+        self.answer_with(id, &result);
+    }
+
+    /// The `_meta` of results of the newer generation.
+    fn result_meta(&self) -> Meta {
+        let mut meta = ResultMetaObject::new();
+        meta.server_info = Some(self.options.server_info.clone());
+        meta.to_meta()
+    }
+
+    fn list_tools(
+        &mut self,
+        id: &RequestId,
+        params: &PaginatedRequestParams,
+        version: &ProtocolVersion,
+    ) -> Result<(), ErrorObject> {
+        let tools = Arc::clone(&self.options.tools);
+        let start = match &params.cursor {
+            Some(cursor) => {
+                cursor.parse().ok().filter(|start| *start <= tools.len()).ok_or_else(|| {
+                    ErrorObject::new(ErrorCode::INVALID_PARAMS, "at /cursor: expected one of ours")
+                })?
+            }
+            None => 0,
+        };
+        let left = tools.get(start..).unwrap_or_default();
+        let page =
+            self.options.page_size.map_or(left.len(), |size| size.clamp(1, left.len().max(1)));
+        let page = left.get(..page.min(left.len())).unwrap_or_default();
+        let raw = page.iter().map(|tool| Raw::from_value(&adapt::tool_for(tool, version)));
+        let raw: Result<Vec<_>, _> = raw.collect();
+        let raw =
+            raw.map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
+        let mut result = ListToolsResult::new(raw);
+        let next = start + page.len();
+        result.next_cursor = (next < tools.len()).then(|| next.to_string());
+        if version.era() != Some(Era::Legacy) {
+            result.ttl_ms = Some(Number::from(self.options.ttl_ms));
+            result.cache_scope = Some(self.options.cache_scope.clone());
+            result.result_type = Some(ResultType::Complete);
+            result.meta = Some(self.result_meta());
+        }
+        self.answer_with(id, &result);
+        Ok(())
+    }
+
+    fn call(
+        &self,
+        params: CallToolRequestParams,
+        context: Context<'_>,
+    ) -> Result<ToolCall, ErrorObject> {
+        if !self.options.tools.iter().any(|tool| tool.name == params.name) {
+            let problem = alloc::format!("unknown tool: {}", params.name);
+            return Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, problem));
+        }
+        let arguments = params.arguments.or_else(|| Raw::from_text("{}").ok());
+        let arguments = arguments.filter(|arguments| arguments.as_str().starts_with('{'));
+        let arguments = arguments.ok_or_else(|| {
+            ErrorObject::new(ErrorCode::INVALID_PARAMS, "at /arguments: expected an object")
+        })?;
+        // A client of the older generation has no place for them.
+        let is_modern = context.version.era() != Some(Era::Legacy);
+        let responses = params.input_responses.filter(|_| is_modern).unwrap_or_default();
+        let responses = responses.iter().map(|(key, value)| (key.into(), Ok(value.clone())));
+        Ok(ToolCall {
+            id: CallId(self.next_call),
+            name: params.name,
+            arguments,
+            meta: params.meta,
+            version: context.version,
+            capabilities: context.capabilities.into_owned(),
+            client_info: context.client_info,
+            progress_token: context.meta.progress_token,
+            log_level: context.meta.log_level,
+            request_state: params.request_state.filter(|_| is_modern),
+            responses: responses.collect(),
+        })
+    }
+
+    fn open(&mut self, request: &RequestId, call: ToolCall) -> Result<(), ErrorObject> {
+        if self.calls.len() >= Self::MAX_CALLS {
+            return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many open calls"));
+        }
+        self.next_call += 1;
+        let open = OpenCall {
+            request: request.clone(),
+            call: call.clone(),
+            rounds: 1,
+            waiting: BTreeMap::new(),
+            answers: Vec::new(),
+        };
+        self.calls.insert(call.id, open);
+        self.events.push_back(ServerEvent::Call(Box::new(call)));
+        Ok(())
+    }
+
+    /// Says what the client will hear of: changes of tools.
+    fn listen(&mut self, id: &RequestId, params: &SubscriptionsListenRequestParams) {
+        let wants_tools = params.notifications.tools_list_changed == Some(true);
+        self.listeners.insert(id.clone(), wants_tools);
+        let mut filter = SubscriptionFilter::new();
+        filter.tools_list_changed = wants_tools.then_some(true);
+        let mut told = SubscriptionsListenRequestParams::new(filter);
+        told.meta = Some(subscription(id));
+        self.notify("notifications/subscriptions/acknowledged", &told, Some(id.clone()));
+    }
+
+    /// Tells those who listen that the list of tools changed.
+    pub(super) fn tell_tools_changed(&mut self) {
+        let method = "notifications/tools/list_changed";
+        if self.session.is_some() {
+            self.notify(method, &RequestParams::new(), None);
+        }
+        let listeners = self.listeners.iter().filter(|(_, wants_tools)| **wants_tools);
+        let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
+        for id in listeners {
+            let mut params = RequestParams::new();
+            params.meta = Some(subscription(&id));
+            self.notify(method, &params, Some(id));
+        }
+    }
+
+    /// Ends the requests that stay open to tell of changes: the server is about to go.
+    pub fn end_subscriptions(&mut self) {
+        while let Some((id, _)) = self.listeners.pop_first() {
+            let mut meta = ResultMetaObject::new();
+            meta.server_info = Some(self.options.server_info.clone());
+            meta.subscription_id = Some(id.clone());
+            let mut result = EmptyResult::new();
+            (result.result_type, result.meta) = (Some(ResultType::Complete), Some(meta.to_meta()));
+            self.answer_with(&id, &result);
+        }
+    }
+}
+
+fn subscription(id: &RequestId) -> Meta {
+    let mut meta = NotificationMetaObject::new();
+    meta.subscription_id = Some(id.clone());
+    meta.to_meta()
+}
+
+fn invalid(error: DecodeError) -> ErrorObject {
+    ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string())
+}
+
+fn missing(member: &str) -> ErrorObject {
+    let problem = alloc::format!(
+        "at /_meta/io.modelcontextprotocol~1{member}: expected a value, or `initialize` before"
+    );
+    ErrorObject::new(ErrorCode::INVALID_PARAMS, problem)
+}
+
+fn not_found(method: &str) -> ErrorObject {
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, alloc::format!("unknown method: {method}"))
+}
+
+fn unsupported(version: &ProtocolVersion) -> ErrorObject {
+    let mut error = ErrorObject::new(UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
+    let data = UnsupportedProtocolVersionData::new(VERSIONS, version.as_str());
+    error.data = Raw::from_value(&data).ok();
+    error
+}

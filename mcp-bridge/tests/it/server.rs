@@ -1,0 +1,639 @@
+//! The server of tools, as clients of both generations see it.
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::{self, Raw};
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::content::{ContentBlock, TextContent};
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::logging::{LoggingLevel, LoggingMessageNotificationParams};
+use mcp_bridge::mcp::progress::ProgressNotificationParams;
+use mcp_bridge::mcp::tools::{CallToolResult, Tool};
+use mcp_bridge::server::{
+    AskError, CallId, Needs, Server, ServerEvent, ServerOptions, ToolCall, missing_capability,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+fn tool(name: &str) -> Tool {
+    let tool = json!({ "name": name, "inputSchema": { "type": "object" }, "outputSchema": true, "execution": {} });
+    wire::decode(&tool.to_string()).expect("a tool")
+}
+
+fn server() -> Server {
+    let tools = [tool("book_flight"), tool("add"), tool("echo")];
+    Server::new(ServerOptions::new(Implementation::new("travel", "1"), tools))
+}
+
+/// A client that remembers what it was sent.
+struct Client {
+    server: Server,
+    is_modern: bool,
+    next_id: i64,
+    sent: Vec<Value>,
+}
+
+impl Client {
+    fn new(is_modern: bool, capabilities: &Value) -> Self {
+        let mut client = Self { server: server(), is_modern, next_id: 0, sent: Vec::new() };
+        if !is_modern {
+            let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "c", "version": "1" } });
+            client.send("initialize", params);
+            client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+            assert_eq!(client.take()[0]["result"]["protocolVersion"], "2025-11-25");
+        }
+        client
+    }
+
+    fn line(&mut self, message: &Value) {
+        self.server.handle_line(Ok(&message.to_string()));
+    }
+
+    fn send(&mut self, method: &str, mut params: Value) -> i64 {
+        self.next_id += 1;
+        if self.is_modern {
+            let meta =
+                params.as_object_mut().expect("an object").entry("_meta").or_insert(json!({}));
+            let meta = meta.as_object_mut().expect("an object");
+            meta.insert(VERSION.into(), "2026-07-28".into());
+            meta.entry(CAPABILITIES).or_insert(ALL());
+        }
+        self.line(
+            &json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }),
+        );
+        self.next_id
+    }
+
+    /// What was sent since the last time.
+    fn take(&mut self) -> Vec<Value> {
+        let mut taken = Vec::new();
+        while let Some(outgoing) = self.server.poll_outgoing() {
+            let mut line = Vec::new();
+            outgoing.message.as_message().to_line(&mut line);
+            taken.push(serde_json::from_slice(&line).expect("JSON"));
+        }
+        self.sent.extend(taken.clone());
+        taken
+    }
+
+    fn call(&mut self) -> ToolCall {
+        match self.server.poll_event() {
+            Some(ServerEvent::Call(call)) => *call,
+            other => panic!("no call: {other:?}"),
+        }
+    }
+}
+
+#[allow(non_snake_case, reason = "stands for a constant")]
+fn ALL() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} })
+}
+
+fn form(message: &str) -> ServerRequest {
+    let params =
+        json!({ "message": message, "requestedSchema": { "type": "object", "properties": {} } });
+    ServerRequest::decode("elicitation/create", Some(wire_raw(&params).as_ref()))
+        .expect("a question")
+}
+
+fn wire_raw(value: &Value) -> Raw {
+    Raw::from_value(value).expect("JSON")
+}
+
+fn text(text: &str) -> CallToolResult {
+    CallToolResult::new([ContentBlock::Text(TextContent::new(text))])
+}
+
+/// The tool of the first design: two questions, one request to the model, a confirmation. It knows one protocol.
+fn book_flight(server: &mut Server, call: &ToolCall) {
+    let answers: BTreeMap<String, Value> = call
+        .request_state
+        .as_deref()
+        .map_or_else(BTreeMap::new, |state| serde_json::from_str(state).expect("a state"));
+    let heard = call.responses.iter().map(|(key, answer)| {
+        let answer = match answer {
+            Ok(answer) => answer.decode().expect("JSON"),
+            Err(error) => json!({ "action": "cancel", "why": error.message }),
+        };
+        (key.clone(), answer)
+    });
+    let answers: BTreeMap<String, Value> = answers.into_iter().chain(heard).collect();
+    let state = Some(serde_json::to_string(&answers).expect("JSON"));
+    let ask = |server: &mut Server, key: &str, request| {
+        let mut needs = Needs::new([(key, request)]);
+        needs.request_state.clone_from(&state);
+        server.ask(call.id, needs, Some(Duration::from_secs(60))).expect("the client takes it");
+    };
+    for key in ["flight", "seat"] {
+        match answers.get(key).map(|answer| &answer["action"]) {
+            None => return ask(server, key, form(key)),
+            Some(action) if action == "accept" => {}
+            Some(_) => return server.finish(call.id, text("not booked")).expect("it is open"),
+        }
+    }
+    let Some(tip) = answers.get("tip") else {
+        let params = json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": "tip" } }], "maxTokens": 9 });
+        let request =
+            ServerRequest::decode("sampling/createMessage", Some(wire_raw(&params).as_ref()));
+        return ask(server, "tip", request.expect("a request"));
+    };
+    let booked = format!(
+        "{} {} {}",
+        answers["flight"]["content"]["id"],
+        answers["seat"]["content"]["row"],
+        tip["content"]["text"]
+    );
+    server.finish(call.id, text(&booked)).expect("it is open");
+}
+
+/// What the person and the model say.
+fn answer(key: &str, action: &str) -> Value {
+    match key {
+        "flight" => json!({ "action": action, "content": { "id": "SH-142" } }),
+        "seat" => json!({ "action": action, "content": { "row": 12 } }),
+        _ => {
+            json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "bus" } })
+        }
+    }
+}
+
+/// Runs the tool to its end, as a client of either generation does; `actions` are what the person does.
+fn run_book_flight(is_modern: bool, actions: &[&str]) -> (Value, Vec<Value>) {
+    let mut client = Client::new(is_modern, &ALL());
+    let params = json!({ "name": "book_flight", "arguments": { "from": "NYC" } });
+    client.send("tools/call", params.clone());
+    let mut actions = actions.iter();
+    for _ in 0..10 {
+        let call = client.call();
+        assert_eq!(call.arguments.as_str(), r#"{"from":"NYC"}"#);
+        book_flight(&mut client.server, &call);
+        for message in client.take() {
+            let result = &message["result"];
+            if let Some(content) = result["content"].as_array() {
+                return (content[0]["text"].clone(), client.sent);
+            }
+            if let Some(requests) = result["inputRequests"].as_object() {
+                let answers = requests
+                    .keys()
+                    .map(|key| (key.clone(), answer(key, actions.next().unwrap_or(&"accept"))));
+                let mut again = params.clone();
+                again["inputResponses"] = answers.collect();
+                again["requestState"] = result["requestState"].clone();
+                client.send("tools/call", again);
+            } else if let Some(method) = message["method"].as_str() {
+                let key = message["params"]["message"].as_str().unwrap_or("tip");
+                assert_eq!(key == "tip", method == "sampling/createMessage");
+                let result = answer(key, actions.next().unwrap_or(&"accept"));
+                client.line(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+            }
+        }
+    }
+    panic!("it did not end: {:?}", client.sent);
+}
+
+/// One tool serves both generations, to the same end; only the older one is asked by requests.
+#[test]
+fn one_tool_serves_both_generations() {
+    for (actions, expected) in [
+        (&["accept", "accept"][..], "\"SH-142\" 12 \"bus\""),
+        (&["decline"][..], "not booked"),
+        (&["accept", "cancel"][..], "not booked"),
+    ] {
+        let (modern, sent) = run_book_flight(true, actions);
+        assert!(sent.iter().all(|message| message["method"].is_null()), "{sent:?}");
+        assert!(sent.iter().all(|message| message["result"]["resultType"].is_string()), "{sent:?}");
+        let (legacy, sent) = run_book_flight(false, actions);
+        assert!(sent.iter().all(|message| message["result"]["resultType"].is_null()), "{sent:?}");
+        assert_eq!((modern.as_str(), legacy.as_str()), (Some(expected), Some(expected)));
+    }
+}
+
+/// What a client is told that asks in a way that is not the server's.
+#[test]
+fn odd_requests_are_refused_with_the_reason() {
+    let meta = |version: &str| json!({ VERSION: version, CAPABILITIES: {} });
+    let table = [
+        ("tools/list", json!({}), -32602),
+        ("server/discover", json!({ "_meta": { VERSION: "2026-07-28" } }), -32602),
+        ("tools/list", json!({ "_meta": meta("2031-01-01") }), -32022),
+        ("tools/list", json!({ "_meta": meta("2025-11-25") }), -32022),
+        ("initialized", json!({ "_meta": meta("2026-07-28") }), -32601),
+        ("logging/setLevel", json!({ "level": "info", "_meta": meta("2026-07-28") }), -32601),
+        ("tools/call", json!({ "name": "none", "_meta": meta("2026-07-28") }), -32602),
+        (
+            "tools/call",
+            json!({ "name": "add", "arguments": [1], "_meta": meta("2026-07-28") }),
+            -32602,
+        ),
+        ("tools/call", json!({ "name": 7, "_meta": meta("2026-07-28") }), -32602),
+        ("tools/list", json!({ "cursor": "x", "_meta": meta("2026-07-28") }), -32602),
+    ];
+    for (method, params, code) in table {
+        let mut client =
+            Client { server: server(), is_modern: false, next_id: 0, sent: Vec::new() };
+        client.send(method, params.clone());
+        let sent = client.take();
+        assert_eq!(sent[0]["error"]["code"], code, "{method} {params}: {sent:?}");
+        assert_eq!(sent.len(), 1);
+        if code == -32022 {
+            let data = &sent[0]["error"]["data"];
+            assert_eq!(data["supported"][0], "2026-07-28");
+            assert_eq!(data["requested"], params["_meta"][VERSION]);
+        }
+        assert!(client.server.poll_event().is_none(), "{method} {params}");
+    }
+    let mut client = Client::new(false, &json!({}));
+    client.send("server/discover", json!({}));
+    assert_eq!(client.take()[0]["error"]["code"], -32601);
+}
+
+/// A handshake ends in the client's version if the server has it, else in the newest with a handshake.
+#[test]
+fn handshakes_agree_on_a_version() {
+    for (asked, given) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-06-18", "2025-06-18"),
+        ("2026-07-28", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+    ] {
+        let mut client =
+            Client { server: server(), is_modern: false, next_id: 0, sent: Vec::new() };
+        client.send("initialize", json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } }));
+        assert_eq!(client.take()[0]["result"]["protocolVersion"], given, "{asked}");
+    }
+}
+
+/// The list has what the version of the client knows, page by page.
+#[test]
+fn lists_are_as_the_version_has_them() {
+    let mut modern = Client::new(true, &json!({}));
+    modern.send("tools/list", json!({}));
+    let list = modern.take().remove(0);
+    assert_eq!(
+        list["result"]["tools"][0],
+        json!({ "name": "book_flight", "inputSchema": { "type": "object" }, "outputSchema": true })
+    );
+    assert_eq!(
+        (&list["result"]["resultType"], &list["result"]["cacheScope"]),
+        (&json!("complete"), &json!("private"))
+    );
+    assert_eq!(list["result"]["ttlMs"], 300_000);
+    let mut options =
+        ServerOptions::new(Implementation::new("s", "1"), [tool("a"), tool("b"), tool("c")]);
+    options.page_size = Some(2);
+    let mut legacy = Client::new(false, &json!({}));
+    let page = legacy.send("tools/list", json!({}));
+    let list = legacy.take().remove(0);
+    assert_eq!((list["id"].as_i64(), &list["result"]["resultType"]), (Some(page), &Value::Null));
+    assert_eq!(list["result"]["tools"][0].get("outputSchema"), None);
+    modern.server = Server::new(options);
+    let (mut names, mut cursor) = (Vec::new(), json!({}));
+    for _ in 0..2 {
+        modern.send("tools/list", cursor);
+        let page = modern.take().remove(0)["result"].clone();
+        names.extend(page["tools"].as_array().expect("tools").iter().map(|it| it["name"].clone()));
+        cursor = json!({ "cursor": page["nextCursor"] });
+    }
+    assert_eq!(
+        (names, cursor),
+        (vec![json!("a"), json!("b"), json!("c")], json!({ "cursor": null }))
+    );
+}
+
+/// Structured content that is no object is for the newer generation; the older one reads it as text.
+#[test]
+fn structured_content_is_as_the_version_has_it() {
+    let result = |structured: &str| -> CallToolResult {
+        wire::decode(&format!(r#"{{"content":[],"structuredContent":{structured}}}"#))
+            .expect("a result")
+    };
+    for (structured, legacy) in [
+        ("[1]", json!({ "content": [{ "type": "text", "text": "[1]" }] })),
+        ("null", json!({ "content": [] })),
+        ("{\"a\":1}", json!({ "content": [], "structuredContent": { "a": 1 } })),
+    ] {
+        let expected: Value = serde_json::from_str(structured).expect("JSON");
+        let modern =
+            json!({ "content": [], "structuredContent": expected, "resultType": "complete" });
+        for (is_modern, expected) in [(true, modern), (false, legacy)] {
+            let mut client = Client::new(is_modern, &json!({}));
+            client.send("tools/call", json!({ "name": "add" }));
+            let call = client.call();
+            client.server.finish(call.id, result(structured)).expect("it is open");
+            assert_eq!(client.take()[0]["result"], expected);
+            assert!(client.server.finish(call.id, text("again")).is_err());
+        }
+    }
+}
+
+/// A client is asked only what it declared.
+#[test]
+fn a_client_is_asked_what_it_declared() {
+    let url = ServerRequest::decode(
+        "elicitation/create",
+        Some(wire_raw(&json!({ "mode": "url", "message": "m", "url": "u" })).as_ref()),
+    )
+    .expect("a page");
+    let sampling = |tools: Value| {
+        let params = json!({ "messages": [], "maxTokens": 1, "tools": tools });
+        ServerRequest::decode("sampling/createMessage", Some(wire_raw(&params).as_ref()))
+            .expect("a request")
+    };
+    let roots = ServerRequest::decode("roots/list", None).expect("a request");
+    let table = [
+        (json!({}), form("m"), Some(json!({ "elicitation": { "form": {} } }))),
+        (json!({ "elicitation": {} }), form("m"), None),
+        (
+            json!({ "elicitation": { "url": {} } }),
+            form("m"),
+            Some(json!({ "elicitation": { "form": {} } })),
+        ),
+        (json!({ "elicitation": {} }), url.clone(), Some(json!({ "elicitation": { "url": {} } }))),
+        (json!({ "elicitation": { "url": {} } }), url, None),
+        (json!({ "sampling": {} }), sampling(json!(null)), None),
+        (
+            json!({ "sampling": {} }),
+            sampling(json!([])),
+            Some(json!({ "sampling": { "tools": {} } })),
+        ),
+        (json!({ "sampling": { "tools": {} } }), sampling(json!([])), None),
+        (json!({}), roots.clone(), Some(json!({ "roots": {} }))),
+        (json!({ "roots": {} }), roots, None),
+    ];
+    for (declared, request, expected) in table {
+        let capabilities: ClientCapabilities = wire::decode(&declared.to_string()).expect("JSON");
+        let missing = missing_capability(&capabilities, &request);
+        let missing = missing.map(|missing| serde_json::to_value(missing).expect("JSON"));
+        assert_eq!(missing, expected, "{declared} {request:?}");
+    }
+    let mut client = Client::new(true, &json!({}));
+    client.send("tools/call", json!({ "name": "add", "_meta": { CAPABILITIES: {} } }));
+    let call = client.call();
+    let error =
+        client.server.ask(call.id, Needs::new([("k", form("m"))]), None).expect_err("undeclared");
+    client
+        .server
+        .fail(call.id, error.error_object().expect("an error to tell"))
+        .expect("it is open");
+    let sent = client.take();
+    assert_eq!(sent[0]["error"]["code"], -32021);
+    assert_eq!(
+        sent[0]["error"]["data"],
+        json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })
+    );
+}
+
+/// Asking for nothing, twice under one key, for what is no input, too often, or after the end, is an error.
+#[test]
+fn a_call_asks_within_its_limits() {
+    let mut client = Client::new(false, &ALL());
+    client.send("tools/call", json!({ "name": "add" }));
+    let id = client.call().id;
+    let server = &mut client.server;
+    assert_eq!(server.ask(id, Needs::default(), None), Err(AskError::Nothing));
+    let twice = Needs::new([("k", form("a")), ("k", form("b"))]);
+    assert_eq!(server.ask(id, twice, None), Err(AskError::Duplicate("k".into())));
+    let ping = ServerRequest::decode("ping", None).expect("a request");
+    assert_eq!(
+        server.ask(id, Needs::new([("k", ping)]), None),
+        Err(AskError::NotInput("ping".into()))
+    );
+    let mut state = Needs::default();
+    state.request_state = Some("again".into());
+    for _ in 1..ServerOptions::DEFAULT_MAX_ROUNDS {
+        assert_eq!(server.ask(id, state.clone(), None), Ok(()));
+        let Some(ServerEvent::Call(call)) = server.poll_event() else { panic!("no call") };
+        assert_eq!((call.id, call.request_state.as_deref()), (id, Some("again")));
+    }
+    assert_eq!(server.ask(id, state.clone(), None), Err(AskError::TooManyRounds));
+    server.finish(id, text("x")).expect("it is open");
+    assert!(matches!(server.ask(id, state, None), Err(AskError::NotOpen(_))));
+}
+
+/// A client that takes its call back hears no more of it, and is told that the questions are off.
+#[test]
+fn a_cancelled_call_is_over() {
+    let mut client = Client::new(false, &ALL());
+    let id = client.send("tools/call", json!({ "name": "add" }));
+    let call = client.call();
+    client.server.ask(call.id, Needs::new([("k", form("m"))]), None).expect("it may");
+    let question = client.take()[0]["id"].clone();
+    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    let told = client.take();
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        (&told[0]["method"], &told[0]["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &question)
+    );
+    assert!(
+        matches!(client.server.poll_event(), Some(ServerEvent::Cancelled(cancelled)) if cancelled == call.id)
+    );
+    client.line(&json!({ "jsonrpc": "2.0", "id": question, "result": { "action": "accept" } }));
+    assert!(client.server.poll_event().is_none() && client.take().is_empty());
+    assert!(client.server.finish(call.id, text("late")).is_err());
+    assert_eq!(client.server.open_calls(), 0);
+}
+
+/// An error of the client and a deadline are answers too.
+#[test]
+fn a_question_without_an_answer_ends() {
+    let mut client = Client::new(false, &ALL());
+    client.send("tools/call", json!({ "name": "add" }));
+    let call = client.call();
+    let needs = Needs::new([("a", form("a")), ("b", form("b"))]);
+    client.server.ask(call.id, needs, Some(Duration::from_secs(5))).expect("it may");
+    let questions = client.take();
+    client.line(&json!({ "jsonrpc": "2.0", "id": questions[1]["id"], "error": { "code": -1, "message": "no" } }));
+    assert!(client.server.poll_event().is_none());
+    assert_eq!(client.server.poll_timeout(), Some(Duration::from_secs(5)));
+    client.server.handle_timeout(Duration::from_secs(6));
+    let again = client.call();
+    let errors: Vec<_> = again
+        .responses
+        .iter()
+        .map(|(key, answer)| (key.as_str(), answer.as_ref().map_err(|it| it.message.clone()).err()))
+        .collect();
+    assert_eq!(errors, [("a", Some("no answer in time".to_owned())), ("b", Some("no".to_owned()))]);
+    assert_eq!(client.take()[0]["method"], "notifications/cancelled");
+}
+
+/// Progress and log messages reach who asked for them.
+#[test]
+fn news_reach_who_asked_for_them() {
+    let news = |client: &mut Client, meta: Value| -> Vec<String> {
+        client.send("tools/call", json!({ "name": "add", "_meta": meta }));
+        let call = client.call();
+        client
+            .server
+            .progress(call.id, |token| ProgressNotificationParams::new(token, 1))
+            .expect("it is open");
+        for level in [LoggingLevel::Info, LoggingLevel::Error] {
+            let params = LoggingMessageNotificationParams::new(level, wire_raw(&json!("x")));
+            client.server.log(call.id, &params).expect("it is open");
+        }
+        let told = client.take().into_iter();
+        told.map(|it| it["params"]["level"].as_str().unwrap_or("progress").to_owned()).collect()
+    };
+    let mut modern = Client::new(true, &json!({}));
+    assert_eq!(news(&mut modern, json!({})), [""; 0]);
+    assert_eq!(news(&mut modern, json!({ "progressToken": "p" })), ["progress"]);
+    assert_eq!(
+        news(&mut modern, json!({ "io.modelcontextprotocol/logLevel": "error" })),
+        ["error"]
+    );
+    let mut legacy = Client::new(false, &json!({}));
+    assert_eq!(news(&mut legacy, json!({ "progressToken": 1 })), ["progress", "info", "error"]);
+    legacy.send("logging/setLevel", json!({ "level": "warning" }));
+    legacy.take();
+    assert_eq!(news(&mut legacy, json!({})), ["error"]);
+}
+
+/// Those who listen are told of other tools, each in its way.
+#[test]
+fn those_who_listen_hear_of_other_tools() {
+    let mut modern = Client::new(true, &json!({}));
+    let id = modern.send(
+        "subscriptions/listen",
+        json!({ "notifications": { "toolsListChanged": true, "promptsListChanged": true } }),
+    );
+    let told = modern.take();
+    assert_eq!(told[0]["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(told[0]["params"]["notifications"], json!({ "toolsListChanged": true }));
+    modern.server.set_tools([tool("other")]);
+    let told = modern.take();
+    assert_eq!(told[0]["method"], "notifications/tools/list_changed");
+    assert_eq!(told[0]["params"]["_meta"], json!({ "io.modelcontextprotocol/subscriptionId": id }));
+    modern.server.end_subscriptions();
+    assert_eq!(modern.take()[0]["result"]["resultType"], "complete");
+    modern.server.set_tools([tool("third")]);
+    assert!(modern.take().is_empty());
+    let mut legacy = Client::new(false, &json!({}));
+    legacy.server.set_tools([tool("other")]);
+    assert_eq!(legacy.take()[0]["method"], "notifications/tools/list_changed");
+}
+
+/// Something that happens on a connection.
+#[derive(Clone, Debug)]
+enum Step {
+    Call,
+    Ask { call: usize, keys: usize },
+    Answer { question: usize, is_error: bool },
+    Finish { call: usize },
+    Cancel { call: usize },
+    Time { seconds: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        Just(Step::Call),
+        (0..4_usize, 0..3_usize).prop_map(|(call, keys)| Step::Ask { call, keys }),
+        (0..6_usize, any::<bool>())
+            .prop_map(|(question, is_error)| Step::Answer { question, is_error }),
+        (0..4_usize).prop_map(|call| Step::Finish { call }),
+        (0..4_usize).prop_map(|call| Step::Cancel { call }),
+        (0..9_u64).prop_map(|seconds| Step::Time { seconds }),
+    ]
+}
+
+proptest! {
+    /// Whatever happens in whatever order, each call is answered once, or cancelled; and each question ends before its call is
+    /// called again, with every key that was asked.
+    #[test]
+    fn each_call_is_answered_once(is_modern: bool, steps in prop::collection::vec(step(), 0..40)) {
+        let mut client = Client::new(is_modern, &ALL());
+        let (mut ready, mut requests, mut now) = (Vec::<ToolCall>::new(), BTreeMap::<CallId, i64>::new(), 0);
+        let (mut questions, mut asked) = (Vec::<Value>::new(), BTreeMap::<CallId, usize>::new());
+        let (mut answered, mut cancelled) = (BTreeMap::<i64, usize>::new(), 0);
+        for step in steps {
+            match step {
+                Step::Call => {
+                    let id = client.send("tools/call", json!({ "name": "echo" }));
+                    let call = client.call();
+                    requests.insert(call.id, id);
+                    ready.push(call);
+                }
+                Step::Ask { call, keys } if call < ready.len() => {
+                    let id = ready[call].id;
+                    let mut needs = Needs::new((0..keys).map(|key| (format!("k{key}"), form("m"))));
+                    needs.request_state = Some("s".into());
+                    if client.server.ask(id, needs, Some(Duration::from_secs(now + 3))).is_ok() {
+                        ready.remove(call);
+                        asked.insert(id, keys);
+                    }
+                }
+                Step::Answer { question, is_error } if question < questions.len() => {
+                    let id = questions.remove(question);
+                    let outcome = if is_error { json!({ "code": 1, "message": "no" }) } else { json!({ "action": "accept" }) };
+                    let outcome_name = if is_error { "error" } else { "result" };
+                    client.line(&json!({ "jsonrpc": "2.0", "id": id, outcome_name: outcome }));
+                }
+                Step::Finish { call } if call < ready.len() => {
+                    let call = ready.remove(call);
+                    prop_assert!(client.server.finish(call.id, text("done")).is_ok());
+                }
+                Step::Cancel { call } => {
+                    let Some((_, id)) = requests.iter().nth(call) else { continue };
+                    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+                }
+                Step::Time { seconds } => {
+                    now += seconds;
+                    client.server.handle_timeout(Duration::from_secs(now));
+                }
+                _ => {}
+            }
+            while let Some(event) = client.server.poll_event() {
+                match event {
+                    ServerEvent::Call(call) => {
+                        let keys = asked.remove(&call.id);
+                        prop_assert_eq!(Some(call.responses.len()), keys);
+                        ready.push(*call);
+                    }
+                    ServerEvent::Cancelled(id) => {
+                        cancelled += 1;
+                        ready.retain(|call| call.id != id);
+                        asked.remove(&id);
+                        requests.remove(&id);
+                    }
+                    other => prop_assert!(false, "{:?}", other),
+                }
+            }
+            for message in client.take() {
+                if message["method"] == "elicitation/create" {
+                    questions.push(message["id"].clone());
+                } else if let (Some(id), true) = (message["id"].as_i64(), message["method"].is_null()) {
+                    *answered.entry(id).or_default() += 1;
+                    requests.retain(|_, request| *request != id);
+                }
+            }
+        }
+        prop_assert!(answered.values().all(|times| *times == 1));
+        let calls = usize::try_from(client.next_id).expect("small") - usize::from(!is_modern);
+        prop_assert_eq!(answered.len() + cancelled + client.server.open_calls(), calls);
+        client.server.handle_close();
+        prop_assert_eq!(client.server.open_calls(), 0);
+    }
+
+    /// No line makes the server panic, and each request among them is answered or becomes an event.
+    #[test]
+    fn any_line_is_taken(lines in prop::collection::vec("\\PC{0,40}|\\{\"jsonrpc\":\"2.0\",\"id\":[0-9],\"method\":\"(tools/call|initialize|ping|tools/list)\",\"params\":\\{[\\PC]{0,20}\\}\\}", 0..8)) {
+        let mut server = server();
+        for line in lines {
+            server.handle_line(Ok(&line));
+        }
+        while server.poll_outgoing().is_some() {}
+        while server.poll_event().is_some() {}
+    }
+}
+
+/// An error that a host makes reaches the client as it is.
+#[test]
+fn a_failed_call_is_an_error() {
+    let mut client = Client::new(true, &json!({}));
+    client.send("tools/call", json!({ "name": "add" }));
+    let call = client.call();
+    client.server.fail(call.id, ErrorObject::new(-32000, "broken")).expect("it is open");
+    assert_eq!(client.take()[0]["error"]["message"], "broken");
+}
