@@ -1,65 +1,145 @@
 use crate::json;
 use alloc::format;
 use alloc::string::String;
-use jsonrpc_core::wire::Raw;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// When a tool call's arguments go out.
 ///
 /// ACP agents send `rawInput` in pieces of their own making: an empty object first, then more and more members, or the
-/// same again with the permission request, or never.
+/// same again with the permission request, or never. What they send after the arguments have ended is told by `CUSTOM`
+/// `acp.tool_call.args_changed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ArgsMode {
     /// Once, whole, when the call begins to run, asks for permission or ends: always valid JSON.
     #[default]
     Hold,
+    /// Member by member, each when the next one is there, so that it will not grow any more; the rest as in
+    /// [`Hold`](Self::Hold). Where the agent changes a member that went out, the object ends there, and the metadata of
+    /// `TOOL_CALL_END` has the arguments under `acp.rawInput`.
+    StreamKeys,
+    /// Once, whole, when they are not empty for the first time: soonest, for agents that send all at once.
+    Eager,
 }
 
 /// The arguments of one tool call: the newest `rawInput`, until they went out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Arguments {
     newest: Option<Raw>,
+    /// Members that went out: their names, and fingerprints of their values.
+    streamed: Vec<(String, u64)>,
+    bytes: usize,
+    /// A member that went out has changed: no more go out.
+    frozen: bool,
     closed: bool,
     changed: bool,
 }
 
 impl Arguments {
     /// Takes another `rawInput`; says whether it comes too late to go out.
-    pub(crate) fn update(&mut self, input: Raw) -> bool {
-        let late =
-            self.closed && !is_same(self.newest.as_ref().map_or(NONE, Raw::as_str), input.as_str());
+    pub(crate) fn update(&mut self, input: Raw, limit: usize) -> bool {
+        let bytes = input.as_str().len();
+        let input = if bytes > limit { json::omitted(bytes).into_raw() } else { input };
+        let late = (self.closed || self.frozen)
+            && !is_same(self.newest.as_ref().map_or(NONE, Raw::as_str), input.as_str());
         self.changed |= late;
         self.newest = Some(input);
-        late
+        late && self.closed
     }
 
-    /// The arguments as one JSON object, the first time; a value that is no object becomes its member `value`.
+    /// Whether there is anything in them.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.newest.as_ref().is_none_or(|newest| is_same(newest.as_str(), NONE))
+    }
+
+    /// The members that will not grow any more, as the next piece of an object.
+    pub(crate) fn stream(&mut self, limit: usize) -> Option<String> {
+        let members: Extra = object(self.newest.as_ref().filter(|_| !self.closed)?)?;
+        let members: Vec<_> = members.iter().collect();
+        self.freeze_if_changed(&members);
+        let ready = members.get(self.streamed.len()..members.len().saturating_sub(1))?;
+        self.write(ready, limit)
+    }
+
+    /// What is left of the arguments, the first time. Together with what was streamed it is one JSON object; a value that
+    /// is no object becomes its member `value`.
     pub(crate) fn close(&mut self, limit: usize) -> Option<String> {
         if core::mem::replace(&mut self.closed, true) {
             return None;
         }
         let text = self.newest.as_ref().map_or(NONE, Raw::as_str).trim();
-        if text.len() > limit {
-            return Some(json::omitted(text.len()).into_raw().as_str().into());
+        if self.streamed.is_empty() {
+            let is_object = text.starts_with('{');
+            return Some(if is_object { text.into() } else { format!("{{\"value\":{text}}}") });
         }
-        Some(if text.starts_with('{') { text.into() } else { format!("{{\"value\":{text}}}") })
+        let members = self.newest.as_ref().and_then(object).unwrap_or_default();
+        let members: Vec<_> = members.iter().collect();
+        self.freeze_if_changed(&members);
+        let rest = members.get(self.streamed.len()..).unwrap_or_default();
+        let mut rest = self.write(rest, limit).unwrap_or_default();
+        rest.push('}');
+        Some(rest)
     }
 
-    /// What the agent says the arguments are, when that is no longer what went out.
+    /// What the agent says the arguments are, when that is not what went out.
     pub(crate) fn changed(&self) -> Option<&Raw> {
-        self.newest.as_ref().filter(|_| self.changed)
+        self.newest.as_ref().filter(|_| self.changed || self.frozen)
+    }
+
+    /// Whether the object that went out is not what the agent meant when it ended.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    /// About how many bytes are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.newest.as_ref().map_or(0, |newest| newest.as_str().len())
     }
 
     /// Lets go of the text of arguments that went out.
     pub(crate) fn forget(&mut self) {
         self.newest = None;
+        self.streamed = Vec::new();
+    }
+
+    fn freeze_if_changed(&mut self, members: &[(&str, &Raw)]) {
+        let same = |(number, (name, value)): (usize, &(String, u64))| {
+            members.get(number).is_some_and(|(now, raw)| {
+                now == name && json::fingerprint(&[raw.as_str()]) == *value
+            })
+        };
+        self.frozen |= !self.streamed.iter().enumerate().all(same);
+    }
+
+    fn write(&mut self, members: &[(&str, &Raw)], limit: usize) -> Option<String> {
+        let mut text = String::new();
+        for (name, value) in members.iter().filter(|_| !self.frozen) {
+            let name_text = json::raw(*name);
+            let bytes = name_text.as_str().len() + value.as_str().len();
+            if self.bytes.saturating_add(bytes) > limit {
+                self.frozen = true;
+                break;
+            }
+            self.bytes += bytes;
+            text.push(if self.streamed.is_empty() { '{' } else { ',' });
+            text.push_str(name_text.as_str());
+            text.push(':');
+            text.push_str(value.as_str());
+            self.streamed.push(((*name).into(), json::fingerprint(&[value.as_str()])));
+        }
+        (!text.is_empty()).then_some(text)
     }
 }
 
 /// What goes out for a call without arguments.
 const NONE: &str = "{}";
+
+fn object(raw: &Raw) -> Option<Extra> {
+    raw.as_str().trim_start().starts_with('{').then(|| raw.decode().ok())?
+}
 
 fn is_same(one: &str, other: &str) -> bool {
     let value = |text| serde_json::from_str::<Value>(text).ok();

@@ -127,7 +127,10 @@ impl Translator {
             _ => None,
         };
         let call = match scope {
-            Some(ElicitationScope::Session(session)) => session.tool_call_id.clone(),
+            Some(ElicitationScope::Session(session)) => {
+                let lane = self.subagents.lane(&session.session_id);
+                session.tool_call_id.as_ref().map(|id| self.calls.key(&lane, id))
+            }
             _ => None,
         };
         let message = json::cut(message, self.options.limits.message);

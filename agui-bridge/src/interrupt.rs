@@ -97,6 +97,9 @@ impl Translator {
         self.now = Some(now);
         let waited = self.questions.waits_for_person();
         self.expire_questions(now);
+        if self.run.is_some() {
+            self.settle_arguments(now);
+        }
         let run = self.run.as_mut()?;
         if !waited {
             run.working = run.working.saturating_add(now.saturating_sub(before));
@@ -126,7 +129,9 @@ impl Translator {
         };
         let turn = working.and_then(|run| left(self.options.times.turn, run.working));
         let idle = working.and_then(|run| left(self.options.times.idle, run.quiet));
-        [self.collecting, self.questions.expiry(), turn, idle].into_iter().flatten().min()
+        let settling = working.and_then(|_| self.calls.settling());
+        let expiry = self.questions.expiry();
+        [self.collecting, expiry, turn, idle, settling].into_iter().flatten().min()
     }
 
     /// Whether the run has ended and the agent's turn goes on: with an interrupt, or with
@@ -161,8 +166,11 @@ impl Translator {
             return;
         }
         self.collecting = None;
-        self.close_text();
+        self.close_texts();
+        self.show_terminals();
         self.end_calls();
+        self.restate_if_quiet();
+        self.suspend_subagents();
         self.tell_last();
         self.questions.put_off();
         self.parked = Some(Parked::default());
@@ -176,8 +184,11 @@ impl Translator {
         }
         self.questions.put_off();
         self.collecting = None;
-        self.close_text();
+        self.close_texts();
+        self.show_terminals();
         self.close_calls(false);
+        self.restate_if_quiet();
+        self.suspend_subagents();
         self.tell_last();
         self.parked = Some(Parked::default());
         let outcome = self.success();

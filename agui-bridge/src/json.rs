@@ -41,6 +41,15 @@ impl Members {
         }
     }
 
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        others.0.iter().for_each(|(name, value)| self.0.insert(name, value.clone()));
+        self
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Raw> {
+        self.0.get(name)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -83,4 +92,11 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
 pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
     let ends = texts.iter().flat_map(|text| text.bytes().map(u64::from).chain([256]));
     ends.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ byte).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A value of one version of a protocol as the same value of another, where that can read it.
+pub(crate) fn recode<T: Serialize + ?Sized, U: serde::de::DeserializeOwned>(
+    value: &T,
+) -> Option<U> {
+    serde_json::to_string(value).ok().and_then(|text| serde_json::from_str(&text).ok())
 }

@@ -26,6 +26,12 @@ pub struct Limits {
     pub message: usize,
     /// Tool calls that are kept. One more forgets the oldest that has its result, or gives the oldest its result.
     pub tool_calls: usize,
+    /// What is kept of all tool calls without results together; the oldest get their results when it is more.
+    pub tool_call_bytes: usize,
+    /// Terminals of which the end of the output is kept; the oldest are forgotten.
+    pub terminals: usize,
+    /// The conversation, where [`Options::history`](crate::Options::history) has it kept.
+    pub history: usize,
     /// Updates that are kept while no run is open; the oldest go first, and the next run says how many went.
     pub waiting_updates: usize,
     /// Size of those updates as JSON; the oldest go first here too.
@@ -51,6 +57,12 @@ impl Limits {
     pub const MESSAGE: usize = 4 << 10;
     /// Default of [`tool_calls`](Self::tool_calls).
     pub const TOOL_CALLS: usize = 1024;
+    /// Default of [`tool_call_bytes`](Self::tool_call_bytes): 64 MiB.
+    pub const TOOL_CALL_BYTES: usize = 64 << 20;
+    /// Default of [`terminals`](Self::terminals).
+    pub const TERMINALS: usize = 64;
+    /// Default of [`history`](Self::history): 64 MiB.
+    pub const HISTORY: usize = 64 << 20;
     /// Default of [`waiting_updates`](Self::waiting_updates).
     pub const WAITING_UPDATES: usize = 4096;
     /// Default of [`waiting_bytes`](Self::waiting_bytes): 32 MiB.
@@ -71,6 +83,9 @@ impl Default for Limits {
             progress: Self::PROGRESS,
             message: Self::MESSAGE,
             tool_calls: Self::TOOL_CALLS,
+            tool_call_bytes: Self::TOOL_CALL_BYTES,
+            terminals: Self::TERMINALS,
+            history: Self::HISTORY,
             waiting_updates: Self::WAITING_UPDATES,
             waiting_bytes: Self::WAITING_BYTES,
             permissions: Self::PERMISSIONS,

@@ -29,6 +29,9 @@ pub struct Options {
     pub elicitation: ElicitationMode,
     /// What becomes of a run whose input does not answer what the run before asked.
     pub unanswered: Unanswered,
+    /// Whether the conversation is kept, so that a message which the agent rewrites, as it may in ACP v2, can be restated
+    /// with `MESSAGES_SNAPSHOT`; otherwise `CUSTOM` `acp.message.changed` tells.
+    pub history: bool,
     /// When tool calls' arguments go out.
     pub arguments: ArgsMode,
     /// What the ids of questions begin with, so that they are unique among the threads of a program; `int-` unless it
@@ -47,6 +50,7 @@ impl Default for Options {
             permission: PermissionMode::default(),
             elicitation: ElicitationMode::default(),
             unanswered: Unanswered::default(),
+            history: false,
             arguments: ArgsMode::default(),
             interrupt_prefix: ids::INTERRUPT.to_owned(),
             times: Times::default(),
@@ -86,6 +90,9 @@ pub struct Times {
     pub idle: Option<Duration>,
     /// How long a run may be open, without the time in which something waited for a person.
     pub turn: Option<Duration>,
+    /// How long a call's arguments may stay unchanged before they go out, for agents that do not say when a call begins
+    /// to run.
+    pub settle: Option<Duration>,
     /// The Unix time at which the times that are told begin. When it is set, interrupts say `expiresAt`.
     pub epoch: Option<Duration>,
 }
@@ -97,6 +104,13 @@ impl Times {
 
 impl Default for Times {
     fn default() -> Self {
-        Self { collect: Self::COLLECT, answer: None, idle: None, turn: None, epoch: None }
+        Self {
+            collect: Self::COLLECT,
+            answer: None,
+            idle: None,
+            turn: None,
+            settle: None,
+            epoch: None,
+        }
     }
 }

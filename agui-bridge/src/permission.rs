@@ -1,6 +1,7 @@
 //! Permission requests.
 use crate::json::{self, Members};
 use crate::question::{About, AnswerError, By, Settlement};
+use crate::state::Update;
 use crate::tool_call::{Change, Denial};
 use crate::translator::Translator;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
@@ -214,14 +215,16 @@ impl Translator {
         request: RequestPermissionRequest,
     ) {
         let RequestPermissionRequest { session_id, tool_call, options, .. } = request;
-        let call = tool_call.tool_call_id.clone();
+        let lane = self.subagents.lane(&session_id);
+        let call = self.calls.key(&lane, &tool_call.tool_call_id);
         let permission = Permission { call: Some(call), title: None, options };
         self.heard();
         if self.run.is_some() {
-            self.tool_call(Change::from(tool_call).asking());
+            self.speak_as(&lane, |t| t.tool_call(Change::from(tool_call).asking()));
         } else {
             let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));
-            self.waiting.push(SessionNotification::new(session_id, update), &self.options.limits);
+            let update = SessionNotification::new(session_id, update);
+            self.waiting.push(Update::V1(update), &self.options.limits);
         }
         self.ask_permission(request_id, permission);
     }

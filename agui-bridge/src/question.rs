@@ -303,7 +303,7 @@ impl Translator {
     }
 
     fn tell_question(&mut self, number: u64, way: Way) {
-        self.close_text();
+        self.close_texts();
         let told = match way {
             Way::InStream => {
                 let id = self.interrupt_id(number);

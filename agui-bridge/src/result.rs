@@ -2,9 +2,10 @@
 use crate::content;
 use crate::json;
 use crate::limits::Limits;
+use crate::produced::{Produced, changes_text};
+use crate::terminal::Terminals;
 use crate::unified_diff::unified_diff;
 use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource};
-use acp_types::v1::tool_calls::ToolCallContent;
 use agui_types::content::{
     AudioPart, Content, ContentPart, DataSource, ImagePart, PartSource, TextPart,
 };
@@ -17,13 +18,21 @@ use serde::{Deserialize, Serialize};
 /// A tool's output: texts and media, in the order they came, no two texts in a row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Output {
-    parts: Vec<ContentPart>,
+    parts: Vec<Part>,
     text_bytes: usize,
+    kept_bytes: usize,
     media_bytes: usize,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Part {
+    Said(ContentPart),
+    /// What this terminal says in the end.
+    Terminal(String),
+}
+
 impl Output {
-    /// The output that content says.
+    /// Adds what content says.
     ///
     /// | content | output |
     /// |---|---|
@@ -32,26 +41,24 @@ impl Output {
     /// | `content` resource link | a link or the name, as in a message |
     /// | `content` resource | its text; for bytes, `[resource <uri>]` |
     /// | `diff` | a unified diff |
-    /// | `terminal` | `[terminal <id>]` |
+    /// | `terminal` | the end of its output, or `[terminal <id>]` where none is known |
     /// | anything else | `[<type>]` |
-    pub(crate) fn of_content(items: &[ToolCallContent], limits: &Limits) -> Self {
-        let mut output = Self::default();
+    pub(crate) fn append(&mut self, items: &[Produced], limits: &Limits) {
         for item in items {
             match item {
-                ToolCallContent::Content(content) => output.block(&content.content, limits),
-                ToolCallContent::Diff(diff) => {
-                    output.text(
-                        &unified_diff(&diff.path, diff.old_text.as_deref(), &diff.new_text),
-                        limits,
-                    );
+                Produced::Block(block) => self.block(block, limits),
+                Produced::Diff(diff) => {
+                    let old = diff.old_text.as_deref();
+                    self.text(&unified_diff(&diff.path, old, &diff.new_text), limits);
                 }
-                ToolCallContent::Terminal(terminal) => {
-                    output.text(&format!("[terminal {}]", terminal.terminal_id), limits);
+                Produced::Changes(changes) => self.text(&changes_text(changes), limits),
+                Produced::Terminal(id) => {
+                    let id = json::head(id, limits.message).into();
+                    self.parts.push(Part::Terminal(id));
                 }
-                other => output.text(&format!("[{}]", other.tag()), limits),
+                Produced::Other(kind, _) => self.text(&format!("[{kind}]"), limits),
             }
         }
-        output.end(limits)
     }
 
     /// The output that `rawOutput` says: a string verbatim, the content of an MCP result, else the JSON text.
@@ -66,33 +73,73 @@ impl Output {
         } else {
             output.text(raw.as_str(), limits);
         }
-        output.end(limits)
+        output
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// As a result's content: one text, unless there are media and `media` allows them.
-    pub(crate) fn to_content(&self, media: bool) -> Content {
-        let is_text = self.parts.iter().all(|part| part.as_text().is_some());
-        if media && !is_text {
-            return Content::Parts(self.parts.clone());
+    /// Whether it says anything beyond the terminals that are to be shown.
+    pub(crate) fn says(&self, terminals: &Terminals) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Said(_) => true,
+            Part::Terminal(id) => terminals.result(id).is_some(),
+        })
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.kept_bytes.saturating_add(self.media_bytes)
+    }
+
+    /// Tells it from another one.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let parts = json::raw(&self.parts);
+        json::fingerprint(&[parts.as_str(), json::raw(&self.text_bytes).as_str()])
+    }
+
+    /// As a result's content: one text, unless there are media and `media` allows them. Ends with `why` there is no
+    /// more, in brackets.
+    pub(crate) fn to_content(
+        &self,
+        media: bool,
+        terminals: &Terminals,
+        limits: &Limits,
+        why: Option<&str>,
+    ) -> Content {
+        let mut parts: Vec<ContentPart> = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Said(part) => match (part.as_text(), parts.last_mut()) {
+                    (Some(text), Some(ContentPart::Text(last))) => {
+                        append_line(&mut last.text, text);
+                    }
+                    _ => parts.push(part.clone()),
+                },
+                Part::Terminal(id) => {
+                    let result = terminals.result(id);
+                    mark(&mut parts, &result.unwrap_or_else(|| format!("[terminal {id}]")));
+                }
+            }
+        }
+        if self.text_bytes > limits.result {
+            mark(&mut parts, &format!("[cut: {} of {} bytes]", limits.result, self.text_bytes));
+        }
+        if let Some(why) = why {
+            mark(&mut parts, &format!("[{why}]"));
+        }
+        if media && !parts.iter().all(|part| part.as_text().is_some()) {
+            return Content::Parts(parts);
         }
         let mut text = String::new();
-        for part in &self.parts {
+        for part in &parts {
             match part.as_text() {
                 Some(part) => append_line(&mut text, part),
                 None => append_line(&mut text, &format!("[{}]", part.tag())),
             }
         }
         Content::Text(text)
-    }
-
-    /// The same, and in brackets why there is no more.
-    pub(crate) fn ending(mut self, why: &str) -> Self {
-        self.mark(&format!("[{why}]"));
-        self
     }
 
     fn block(&mut self, block: &ContentBlock, limits: &Limits) {
@@ -130,34 +177,28 @@ impl Output {
         let room = limits.result.saturating_sub(self.text_bytes);
         self.text_bytes = self.text_bytes.saturating_add(text.len());
         let text = json::head(text, room);
+        self.kept_bytes = self.kept_bytes.saturating_add(text.len());
         match self.parts.last_mut() {
             _ if text.is_empty() => {}
-            Some(ContentPart::Text(last)) => append_line(&mut last.text, text),
-            _ => self.parts.push(ContentPart::Text(TextPart::new(text))),
+            Some(Part::Said(ContentPart::Text(last))) => append_line(&mut last.text, text),
+            _ => self.parts.push(Part::Said(ContentPart::Text(TextPart::new(text)))),
         }
     }
 
     fn media(&mut self, part: ContentPart, bytes: usize, limits: &Limits) {
         if bytes <= limits.value.saturating_sub(self.media_bytes) {
             self.media_bytes += bytes;
-            self.parts.push(part);
+            self.parts.push(Part::Said(part));
         } else {
             self.text(&format!("[{} of {bytes} bytes left out]", part.tag()), limits);
         }
     }
+}
 
-    fn end(mut self, limits: &Limits) -> Self {
-        if self.text_bytes > limits.result {
-            self.mark(&format!("[cut: {} of {} bytes]", limits.result, self.text_bytes));
-        }
-        self
-    }
-
-    fn mark(&mut self, mark: &str) {
-        match self.parts.last_mut() {
-            Some(ContentPart::Text(last)) => append_line(&mut last.text, mark),
-            _ => self.parts.push(ContentPart::Text(TextPart::new(mark))),
-        }
+fn mark(parts: &mut Vec<ContentPart>, mark: &str) {
+    match parts.last_mut() {
+        Some(ContentPart::Text(last)) => append_line(&mut last.text, mark),
+        _ => parts.push(ContentPart::Text(TextPart::new(mark))),
     }
 }
 

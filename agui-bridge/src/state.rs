@@ -3,8 +3,15 @@ use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::translator::Translator;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v2::prompt_lifecycle::{
+    SessionUpdate as SessionUpdateV2, UpdateSessionNotification,
+};
 use agui_types::event::CustomEvent;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
@@ -20,27 +27,84 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn of(update: &SessionUpdate) -> Option<Self> {
+    fn of(update: &Update) -> Option<Self> {
         match update {
-            SessionUpdate::Plan(_) => Some(Self::Plan),
-            SessionUpdate::AvailableCommandsUpdate(_) => Some(Self::Commands),
-            SessionUpdate::CurrentModeUpdate(_) => Some(Self::Mode),
-            SessionUpdate::ConfigOptionUpdate(_) => Some(Self::ConfigOptions),
-            SessionUpdate::UsageUpdate(_) => Some(Self::Usage),
-            _ => None,
+            Update::V1(notification) => match notification.update {
+                SessionUpdate::Plan(_) => Some(Self::Plan),
+                SessionUpdate::AvailableCommandsUpdate(_) => Some(Self::Commands),
+                SessionUpdate::CurrentModeUpdate(_) => Some(Self::Mode),
+                SessionUpdate::ConfigOptionUpdate(_) => Some(Self::ConfigOptions),
+                SessionUpdate::UsageUpdate(_) => Some(Self::Usage),
+                _ => None,
+            },
+            Update::V2(notification) => match notification.update {
+                SessionUpdateV2::AvailableCommandsUpdate(_) => Some(Self::Commands),
+                SessionUpdateV2::ConfigOptionUpdate(_) => Some(Self::ConfigOptions),
+                SessionUpdateV2::UsageUpdate(_) => Some(Self::Usage),
+                _ => None,
+            },
+        }
+    }
+
+    fn event(self) -> &'static str {
+        match self {
+            Self::Plan => "acp.plan",
+            Self::Commands => "acp.commands",
+            Self::Mode => "acp.mode",
+            Self::ConfigOptions => "acp.config_options",
+            Self::SessionInfo => "acp.session_info",
+            Self::Usage => "acp.usage",
         }
     }
 }
+
+/// A `session/update` of either version.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Update {
+    V1(SessionNotification),
+    V2(Box<UpdateSessionNotification>),
+}
+
+impl Update {
+    pub(crate) fn session(&self) -> SessionId {
+        match self {
+            Self::V1(notification) => notification.session_id.clone(),
+            Self::V2(notification) => notification.session_id.as_str().into(),
+        }
+    }
+
+    /// Whether it is part of the conversation.
+    pub(crate) fn is_said(&self) -> bool {
+        let tag = match self {
+            Self::V1(notification) => notification.update.tag(),
+            Self::V2(notification) => notification.update.tag(),
+        };
+        tag.contains("message") || tag.contains("thought") || tag.starts_with("tool_call")
+    }
+}
+
+/// How many plans that have names are told apart.
+const MAX_PLANS: usize = 256;
 
 /// What the open run has told of the session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Session {
     told: BTreeMap<Kind, Raw>,
+    /// Plans that have names, and fingerprints of them.
+    plans: BTreeMap<String, u64>,
     /// For clients that take only the last one.
     usage: Option<Raw>,
 }
 
 impl Session {
+    /// Whether a plan that has a name is another than was told last.
+    pub(crate) fn changes_plan(&mut self, id: &str, print: u64) -> bool {
+        if self.plans.len() >= MAX_PLANS && !self.plans.contains_key(id) {
+            self.plans.pop_first();
+        }
+        self.plans.insert(id.to_owned(), print) != Some(print)
+    }
+
     /// Whether `value` is another than the one told last.
     pub(crate) fn changes(&mut self, kind: Kind, value: &Raw) -> bool {
         self.told.insert(kind, value.clone()).is_none_or(|last| last != *value)
@@ -58,40 +122,27 @@ impl Translator {
     /// | `config_option_update` | `acp.config_options` | the same |
     /// | `session_info_update` | `acp.session_info` | the same |
     /// | `notice` | `acp.notice` | the same |
-    /// | `compaction_update`, `compaction_summary_chunk` | `acp.compaction` | the update with its tag |
     /// | anything else | `acp.unknown` | the update with its tag |
     pub(crate) fn tell(&mut self, update: &SessionUpdate) {
         let limit = self.options.limits.value;
         match update {
             SessionUpdate::UsageUpdate(usage) => {
-                let value = json::bounded(usage, limit);
-                if self.is_modern() {
-                    self.upsert(Kind::Usage, "acp.usage", value);
-                } else {
-                    self.session.usage = Some(value);
-                }
+                self.tell_whole(Kind::Usage, json::bounded(usage, limit));
             }
             SessionUpdate::AvailableCommandsUpdate(commands) => {
-                self.upsert(Kind::Commands, "acp.commands", json::bounded(commands, limit));
+                self.tell_whole(Kind::Commands, json::bounded(commands, limit));
             }
             SessionUpdate::CurrentModeUpdate(mode) => {
-                self.upsert(Kind::Mode, "acp.mode", json::bounded(mode, limit));
+                self.tell_whole(Kind::Mode, json::bounded(mode, limit));
             }
             SessionUpdate::ConfigOptionUpdate(options) => {
-                self.upsert(
-                    Kind::ConfigOptions,
-                    "acp.config_options",
-                    json::bounded(options, limit),
-                );
+                self.tell_whole(Kind::ConfigOptions, json::bounded(options, limit));
             }
             SessionUpdate::SessionInfoUpdate(info) => {
-                self.upsert(Kind::SessionInfo, "acp.session_info", json::bounded(info, limit));
+                self.tell_whole(Kind::SessionInfo, json::bounded(info, limit));
             }
             SessionUpdate::Notice(notice) => {
                 self.custom("acp.notice", json::bounded(notice, limit));
-            }
-            SessionUpdate::CompactionUpdate(_) | SessionUpdate::CompactionSummaryChunk(_) => {
-                self.custom("acp.compaction", json::bounded(update, limit));
             }
             other => self.custom("acp.unknown", json::bounded(other, limit)),
         }
@@ -113,9 +164,12 @@ impl Translator {
         self.custom("acp.notice", notice.into_raw());
     }
 
-    fn upsert(&mut self, kind: Kind, name: &'static str, value: Raw) {
-        if self.session.changes(kind, &value) {
-            self.custom(name, value);
+    /// Tells the whole of something, unless it is what was told last.
+    pub(crate) fn tell_whole(&mut self, kind: Kind, value: Raw) {
+        if kind == Kind::Usage && !self.is_modern() {
+            self.session.usage = Some(value);
+        } else if self.session.changes(kind, &value) {
+            self.custom(kind.event(), value);
         }
     }
 
@@ -130,28 +184,32 @@ impl Translator {
 /// Updates that came while no run was open, for the head of the next one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    updates: VecDeque<(usize, SessionNotification)>,
+    updates: VecDeque<(usize, Update)>,
     bytes: usize,
     pub(crate) dropped: u64,
 }
 
 impl Waiting {
     /// Keeps an update. A newer one of what an update says the whole of takes its place.
-    pub(crate) fn push(&mut self, notification: SessionNotification, limits: &Limits) {
-        if let Some(kind) = Kind::of(&notification.update) {
-            let bytes = &mut self.bytes;
-            self.updates.retain(|(size, waiting)| {
-                let stays = Kind::of(&waiting.update) != Some(kind)
-                    || waiting.session_id != notification.session_id;
-                if !stays {
-                    *bytes -= size;
+    pub(crate) fn push(&mut self, update: Update, limits: &Limits) {
+        let size = match &update {
+            Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+            Update::V2(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+        };
+        let kind = Kind::of(&update);
+        let same = |waiting: &Update| {
+            kind.is_some() && Kind::of(waiting) == kind && waiting.session() == update.session()
+        };
+        self.bytes = self.bytes.saturating_add(size);
+        match self.updates.iter().position(|(_, waiting)| same(waiting)) {
+            Some(at) => {
+                if let Some(place) = self.updates.get_mut(at) {
+                    self.bytes = self.bytes.saturating_sub(place.0);
+                    *place = (size, update);
                 }
-                stays
-            });
+            }
+            None => self.updates.push_back((size, update)),
         }
-        let size = serde_json::to_vec(&notification).map_or(0, |json| json.len());
-        self.bytes += size;
-        self.updates.push_back((size, notification));
         while self.updates.len() > limits.waiting_updates || self.bytes > limits.waiting_bytes {
             let Some((size, _)) = self.updates.pop_front() else { break };
             self.bytes -= size;
@@ -160,7 +218,7 @@ impl Waiting {
     }
 
     /// What was kept, in the order it came.
-    pub(crate) fn into_updates(self) -> impl Iterator<Item = SessionNotification> {
-        self.updates.into_iter().map(|(_, notification)| notification)
+    pub(crate) fn into_updates(self) -> impl Iterator<Item = Update> {
+        self.updates.into_iter().map(|(_, update)| update)
     }
 }

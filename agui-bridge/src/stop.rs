@@ -191,7 +191,7 @@ impl Translator {
     }
 
     /// Ends the turn of the open run, or notes that of an interrupted one.
-    fn handle_turn_end(&mut self, end: TurnEnd) {
+    pub(crate) fn handle_turn_end(&mut self, end: TurnEnd) {
         if self.run.is_some() {
             self.end_turn(end);
         } else if let Some(parked) = &mut self.parked {
@@ -206,9 +206,10 @@ impl Translator {
         let stopped = run.cancelled;
         let Some(before) = run.before.take() else { return self.end_run(stopped, end) };
         self.cancel_questions();
-        self.close_text();
+        self.close_texts();
         self.close_calls(stopped || before.cancelled);
         if stopped {
+            self.suspend_subagents();
             self.tell_last();
             return self.finish_cancelled(None);
         }
@@ -267,8 +268,11 @@ impl Translator {
     /// Closes all that is open, so that only the end is missing.
     pub(crate) fn close_run(&mut self, cancelled: bool) {
         self.cancel_questions();
-        self.close_text();
+        self.close_texts();
+        self.show_terminals();
         self.close_calls(cancelled);
+        self.restate_if_quiet();
+        self.suspend_subagents();
         self.tell_last();
     }
 

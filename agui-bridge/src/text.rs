@@ -3,7 +3,7 @@ use crate::ids;
 use crate::json::{self, Members};
 use crate::translator::Translator;
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{ContentChunk, MessageId as ChunkId};
+use acp_types::v1::prompt_turn::MessageId as ChunkId;
 use agui_types::Metadata;
 use agui_types::event::{
     ReasoningEndEvent, ReasoningMessageContentEvent, ReasoningMessageEndEvent,
@@ -11,8 +11,11 @@ use agui_types::event::{
     TextMessageEndEvent, TextMessageRole, TextMessageStartEvent,
 };
 use agui_types::id::MessageId;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Serialize};
 
 /// Who speaks in a chunk.
@@ -26,9 +29,16 @@ pub(crate) enum Voice {
 /// What is open, what tool calls hang on, and what the agent may repeat.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Text {
+    /// By the session of a subagent; empty for the agent itself.
+    lanes: BTreeMap<String, Lane>,
+    echo: Echo,
+}
+
+/// What one of those who speak has open.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Lane {
     open: Option<Open>,
     parent: Option<Parent>,
-    echo: Echo,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,7 +68,8 @@ struct Echo {
 impl Text {
     /// Nothing that comes now belongs to a turn.
     pub(crate) fn end_turn(&mut self) {
-        (self.parent, self.echo) = (None, Echo::default());
+        self.end_steps();
+        self.echo = Echo::default();
     }
 
     /// Begins a turn with `prompt`.
@@ -70,13 +81,33 @@ impl Text {
                 other => echo.blocks.push(other.clone()),
             }
         }
-        (self.parent, self.echo) = (None, echo);
+        self.end_steps();
+        self.echo = echo;
+    }
+
+    fn end_steps(&mut self) {
+        self.lanes.retain(|_, lane| lane.open.is_some());
+        self.lanes.values_mut().for_each(|lane| lane.parent = None);
+    }
+
+    fn lane(&self, lane: &str) -> Option<&Lane> {
+        self.lanes.get(lane)
+    }
+
+    fn lane_mut(&mut self, lane: &str) -> &mut Lane {
+        self.lanes.entry(lane.to_owned()).or_default()
+    }
+
+    /// Those who have a text open.
+    pub(crate) fn open_lanes(&self) -> Vec<String> {
+        let open = self.lanes.iter().filter(|(_, lane)| lane.open.is_some());
+        open.map(|(name, _)| name.clone()).collect()
     }
 
     /// Whether the agent only repeats, in a chunk of the user's, the prompt of the last run.
-    pub(crate) fn is_echo(&mut self, chunk: &ContentChunk) -> bool {
+    pub(crate) fn is_echo(&mut self, block: &ContentBlock) -> bool {
         let echo = &mut self.echo;
-        match &chunk.content {
+        match block {
             ContentBlock::Text(text) => {
                 let rest = echo.text.get(echo.repeated..).unwrap_or_default();
                 let repeats = rest.starts_with(&text.text);
@@ -90,43 +121,61 @@ impl Text {
         }
     }
 
+    /// Whether a whole message of the user's repeats the prompt of the last run.
+    pub(crate) fn is_whole_echo(&mut self, blocks: &[ContentBlock]) -> bool {
+        let echo = self.echo.clone();
+        let repeats = !blocks.is_empty() && blocks.iter().all(|block| self.is_echo(block));
+        if !repeats {
+            self.echo = echo;
+        }
+        repeats
+    }
+
     /// The next tool call belongs to another step of the model, unless a text goes on.
-    pub(crate) fn end_step(&mut self) {
-        if self.open.is_none() {
-            self.parent = None;
+    pub(crate) fn end_step(&mut self, lane: &str) {
+        if let Some(lane) = self.lanes.get_mut(lane).filter(|lane| lane.open.is_none()) {
+            lane.parent = None;
         }
     }
 }
 
 impl Translator {
-    pub(crate) fn chunk(&mut self, voice: Voice, chunk: ContentChunk) {
-        let acp = Members::new().with_some("_meta", chunk.meta.as_ref());
-        match chunk.content {
+    pub(crate) fn chunk(
+        &mut self,
+        voice: Voice,
+        key: Option<ChunkId>,
+        block: ContentBlock,
+        meta: Option<&Meta>,
+    ) {
+        let acp = Members::new().with_some("_meta", meta);
+        match block {
             ContentBlock::Text(text) => {
                 let acp = acp
                     .with_some("annotations", text.annotations.as_ref())
                     .with_some("contentMeta", text.meta.as_ref());
-                self.say(voice, chunk.message_id, text.text, acp);
+                self.say(voice, key, text.text, acp);
             }
             ContentBlock::ResourceLink(link) => {
                 let text = crate::content::link_text(&link);
-                self.say(voice, chunk.message_id, text, acp.with("resource", &link));
+                self.say(voice, key, text, acp.with("resource", &link));
             }
             other => self.show_block(&other),
         }
     }
 
-    fn say(&mut self, voice: Voice, key: Option<ChunkId>, delta: String, acp: Members) {
+    pub(crate) fn say(&mut self, voice: Voice, key: Option<ChunkId>, delta: String, acp: Members) {
         if delta.is_empty() {
             return;
         }
         let metadata = self.metadata(acp);
         let joins = |open: &&Open| open.voice == voice && (key.is_none() || open.key == key);
-        let open = self.text.open.as_ref().filter(joins).map(|open| open.id.clone());
+        let open = self.text.lane(&self.lane).and_then(|lane| lane.open.as_ref());
+        let open = open.filter(joins).map(|open| open.id.clone());
         let (id, mut metadata) = match open {
             Some(id) => (id, metadata),
-            None => (self.open(voice, key, metadata), None),
+            None => (self.open(voice, key.clone(), metadata), None),
         };
+        self.wrote(voice, key.as_ref(), &id, &delta);
         let limit = self.options.limits.delta;
         if delta.len() <= limit {
             return self.say_piece(voice, id, delta, metadata);
@@ -164,10 +213,10 @@ impl Translator {
         metadata: Option<Metadata>,
     ) -> MessageId {
         self.close_text();
-        let same =
-            self.text.parent.as_ref().is_some_and(|parent| key.is_some() && parent.key == key);
+        let lane = self.text.lane_mut(&self.lane);
+        let same = lane.parent.as_ref().is_some_and(|parent| key.is_some() && parent.key == key);
         if voice != Voice::Thought || !same {
-            self.text.parent = None;
+            lane.parent = None;
         }
         let (id, span) = match voice {
             Voice::Thought => {
@@ -189,18 +238,28 @@ impl Translator {
                 start.metadata = metadata;
                 self.emit(start);
                 if agent {
-                    self.text.parent = Some(Parent { key: key.clone(), id: id.clone() });
+                    let parent = Parent { key: key.clone(), id: id.clone() };
+                    self.text.lane_mut(&self.lane).parent = Some(parent);
                 }
                 (id, None)
             }
         };
-        self.text.open = Some(Open { voice, key, id: id.clone(), span });
+        let open = Open { voice, key, id: id.clone(), span };
+        self.text.lane_mut(&self.lane).open = Some(open);
         id
+    }
+
+    /// Ends all messages and thoughts that are open.
+    pub(crate) fn close_texts(&mut self) {
+        for lane in self.text.open_lanes() {
+            self.speak_as(&lane, Self::close_text);
+        }
     }
 
     /// Ends the message or thought that is open.
     pub(crate) fn close_text(&mut self) {
-        let Some(open) = self.text.open.take() else { return };
+        let open = self.text.lanes.get_mut(&self.lane).and_then(|lane| lane.open.take());
+        let Some(open) = open else { return };
         match open.span {
             Some(span) => {
                 self.emit(ReasoningMessageEndEvent::new(open.id));
@@ -212,11 +271,11 @@ impl Translator {
 
     /// The assistant message that a tool call which starts now belongs to; one of its own where no text came before.
     pub(crate) fn parent_message(&mut self) -> MessageId {
-        if let Some(parent) = &self.text.parent {
+        if let Some(parent) = self.text.lane(&self.lane).and_then(|lane| lane.parent.as_ref()) {
             return parent.id.clone();
         }
         let id = self.message_id(ids::MESSAGE, None);
-        self.text.parent = Some(Parent { key: None, id: id.clone() });
+        self.text.lane_mut(&self.lane).parent = Some(Parent { key: None, id: id.clone() });
         id
     }
 

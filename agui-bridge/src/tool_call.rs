@@ -1,44 +1,81 @@
 //! Tool calls: announced by any of three messages, updated in any order, ended once.
-use crate::arguments::Arguments;
-use crate::content::bounded_block;
+use crate::arguments::{ArgsMode, Arguments};
 use crate::ids;
 use crate::json::{self, Members};
+use crate::produced::Produced;
 use crate::result::Output;
 use crate::tool_name::{Clues, Source, tool_name};
 use crate::translator::Translator;
-use acp_types::v1::content::ContentBlock;
-use acp_types::v1::tool_calls::{
-    ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolKind,
-};
+use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus, ToolKind};
+use agui_types::content::Content;
 use agui_types::event::{
-    ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent, ToolCallStartEvent,
+    ActivityDeltaEvent, ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent,
+    ToolCallStartEvent,
 };
-use agui_types::id::ToolCallId as CallId;
+use agui_types::id::{SubagentRunId, ToolCallId as CallId};
+use agui_types::json_patch::{JsonPatchOperation, JsonPointer, ReplaceOperation};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
 mod change;
+mod shown;
 
 pub(crate) use change::Change;
+use shown::Shown;
 
 /// The tool calls of a thread, by the agent's ids.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ToolCalls {
     calls: BTreeMap<ToolCallId, Call>,
     begun: u64,
+    /// About what is kept of them.
+    bytes: usize,
 }
 
 impl ToolCalls {
+    /// The name of a call of a lane: subagents may use ids that the agent itself uses.
+    pub(crate) fn key(&self, lane: &str, id: &ToolCallId) -> ToolCallId {
+        if lane.is_empty() { id.clone() } else { format!("\0{lane}\0{id}").into() }
+    }
+
+    /// Whether the arguments of a call are being told.
+    pub(crate) fn is_one_open(&self) -> bool {
+        self.calls.values().any(|call| call.stage == Stage::Started)
+    }
+
+    /// When the next call's arguments settle.
+    pub(crate) fn settling(&self) -> Option<Duration> {
+        self.calls.values().filter_map(|call| call.settles).min()
+    }
+
+    fn settled(&self, now: Duration) -> Vec<ToolCallId> {
+        let due = |call: &Call| call.settles.is_some_and(|settles| settles <= now);
+        let due = self.calls.iter().filter(|(_, call)| due(call));
+        due.map(|(id, _)| id.clone()).collect()
+    }
+
     /// The calls that have not come so far, in the order in which they began.
     fn before(&self, stage: Stage) -> Vec<ToolCallId> {
         let calls = self.calls.iter().filter(|(_, call)| call.stage < stage);
         let mut calls: Vec<_> = calls.map(|(id, call)| (call.number, id.clone())).collect();
         calls.sort_unstable_by_key(|(number, _)| *number);
         calls.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn take(&mut self, id: &ToolCallId) -> Option<Call> {
+        let call = self.calls.remove(id)?;
+        self.bytes = self.bytes.saturating_sub(call.bytes());
+        Some(call)
+    }
+
+    fn put(&mut self, id: ToolCallId, call: Call) {
+        self.bytes = self.bytes.saturating_add(call.bytes());
+        self.calls.insert(id, call);
     }
 }
 
@@ -47,6 +84,9 @@ struct Call {
     id: CallId,
     name: String,
     source: Source,
+    /// The invocation of a subagent that made it.
+    owner: Option<SubagentRunId>,
+    lane: String,
     /// Counts the calls of the thread.
     number: u64,
     /// The turn in which it last was announced.
@@ -55,15 +95,34 @@ struct Call {
     title: Option<String>,
     kind: Option<ToolKind>,
     status: Status,
-    locations: Vec<ToolCallLocation>,
     arguments: Arguments,
-    /// Diffs, terminals and media, as a page shows them.
-    items: Vec<Raw>,
-    /// The end of the text, until there is a result.
-    progress: String,
-    content: Output,
-    raw_output: Output,
+    /// When the arguments count as complete.
+    settles: Option<Duration>,
+    shown: Shown,
+    content: Kept,
+    raw_output: Kept,
     denied: Option<Denial>,
+}
+
+/// An output, until the call has its result; then, how to tell it from another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    output: Output,
+    print: Option<u64>,
+}
+
+impl Kept {
+    /// Says whether it is another output.
+    fn replace(&mut self, output: Output) -> bool {
+        let print = Some(output.fingerprint());
+        let changed = self.print != print;
+        (self.output, self.print) = (output, print);
+        changed
+    }
+
+    fn forget(&mut self) {
+        self.output = Output::default();
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,11 +152,13 @@ impl Status {
         }
     }
 
-    /// Nothing lower takes its place. A status that this version does not know counts as being in progress.
+    /// Nothing lower takes its place. A status that no version knows counts as being in progress.
     fn rank(&self) -> u8 {
         match self {
             Self::Agent(ToolCallStatus::Pending) => 0,
             Self::Agent(ToolCallStatus::Completed | ToolCallStatus::Failed) => FINAL,
+            // Only v2 has it.
+            Self::Agent(status) if status.as_str() == "cancelled" => FINAL,
             Self::Agent(_) => 1,
             Self::Incomplete | Self::Cancelled => 2,
         }
@@ -140,7 +201,9 @@ impl Call {
         let title = title.map(|title| json::cut(title, limits.message));
         let mut seen = replace(&mut self.title, title.map(Some));
         seen |= replace(&mut self.kind, change.kind.take().map(Some));
-        seen |= replace(&mut self.locations, change.locations.take());
+        if let Some(locations) = &change.locations {
+            seen |= self.shown.set_locations(json::bounded(locations, limits.value));
+        }
         let status = change.status.take().map(Status::Agent);
         let rises =
             |status: &Status| self.status.rank() < FINAL && status.rank() >= self.status.rank();
@@ -150,13 +213,17 @@ impl Call {
         }
         let mut output = false;
         if let Some(content) = &change.content {
-            seen |= replace(&mut self.items, Some(items(content, limits.value)));
-            let progress = replace(&mut self.progress, Some(progress(content, limits.progress)));
-            seen |= progress && self.shows_progress();
-            output |= replace(&mut self.content, Some(Output::of_content(content, limits)));
+            let (items, progress) = self.shown.set_content(content, change.appends, limits);
+            seen |= items || (progress && self.shows_progress());
+            let mut said = Output::default();
+            if change.appends {
+                said = self.content.output.clone();
+            }
+            said.append(content, limits);
+            output |= self.content.replace(said);
         }
         if let Some(raw) = &change.raw_output {
-            output |= replace(&mut self.raw_output, Some(Output::of_raw(raw, limits)));
+            output |= self.raw_output.replace(Output::of_raw(raw, limits));
         }
         (seen, output)
     }
@@ -166,8 +233,10 @@ impl Call {
         self.status.rank() < FINAL && self.status != Status::Incomplete
     }
 
-    fn output(&self) -> &Output {
-        if self.content.is_empty() { &self.raw_output } else { &self.content }
+    fn output<'a>(&'a self, translator: &Translator) -> &'a Output {
+        let (content, raw) = (&self.content.output, &self.raw_output.output);
+        let says = content.says(&translator.terminals) || raw.is_empty();
+        if says && !content.is_empty() { content } else { raw }
     }
 
     fn title(&self) -> &str {
@@ -176,6 +245,12 @@ impl Call {
 
     fn kind(&self) -> &str {
         self.kind.as_ref().unwrap_or(&ToolKind::Other).as_str()
+    }
+
+    /// About how much of it is kept, beside what is bounded by itself.
+    fn bytes(&self) -> usize {
+        let outputs = self.content.output.bytes() + self.raw_output.output.bytes();
+        outputs + self.arguments.bytes() + self.shown.bytes()
     }
 }
 
@@ -192,58 +267,15 @@ fn replace<T: PartialEq>(place: &mut T, value: Option<T>) -> bool {
     }
 }
 
-/// What of a call's content is not text.
-fn items(content: &[ToolCallContent], limit: usize) -> Vec<Raw> {
-    let mut room = limit;
-    let mut items = Vec::new();
-    for item in content {
-        let shown = match item {
-            ToolCallContent::Content(text) if matches!(text.content, ContentBlock::Text(_)) => {
-                continue;
-            }
-            ToolCallContent::Content(other) => {
-                let block = bounded_block(&other.content, room);
-                Members::new().with("type", "content").with("content", &block).into_raw()
-            }
-            other => json::raw(other),
-        };
-        let bytes = shown.as_str().len();
-        let shown = if bytes <= room { shown } else { stand_in(item, bytes) };
-        room = room.saturating_sub(bytes);
-        items.push(shown);
-    }
-    items
-}
-
-fn stand_in(item: &ToolCallContent, bytes: usize) -> Raw {
-    let path = match item {
-        ToolCallContent::Diff(diff) => Some(json::head(&diff.path, PATH_BYTES)),
-        _ => None,
-    };
-    let stand_in = Members::new().with("type", json::head(item.tag(), PATH_BYTES));
-    stand_in.with_some("path", path.as_ref()).with("omittedBytes", &bytes).into_raw()
-}
-
-/// Longest path of a diff that is left out.
-const PATH_BYTES: usize = 4096;
-
-fn progress(content: &[ToolCallContent], limit: usize) -> String {
-    let mut text = String::new();
-    for item in content {
-        if let ToolCallContent::Content(content) = item
-            && let ContentBlock::Text(block) = &content.content
-        {
-            text.push_str(json::tail(&block.text, limit));
-        }
-    }
-    String::from(json::tail(&text, limit))
-}
-
 impl Translator {
     /// Takes in one message about a tool call, whichever it is.
     pub(crate) fn tool_call(&mut self, mut change: Change) {
+        if let Some(meta) = &change.meta {
+            self.terminal_meta(&meta.clone());
+        }
         let turn = self.arriving_in;
-        let known = self.calls.calls.remove(&change.id);
+        let key = self.calls.key(&self.lane, &change.id);
+        let known = self.calls.take(&key);
         let known = known.filter(|call| {
             !(change.announces && call.stage == Stage::Finished && call.turn < turn)
         });
@@ -253,20 +285,26 @@ impl Translator {
             call.turn = call.turn.max(turn);
         }
         let (seen, output) = call.merge(&mut change, self);
-        if begins {
-            self.start_call(&call);
-        }
-        if begins || seen {
-            self.show_call(&call);
-        }
-        if call.stage == Stage::Finished {
-            if output {
-                self.late(&call, &change);
+        self.own(call.owner.clone(), |t| {
+            if begins {
+                t.start_call(&call);
             }
-        } else {
-            self.advance(&mut call, &mut change);
-        }
-        self.calls.calls.insert(change.id, call);
+            if begins || seen {
+                t.show_call(&mut call);
+            }
+            if call.stage == Stage::Finished {
+                if output {
+                    t.late(&call, &change);
+                }
+                call.shown.forget();
+                call.content.forget();
+                call.raw_output.forget();
+            } else {
+                t.advance(&mut call, &mut change);
+            }
+        });
+        self.calls.put(key, call);
+        self.keep_within_bytes();
     }
 
     /// Notes who did not allow a call, if anyone; its result says so unless the agent gives one.
@@ -279,9 +317,9 @@ impl Translator {
     /// Gives each call that the agent left open its end and its result.
     pub(crate) fn close_calls(&mut self, cancelled: bool) {
         for id in self.calls.before(Stage::Finished) {
-            let Some(mut call) = self.calls.calls.remove(&id) else { continue };
+            let Some(mut call) = self.calls.take(&id) else { continue };
             self.abandon(&mut call, cancelled);
-            self.calls.calls.insert(id, call);
+            self.calls.put(id, call);
         }
     }
 
@@ -294,9 +332,16 @@ impl Translator {
 
     /// Gives a call its end.
     pub(crate) fn close_arguments(&mut self, id: &ToolCallId) {
-        let Some(mut call) = self.calls.calls.remove(id) else { return };
-        self.end_call(&mut call);
-        self.calls.calls.insert(id.clone(), call);
+        let Some(mut call) = self.calls.take(id) else { return };
+        self.own(call.owner.clone(), |t| t.end_call(&mut call));
+        self.calls.put(id.clone(), call);
+    }
+
+    /// Gives the calls their ends whose arguments have not changed for long enough.
+    pub(crate) fn settle_arguments(&mut self, now: Duration) {
+        for id in self.calls.settled(now) {
+            self.close_arguments(&id);
+        }
     }
 
     /// What a permission request is about.
@@ -324,18 +369,19 @@ impl Translator {
             id: self.ids.tool_call(change.id.as_str()).into(),
             name,
             source,
+            owner: self.owner.clone(),
+            lane: self.lane.clone(),
             number: self.calls.begun,
             turn: self.turns,
             stage: Stage::Started,
             title: None,
             kind: None,
             status: Status::Agent(ToolCallStatus::Pending),
-            locations: Vec::new(),
             arguments: Arguments::default(),
-            items: Vec::new(),
-            progress: String::new(),
-            content: Output::default(),
-            raw_output: Output::default(),
+            settles: None,
+            shown: Shown::default(),
+            content: Kept::default(),
+            raw_output: Kept::default(),
             denied: None,
         }
     }
@@ -346,10 +392,20 @@ impl Translator {
             let age = |call: &Call| (call.stage != Stage::Finished, call.number);
             let oldest =
                 self.calls.calls.iter().min_by_key(|(_, call)| age(call)).map(|(id, _)| id.clone());
-            let Some(mut call) = oldest.and_then(|id| self.calls.calls.remove(&id)) else { return };
+            let Some(mut call) = oldest.and_then(|id| self.calls.take(&id)) else { return };
             if call.stage != Stage::Finished {
                 self.abandon(&mut call, false);
             }
+        }
+    }
+
+    /// Gives the oldest calls their results while all calls together take too much.
+    fn keep_within_bytes(&mut self) {
+        while self.calls.bytes > self.options.limits.tool_call_bytes {
+            let Some(id) = self.calls.before(Stage::Finished).into_iter().next() else { return };
+            let Some(mut call) = self.calls.take(&id) else { return };
+            self.abandon(&mut call, false);
+            self.calls.put(id, call);
         }
     }
 
@@ -361,46 +417,93 @@ impl Translator {
             .with("title", call.title())
             .with("kind", call.kind())
             .with("status", call.status.as_str())
-            .with("locations", &json::bounded(&call.locations, self.options.limits.value))
+            .with("locations", &call.shown.locations())
             .with("source", &*call.source.to_string());
         start.metadata = self.metadata(acp);
         self.emit(start);
     }
 
-    fn show_call(&mut self, call: &Call) {
+    fn show_call(&mut self, call: &mut Call) {
         if !self.is_modern() {
             return;
         }
-        let mut content = call.items.clone();
-        if call.shows_progress() && !call.progress.is_empty() {
-            let text = ContentBlock::from(call.progress.as_str());
-            content.push(Members::new().with("type", "content").with("content", &text).into_raw());
-        }
-        let shown = Members::new()
-            .with("toolCallId", &call.id)
+        let status = call.status.as_str().to_string();
+        let progress = call.shows_progress();
+        let told = Members::new()
             .with("title", call.title())
             .with("kind", call.kind())
-            .with("status", call.status.as_str())
-            .with("locations", &json::bounded(&call.locations, self.options.limits.value))
-            .with("content", &content);
-        self.activity(format!("{}tool-{}", ids::ACTIVITY, call.id), "acp.tool", shown);
+            .with("status", &*status)
+            .with("locations", &call.shown.locations())
+            .with("content", &call.shown.content(progress));
+        let id = format!("{}tool-{}", ids::ACTIVITY, call.id);
+        let is_new = call.shown.run != Some(self.runs);
+        let gone = call.stage == Stage::Finished;
+        let changed = call.shown.changes(&told, gone);
+        if is_new && gone {
+            let late = changed
+                .into_iter()
+                .fold(Members::new().with("toolCallId", &call.id), |late, (name, value)| {
+                    late.with(name, &value)
+                });
+            return self.custom("acp.tool_call.late", late.into_raw());
+        }
+        if !is_new && (gone || call.shown.is_large(&changed)) {
+            let replace = |(name, value): (&'static str, Raw)| {
+                let path = JsonPointer::try_from(&*format!("/{name}")).ok()?;
+                Some(JsonPatchOperation::Replace(ReplaceOperation::new(path, value)))
+            };
+            let patch: Vec<_> = changed.into_iter().filter_map(replace).collect();
+            if !patch.is_empty() {
+                self.close_text();
+                self.emit(ActivityDeltaEvent::new(id, "acp.tool", patch));
+            }
+            return;
+        }
+        call.shown.run = Some(self.runs);
+        let shown = Members::new().with("toolCallId", &call.id);
+        self.activity(id, "acp.tool", shown.and(told));
     }
 
     fn advance(&mut self, call: &mut Call, change: &mut Change) {
-        if let Some(input) = change.raw_input.take()
-            && call.arguments.update(input)
-            && let Some(changed) = call.arguments.changed()
-        {
-            let value = json::bounded(changed, self.options.limits.value);
-            let value = Members::new().with("toolCallId", &call.id).with("arguments", &value);
-            self.custom("acp.tool_call.args_changed", value.into_raw());
+        let limits = self.options.limits;
+        if let Some(input) = change.raw_input.take() {
+            let late = call.arguments.update(input, limits.arguments);
+            if let Some(changed) = call.arguments.changed().filter(|_| late) {
+                let value = json::bounded(changed, limits.value);
+                let value = Members::new().with("toolCallId", &call.id).with("arguments", &value);
+                self.custom("acp.tool_call.args_changed", value.into_raw());
+            }
+            self.stream_arguments(call);
         }
         if call.status.rank() > 0 || change.raw_output.is_some() || change.asks {
             self.end_call(call);
         }
         if call.status.rank() == FINAL {
-            let content = call.output().to_content(self.is_modern());
+            let why = (call.status.as_str() == "cancelled").then_some("cancelled");
+            let content = match why {
+                Some(why) if !call.output(self).says(&self.terminals) => why.into(),
+                _ => self.result_content(call, None),
+            };
             self.finish_call(call, content);
+        }
+    }
+
+    /// Tells what can be told of arguments that have changed.
+    fn stream_arguments(&mut self, call: &mut Call) {
+        if call.stage != Stage::Started {
+            return;
+        }
+        let settle = self.options.times.settle;
+        call.settles = settle.and_then(|settle| self.now.map(|now| now.saturating_add(settle)));
+        match self.options.arguments {
+            ArgsMode::Hold => {}
+            ArgsMode::StreamKeys => {
+                if let Some(piece) = call.arguments.stream(self.options.limits.arguments) {
+                    self.emit(ToolCallArgsEvent::new(call.id.clone(), piece));
+                }
+            }
+            ArgsMode::Eager if !call.arguments.is_empty() => self.end_call(call),
+            ArgsMode::Eager => {}
         }
     }
 
@@ -408,14 +511,26 @@ impl Translator {
         if call.stage != Stage::Started {
             return;
         }
+        call.settles = None;
         if let Some(arguments) = call.arguments.close(self.options.limits.arguments) {
             self.emit(ToolCallArgsEvent::new(call.id.clone(), arguments));
         }
-        self.emit(ToolCallEndEvent::new(call.id.clone()));
+        let mut end = ToolCallEndEvent::new(call.id.clone());
+        if call.arguments.is_frozen() {
+            let input = call.arguments.changed();
+            let input = input.map(|input| json::bounded(input, self.options.limits.value));
+            end.metadata = self.metadata(Members::new().with_some("rawInput", input.as_ref()));
+        }
+        self.emit(end);
         call.stage = Stage::Ended;
     }
 
-    fn finish_call(&mut self, call: &mut Call, content: agui_types::content::Content) {
+    fn result_content(&self, call: &Call, why: Option<&str>) -> Content {
+        let limits = &self.options.limits;
+        call.output(self).to_content(self.is_modern(), &self.terminals, limits, why)
+    }
+
+    fn finish_call(&mut self, call: &mut Call, content: Content) {
         let message = format!("{}{}", ids::RESULT, call.id);
         let mut result = ToolCallResultEvent::new(message, call.id.clone(), content);
         let acp = Members::new().with("status", call.status.as_str());
@@ -423,12 +538,12 @@ impl Translator {
             call.arguments.changed().map(|input| json::bounded(input, self.options.limits.value));
         result.metadata = self.metadata(acp.with_some("rawInput", changed.as_ref()));
         self.emit(result);
-        self.text.end_step();
+        self.text.end_step(&call.lane);
         call.stage = Stage::Finished;
         call.arguments.forget();
-        if !call.shows_progress() {
-            call.progress.clear();
-        }
+        call.shown.forget();
+        call.content.forget();
+        call.raw_output.forget();
     }
 
     fn abandon(&mut self, call: &mut Call, cancelled: bool) {
@@ -438,22 +553,24 @@ impl Translator {
             None => (Status::Incomplete, "incomplete"),
         };
         call.status = status;
-        self.show_call(call);
-        self.end_call(call);
-        // What was only proposed did not happen; what a call that was not stopped came to may have.
-        let kept = call.status == Status::Incomplete && !call.output().is_empty();
-        let content = if kept {
-            call.output().clone().ending(why).to_content(self.is_modern())
-        } else {
-            why.into()
-        };
-        self.finish_call(call, content);
+        self.own(call.owner.clone(), |t| {
+            t.show_call(call);
+            t.end_call(call);
+            // What was only proposed did not happen; what a call that was not stopped came to may have.
+            let kept = call.status == Status::Incomplete && !call.output(t).is_empty();
+            let content = if kept { t.result_content(call, Some(why)) } else { why.into() };
+            t.finish_call(call, content);
+        });
     }
 
     fn late(&mut self, call: &Call, change: &Change) {
         if self.is_modern() {
             let limit = self.options.limits.value;
-            let content = change.content.as_ref().map(|content| json::bounded(content, limit));
+            let shown = |content: &Vec<Produced>| -> Vec<Raw> {
+                content.iter().map(|item| item.shown(limit)).collect()
+            };
+            let content = change.content.as_ref().map(shown);
+            let content = content.map(|content| json::bounded(&content, limit));
             let raw_output = change.raw_output.as_ref().map(|output| json::bounded(output, limit));
             let value = Members::new()
                 .with("toolCallId", &call.id)

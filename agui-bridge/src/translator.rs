@@ -1,25 +1,32 @@
+use crate::compaction::Compactions;
 use crate::ids::Ids;
 use crate::interrupt::{Begun, Parked, Resumed};
 use crate::json::Members;
 use crate::options::Options;
 use crate::question::{Questions, Response};
-use crate::state::{Session, Waiting};
+use crate::state::{Session, Update, Waiting};
+use crate::subagent::{self, Subagents};
+use crate::terminal::Terminals;
 use crate::text::{Text, Voice};
 use crate::tool_call::{Change, ToolCalls};
+use crate::whole_message::{History, Written};
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::subagents::SessionMessage;
 use agui_types::event::{ActivitySnapshotEvent, CustomEvent, Event, RunStartedEvent};
-use agui_types::id::{MessageId, RunId, ThreadId, ToolCallId};
+use agui_types::id::{MessageId, RunId, SubagentRunId, ThreadId, ToolCallId};
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
 use agui_types::{Metadata, PROTOCOL_VERSION};
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Presence, Raw};
 use serde::{Deserialize, Serialize};
 
 /// A run is open: it has to end before another begins.
@@ -52,14 +59,29 @@ pub struct Translator {
     pub(crate) resumed: Option<Resumed>,
     pub(crate) waiting: Waiting,
     pub(crate) text: Text,
+    /// Who speaks: the session of a subagent, or empty for the agent itself.
+    pub(crate) lane: String,
+    /// Whose the events are.
+    pub(crate) owner: Option<SubagentRunId>,
+    pub(crate) subagents: Subagents,
+    pub(crate) terminals: Terminals,
+    pub(crate) compactions: Compactions,
+    pub(crate) written: Written,
+    /// Whether messages may come again.
+    pub(crate) remembers: bool,
+    pub(crate) history: Option<History>,
     pub(crate) calls: ToolCalls,
     pub(crate) questions: Questions,
     pub(crate) session: Session,
     /// Names of the tools that the page offers, which no call of the agent's own may have.
     pub(crate) offered: BTreeSet<String>,
     pub(crate) responses: VecDeque<Response>,
+    /// How many runs began.
+    pub(crate) runs: u64,
     /// How many turns began.
     pub(crate) turns: u64,
+    /// Whether the agent has begun with the turn; only v2 says so.
+    pub(crate) busy: bool,
     /// The number of the turn in which, or after which, what is being translated came.
     pub(crate) arriving_in: u64,
     /// The last time that was told.
@@ -104,12 +126,22 @@ impl Translator {
             resumed: None,
             waiting: Waiting::default(),
             text: Text::default(),
+            lane: String::new(),
+            owner: None,
+            subagents: Subagents::default(),
+            terminals: Terminals::default(),
+            compactions: Compactions::default(),
+            written: Written::default(),
+            remembers: false,
+            history: None,
             calls: ToolCalls::default(),
             questions: Questions::default(),
             session: Session::default(),
             offered: BTreeSet::new(),
             responses: VecDeque::new(),
+            runs: 0,
             turns: 0,
+            busy: false,
             arriving_in: 0,
             now: None,
             collecting: None,
@@ -168,8 +200,11 @@ impl Translator {
         };
         let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());
+        let limit = self.options.limits.history;
+        self.history = self.options.history.then(|| History::new(&input.messages, limit));
         self.emit(started);
         self.run = Some(run);
+        self.runs += 1;
         self.prompt_due = false;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(parked) = self.parked.take() {
@@ -178,7 +213,7 @@ impl Translator {
         self.text.end_turn();
         self.session = Session::default();
         self.catch_up();
-        self.close_text();
+        self.close_texts();
         if !answers.is_empty() {
             if prompt.is_empty() {
                 self.close_run(false);
@@ -194,6 +229,7 @@ impl Translator {
     /// Begins the turn of a prompt.
     pub(crate) fn begin_turn(&mut self, prompt: &[ContentBlock]) {
         self.text.begin_turn(prompt);
+        self.busy = false;
         self.turns += 1;
         self.arriving_in = self.turns;
     }
@@ -202,14 +238,19 @@ impl Translator {
     pub fn handle_notification(&mut self, notification: SessionNotification) {
         self.heard();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
-            && self.text.is_echo(chunk)
+            && self.text.is_echo(&chunk.content)
         {
             return;
         }
+        self.take(Update::V1(notification));
+    }
+
+    /// Translates an update, or keeps it for the next run.
+    pub(crate) fn take(&mut self, update: Update) {
         if self.run.is_some() {
-            self.translate(notification);
+            self.translate(update);
         } else {
-            self.waiting.push(notification, &self.options.limits);
+            self.waiting.push(update, &self.options.limits);
         }
     }
 
@@ -242,16 +283,55 @@ impl Translator {
         self.run.is_some()
     }
 
-    fn translate(&mut self, notification: SessionNotification) {
-        match notification.update {
-            SessionUpdate::UserMessageChunk(chunk) => self.chunk(Voice::User, chunk),
-            SessionUpdate::AgentMessageChunk(chunk) => self.chunk(Voice::Agent, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk(Voice::Thought, chunk),
+    fn translate(&mut self, update: Update) {
+        let lane = self.subagents.lane(&update.session());
+        if !lane.is_empty() && update.is_said() {
+            self.begin_subagent(&lane);
+        }
+        self.speak_as(&lane, |t| match update {
+            Update::V1(notification) => {
+                t.translate_update(&notification.session_id, notification.update);
+            }
+            Update::V2(notification) => t.translate_v2(*notification),
+        });
+        self.restate_if_quiet();
+    }
+
+    pub(crate) fn translate_update(&mut self, session: &SessionId, update: SessionUpdate) {
+        match update {
+            SessionUpdate::UserMessageChunk(chunk) => self.chunk_v1(Voice::User, chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v1(Voice::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk_v1(Voice::Thought, chunk),
             SessionUpdate::ToolCall(call) => self.tool_call(Change::from(*call)),
             SessionUpdate::ToolCallUpdate(update) => self.tool_call(Change::from(*update)),
-            SessionUpdate::Plan(plan) => self.plan(&notification.session_id, &plan),
+            SessionUpdate::Plan(plan) => self.plan(session, &plan),
+            SessionUpdate::PlanUpdate(update) => self.plan_update(session, &update.plan),
+            SessionUpdate::PlanRemoved(removed) => self.plan_removed(session, &removed.plan_id),
+            SessionUpdate::SubagentUpdate(update) => self.subagent_update(*update),
+            SessionUpdate::SessionMessage(message) => self.session_message(*message),
+            SessionUpdate::SessionMessageChunk(chunk) => {
+                self.remembers = true;
+                let key = format!("session-{}", chunk.message_id);
+                self.chunk(Voice::Agent, Some(key.into()), chunk.content, chunk.meta.as_ref());
+            }
+            SessionUpdate::CompactionUpdate(update) => self.compaction_update(*update),
+            SessionUpdate::CompactionSummaryChunk(chunk) => self.compaction_chunk(&chunk),
             other => self.tell(&other),
         }
+    }
+
+    fn chunk_v1(&mut self, voice: Voice, chunk: ContentChunk) {
+        self.chunk(voice, chunk.message_id, chunk.content, chunk.meta.as_ref());
+    }
+
+    /// Takes in a message from one session to another.
+    fn session_message(&mut self, message: SessionMessage) {
+        let session = |session: &Presence<SessionId>| session.value().cloned();
+        let acp = Members::new()
+            .with_some("senderSessionId", session(&message.sender_session_id).as_ref())
+            .with_some("recipientSessionId", session(&message.recipient_session_id).as_ref());
+        let key = format!("session-{}", message.message_id);
+        self.whole_message(Voice::Agent, &key.into(), message.content, acp);
     }
 
     /// Translates what waited for a run.
@@ -260,8 +340,8 @@ impl Translator {
         if waiting.dropped > 0 {
             self.custom("acp.dropped", Members::new().with("updates", &waiting.dropped).into_raw());
         }
-        for notification in waiting.into_updates() {
-            self.translate(notification);
+        for update in waiting.into_updates() {
+            self.translate(update);
         }
     }
 
@@ -281,7 +361,14 @@ impl Translator {
     }
 
     pub(crate) fn emit(&mut self, event: impl Into<Event>) {
-        self.events.push_back(event.into());
+        let mut event = event.into();
+        if let Some(owner) = &self.owner {
+            subagent::attribute(&mut event, owner);
+        }
+        if let Some(history) = &mut self.history {
+            history.handle(&event);
+        }
+        self.events.push_back(event);
     }
 
     pub(crate) fn custom(&mut self, name: &'static str, value: Raw) {

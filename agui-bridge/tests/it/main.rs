@@ -43,3 +43,5 @@ mod text;
 mod tool_calls;
 #[cfg(test)]
 mod traces;
+#[cfg(test)]
+mod v2;

@@ -5,6 +5,10 @@ use acp_types::v1::elicitation::{
 };
 use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
+use acp_types::v2::permissions::RequestPermissionRequest as RequestPermissionRequestV2;
+use acp_types::v2::prompt_lifecycle::{
+    PromptResponse as PromptAccepted, UpdateSessionNotification,
+};
 use agui_bridge::{
     AnswerError, ElicitationMode, Failure, Options, PermissionAnswer, PermissionMode, RunOpen,
     Translator,
@@ -24,6 +28,9 @@ use std::time::Duration;
 /// |---|---|
 /// | `run` | the `runId` of a run that begins; beside it `prompt`, content blocks, and `messages` and `resume` of the input |
 /// | `update` | a session update |
+/// | `update2` | a session update of v2; beside it `session`, where it is another |
+/// | `accepted` | the `messageId` of a v2 prompt that the agent has |
+/// | `ask2` | the id of a v2 permission request; beside it `request`, its parameters |
 /// | `ask` | the id of a permission request; beside it `toolCall` and `options` |
 /// | `elicit` | the id of an elicitation; beside it `request`, its parameters |
 /// | `complete` | the `elicitationId` of what a page has done |
@@ -39,6 +46,9 @@ use std::time::Duration;
 pub(crate) enum Step {
     Run(RunAgentInput, Vec<ContentBlock>),
     Update(SessionNotification),
+    Update2(UpdateSessionNotification),
+    Accepted(PromptAccepted),
+    Ask2(RequestId, RequestPermissionRequestV2),
     Ask(RequestId, RequestPermissionRequest),
     Elicit(RequestId, CreateElicitationRequest),
     Complete(CompleteElicitationNotification),
@@ -74,8 +84,15 @@ impl Step {
             }
             return Self::Run(get(input), get(member("prompt").unwrap_or_else(|| json!([]))));
         }
+        let session = member("session").unwrap_or_else(|| json!("session"));
         if let Some(update) = member("update") {
-            return Self::Update(get(json!({"sessionId": "session", "update": update})));
+            return Self::Update(get(json!({"sessionId": session, "update": update})));
+        }
+        if let Some(update) = member("update2") {
+            return Self::Update2(get(json!({"sessionId": session, "update": update})));
+        }
+        if let Some(id) = member("ask2") {
+            return Self::Ask2(get(id), get(step["request"].clone()));
         }
         if let Some(id) = member("ask") {
             let request = json!({"sessionId": "session", "toolCall": step["toolCall"], "options": step["options"]});
@@ -103,6 +120,7 @@ impl Step {
             Some(("error", error)) => Self::Respond(Err(get(error.clone()))),
             Some(("cancel", _)) => Self::Cancel,
             Some(("stop", _)) => Self::Stop,
+            Some(("accepted", id)) => Self::Accepted(get(json!({"messageId": id}))),
             Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
             Some(("complete", id)) => Self::Complete(get(json!({"elicitationId": id}))),
             Some(("tick", time)) => Self::Tick(Duration::from_millis(get(time.clone()))),
@@ -118,6 +136,9 @@ impl Step {
                 let _ = translator.begin_run(&input, &prompt).map_err(Refused::Run)?;
             }
             Self::Update(notification) => translator.handle_notification(notification),
+            Self::Update2(notification) => translator.handle_notification_v2(notification),
+            Self::Accepted(response) => translator.handle_prompt_accepted(&response),
+            Self::Ask2(id, request) => translator.handle_permission_request_v2(id, request),
             Self::Ask(id, request) => translator.handle_permission_request(id, request),
             Self::Elicit(id, request) => translator.handle_elicitation_request(id, request),
             Self::Complete(complete) => translator.handle_elicitation_complete(&complete),

@@ -19,6 +19,14 @@ fn each_update_has_an_event() {
         "tool_call",
         "tool_call_update",
         "plan",
+        // Those have tests of their own.
+        "plan_update",
+        "plan_removed",
+        "compaction_update",
+        "compaction_summary_chunk",
+        "subagent_update",
+        "session_message",
+        "session_message_chunk",
     ];
     let plain = [
         (
@@ -44,33 +52,7 @@ fn each_update_has_an_event() {
         ),
         ("notice", "acp.notice", json!({"severity": "info", "title": "t", "newer": 1})),
     ];
-    let tagged = [
-        (
-            "compaction_update",
-            "acp.compaction",
-            json!({"compactionId": "c", "status": "completed", "summary": null}),
-        ),
-        (
-            "compaction_summary_chunk",
-            "acp.compaction",
-            json!({"compactionId": "c", "content": {"type": "text", "text": "s"}}),
-        ),
-        ("newer_update", "acp.unknown", json!({"anything": [1]})),
-        // Unstable ones have no mapping yet.
-        (
-            "plan_update",
-            "acp.unknown",
-            json!({"plan": {"type": "file", "planId": "p", "uri": "file:///p"}}),
-        ),
-        ("plan_removed", "acp.unknown", json!({"planId": "p"})),
-        ("subagent_update", "acp.unknown", json!({"sessionId": "s", "title": null})),
-        ("session_message", "acp.unknown", json!({"messageId": "m"})),
-        (
-            "session_message_chunk",
-            "acp.unknown",
-            json!({"messageId": "m", "content": {"type": "text", "text": "s"}}),
-        ),
-    ];
+    let tagged = [("newer_update", "acp.unknown", json!({"anything": [1]}))];
     let known: Vec<&str> =
         conversation.into_iter().chain(plain.iter().chain(&tagged).map(|row| row.0)).collect();
     assert!(
@@ -181,4 +163,66 @@ fn the_profile_is_what_each_run_asks_for_unless_it_is_set() {
         let end = serde_json::to_value(end).unwrap();
         assert_eq!(end.get("outcome").is_some(), outcome);
     }
+}
+
+#[test]
+fn each_of_several_plans_is_an_activity() {
+    let update = |plan: Value| json!({"sessionUpdate": "plan_update", "plan": plan});
+    let entry = json!({"content": "Look", "priority": "high", "status": "pending"});
+    let updates = [
+        update(json!({"type": "items", "planId": "p", "entries": [entry]})),
+        update(json!({"type": "items", "planId": "p", "entries": [entry]})),
+        update(json!({"type": "file", "planId": "q", "uri": "file:///plan.md"})),
+        update(json!({"type": "markdown", "planId": "q", "content": "# Plan"})),
+        update(json!({"type": "graph", "planId": "r", "nodes": []})),
+        json!({"sessionUpdate": "plan_removed", "planId": "p"}),
+    ];
+    let contents = [
+        ("p", json!({"planId": "p", "entries": [entry]})),
+        ("q", json!({"planId": "q", "uri": "file:///plan.md"})),
+        ("q", json!({"planId": "q", "markdown": "# Plan"})),
+        ("r", json!({"planId": "r", "plan": {"type": "graph", "planId": "r", "nodes": []}})),
+        ("p", json!({"planId": "p", "removed": true})),
+    ];
+    let shown = contents.clone().map(|(id, content)| {
+        json!({"type": "ACTIVITY_SNAPSHOT", "messageId": format!("act-plan-session-{id}"),
+            "activityType": "PLAN", "content": content, "replace": true})
+    });
+    assert_eq!(turn(&updates), shown);
+    let told = contents
+        .map(|(_, content)| json!({"type": "CUSTOM", "name": "acp.plan", "value": content}));
+    assert_eq!(turn_for(Profile::Legacy, &updates), told);
+}
+
+#[test]
+fn a_compaction_is_one_activity_whose_summary_grows() {
+    let update = |members: Value| with_tag("compaction_update", &members);
+    let chunk = |text: &str| {
+        json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c",
+        "content": {"type": "text", "text": text}})
+    };
+    let updates = [
+        update(json!({"compactionId": "c", "status": "in_progress"})),
+        chunk("So "),
+        chunk("far"),
+        update(json!({"compactionId": "c", "status": "completed"})),
+        update(json!({"compactionId": "c", "status": "completed"})),
+        update(json!({"compactionId": "d", "status": "failed", "error": "no room"})),
+    ];
+    let contents = [
+        json!({"compactionId": "c", "status": "in_progress"}),
+        json!({"compactionId": "c", "status": "in_progress", "summary": "So "}),
+        json!({"compactionId": "c", "status": "in_progress", "summary": "So far"}),
+        json!({"compactionId": "c", "status": "completed", "summary": "So far"}),
+        json!({"compactionId": "d", "status": "failed", "error": "no room"}),
+    ];
+    let body = turn(&updates);
+    let shown: Vec<_> = body.iter().map(|event| event["content"].clone()).collect();
+    assert_eq!(shown, contents);
+    assert_eq!(body[0]["messageId"], "act-compaction-c");
+    let told: Vec<_> = turn_for(Profile::Legacy, &updates)
+        .iter()
+        .map(|event| (event["name"].clone(), event["value"].clone()))
+        .collect();
+    assert_eq!(told, contents.map(|content| (json!("acp.compaction"), content)));
 }

@@ -310,7 +310,8 @@ fn what_comes_after_the_result_is_no_result() {
         .map(brief)
         .collect();
     assert_eq!(after.len(), 2);
-    assert_eq!(after[0]["content"]["title"], "Done");
+    let patch = json!([{"op": "replace", "path": "/title", "value": "Done"}]);
+    assert_eq!((&after[0]["type"], &after[0]["patch"]), (&json!("ACTIVITY_DELTA"), &patch));
     let value = json!({"toolCallId": "t", "rawOutput": "more"});
     assert_eq!(after[1], json!({"type": "CUSTOM", "name": "acp.tool_call.late", "value": value}));
     let body = turn_for(Profile::Legacy, &updates);
@@ -369,6 +370,6 @@ fn an_update_that_comes_after_its_turn_is_one_of_that_call() {
         .iter()
         .skip_while(|event| event["runId"] != "r2")
         .nth(1)
-        .map(|event| &event["content"]["status"]);
-    assert_eq!(head, Some(&json!("completed")));
+        .map(|event| (&event["name"], &event["value"]["status"]));
+    assert_eq!(head, Some((&json!("acp.tool_call.late"), &json!("completed"))));
 }

@@ -1,0 +1,219 @@
+//! ACP v2: the same in other words, and what only it says.
+use crate::json::{self, Members};
+use crate::permission::Permission;
+use crate::state::{Kind, Update};
+use crate::stop::TurnEnd;
+use crate::text::Voice;
+use crate::tool_call::Change;
+use crate::translator::Translator;
+use acp_types::v1::prompt_turn::{MessageId, PromptResponse, StopReason};
+use acp_types::v1::tool_calls::ToolCallId;
+use acp_types::v2::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
+use acp_types::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
+use acp_types::v2::prompt_lifecycle::{
+    ContentChunk, PromptResponse as PromptAccepted, SessionUpdate, UpdateSessionNotification,
+};
+use acp_types::v2::session_states::{IdleStateUpdate, StateUpdate, StopReason as IdleReason};
+use acp_types::v2::tool_calls::{ToolCallContentChunk, ToolCallUpdate};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec;
+use jsonrpc_core::wire::Presence;
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use serde::Serialize;
+
+impl Translator {
+    /// Takes in a `session/update` of ACP v2. An idle `state_update` ends the turn.
+    pub fn handle_notification_v2(&mut self, notification: UpdateSessionNotification) {
+        self.heard();
+        self.remembers = true;
+        if let SessionUpdate::StateUpdate(state) = &notification.update
+            && self.subagents.lane(&notification.session_id.as_str().into()).is_empty()
+        {
+            return self.state_update(state.clone());
+        }
+        if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
+            && let Some(block) = json::recode(&chunk.content)
+            && self.text.is_echo(&block)
+        {
+            return;
+        }
+        self.take(Update::V2(Box::new(notification)));
+    }
+
+    /// Takes in the answer to a v2 `session/prompt`: the agent has the prompt, and is at it until it is idle.
+    pub fn handle_prompt_accepted(&mut self, _response: &PromptAccepted) {
+        self.heard();
+        self.busy = true;
+    }
+
+    /// Takes in a v2 `session/request_permission`, as
+    /// [`handle_permission_request`](Self::handle_permission_request).
+    pub fn handle_permission_request_v2(
+        &mut self,
+        request_id: RequestId,
+        request: RequestPermissionRequest,
+    ) {
+        self.heard();
+        let limit = self.options.limits.message;
+        let call = match request.subject.as_deref() {
+            Some(RequestPermissionSubject::ToolCall(subject)) => {
+                let update = (*subject.tool_call).clone();
+                let id = ToolCallId::from(update.tool_call_id.as_str());
+                let session = request.session_id.clone();
+                if self.run.is_some() {
+                    let lane = self.subagents.lane(&session.as_str().into());
+                    self.speak_as(&lane, |t| t.tool_call(Change::from(update).asking()));
+                } else {
+                    let update = SessionUpdate::ToolCallUpdate(Box::new(update));
+                    let update = UpdateSessionNotification::new(session, update);
+                    self.waiting.push(Update::V2(Box::new(update)), &self.options.limits);
+                }
+                Some(id)
+            }
+            Some(RequestPermissionSubject::Command(command)) => {
+                command.tool_call_id.as_ref().map(|id| ToolCallId::from(id.as_str()))
+            }
+            _ => None,
+        };
+        let lane = self.subagents.lane(&request.session_id.as_str().into());
+        let call = call.map(|id| self.calls.key(&lane, &id));
+        let options = json::recode(&request.options).unwrap_or_default();
+        let title = Some(json::cut(request.title, limit));
+        self.ask_permission(request_id, Permission { call, title, options });
+    }
+
+    /// Takes in a v2 `elicitation/create`, as [`handle_elicitation_request`](Self::handle_elicitation_request).
+    pub fn handle_elicitation_request_v2(
+        &mut self,
+        request_id: RequestId,
+        request: &CreateElicitationRequest,
+    ) {
+        if let Some(request) = json::recode(request) {
+            self.handle_elicitation_request(request_id, request);
+        }
+    }
+
+    /// Takes in a v2 `elicitation/complete`, as [`handle_elicitation_complete`](Self::handle_elicitation_complete).
+    pub fn handle_elicitation_complete_v2(&mut self, complete: &CompleteElicitationNotification) {
+        if let Some(complete) = json::recode(complete) {
+            self.handle_elicitation_complete(&complete);
+        }
+    }
+
+    fn state_update(&mut self, state: StateUpdate) {
+        match state {
+            // One that comes before the agent has begun is about the turn before.
+            StateUpdate::Idle(idle) if self.busy => {
+                self.busy = false;
+                self.handle_turn_end(turn_end(*idle));
+            }
+            StateUpdate::Idle(_) | StateUpdate::UnknownState(_) => {}
+            _ => self.busy = true,
+        }
+    }
+
+    pub(crate) fn translate_v2(&mut self, notification: UpdateSessionNotification) {
+        let limit = self.options.limits.value;
+        match notification.update {
+            SessionUpdate::UserMessageChunk(chunk) => self.chunk_v2(Voice::User, chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v2(Voice::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk_v2(Voice::Thought, chunk),
+            SessionUpdate::UserMessage(message) => {
+                self.message_v2(Voice::User, message.message_id.as_str(), &message.content);
+            }
+            SessionUpdate::AgentMessage(message) => {
+                self.message_v2(Voice::Agent, message.message_id.as_str(), &message.content);
+            }
+            SessionUpdate::AgentThought(message) => {
+                self.message_v2(Voice::Thought, message.message_id.as_str(), &message.content);
+            }
+            SessionUpdate::ToolCallUpdate(update) => self.tool_call(Change::from(*update)),
+            SessionUpdate::ToolCallContentChunk(chunk) => self.tool_call(Change::from(*chunk)),
+            SessionUpdate::TerminalUpdate(update) => self.terminal_update(*update),
+            SessionUpdate::TerminalOutputChunk(chunk) => self.terminal_output(&chunk),
+            SessionUpdate::AvailableCommandsUpdate(commands) => {
+                self.tell_whole(Kind::Commands, json::bounded(&commands, limit));
+            }
+            SessionUpdate::ConfigOptionUpdate(options) => {
+                self.tell_whole(Kind::ConfigOptions, json::bounded(&options, limit));
+            }
+            other => match json::recode(&other) {
+                Some(update) => {
+                    self.translate_update(&notification.session_id.as_str().into(), update);
+                }
+                None => self.custom("acp.unknown", json::bounded(&other, limit)),
+            },
+        }
+    }
+
+    fn chunk_v2(&mut self, voice: Voice, chunk: ContentChunk) {
+        if let Some(block) = json::recode(&chunk.content) {
+            let id = MessageId::from(chunk.message_id.as_str());
+            self.chunk(voice, Some(id), block, chunk.meta.as_ref());
+        }
+    }
+
+    fn message_v2<T: Serialize>(&mut self, voice: Voice, id: &str, content: &Presence<T>) {
+        let content = match content {
+            Presence::Absent => Presence::Absent,
+            Presence::Null => Presence::Null,
+            Presence::Value(blocks) => {
+                json::recode(blocks).map_or(Presence::Absent, Presence::Value)
+            }
+        };
+        self.whole_message(voice, &MessageId::from(id), content, Members::new());
+    }
+}
+
+impl From<ToolCallUpdate> for Change {
+    fn from(update: ToolCallUpdate) -> Self {
+        let mut change = Self::new(update.tool_call_id.as_str());
+        let text = |text: &str| text.to_owned();
+        change.title = update.title.value().map(|title| text(title));
+        change.name = update.name.value().map(|name| text(name));
+        change.kind = update.kind_or_other().map(|kind| kind.as_str().into());
+        change.status = update.status.value().map(|status| status.as_str().into());
+        change.content = match update.content {
+            Presence::Absent => None,
+            Presence::Null => Some(vec![]),
+            Presence::Value(content) => Some(content.into_iter().map(Into::into).collect()),
+        };
+        change.locations = match &update.locations {
+            Presence::Absent => None,
+            Presence::Null => Some(vec![]),
+            Presence::Value(locations) => json::recode(locations),
+        };
+        change.raw_input = update.raw_input.value().cloned();
+        change.raw_output = update.raw_output.value().cloned();
+        change.meta = update.meta.value().cloned();
+        change
+    }
+}
+
+impl From<ToolCallContentChunk> for Change {
+    fn from(chunk: ToolCallContentChunk) -> Self {
+        let mut change = Self::new(chunk.tool_call_id.as_str());
+        change.content = Some(vec![chunk.content.into()]);
+        change.appends = true;
+        change
+    }
+}
+
+/// How a turn ended, in the words of v1.
+fn turn_end(idle: IdleStateUpdate) -> TurnEnd {
+    let reason = match &idle.stop_reason {
+        IdleReason::Error(error) => {
+            let error = error.error.as_deref().cloned();
+            return TurnEnd::Error(error.unwrap_or_else(|| {
+                ErrorObject::new(ErrorCode::INTERNAL_ERROR, "The agent's work failed.")
+            }));
+        }
+        // The agent does not say why: nothing tells that it failed.
+        IdleReason::NotReported(_) => StopReason::EndTurn,
+        reason => reason.tag().into(),
+    };
+    let mut response = PromptResponse::new(reason);
+    response.usage = idle.usage.as_ref().and_then(|usage| json::recode(&**usage));
+    TurnEnd::Response(Box::new(response))
+}

@@ -1,0 +1,369 @@
+//! ACP v2, and what only it says.
+use crate::script::{in_stream, interrupting, of_type, play, verify};
+use agui_bridge::Options;
+use agui_types::event::Event;
+use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
+use serde_json::{Value, json};
+
+fn up(kind: &str, members: Value) -> Value {
+    let mut update = members;
+    update["sessionUpdate"] = json!(kind);
+    json!({"update2": update})
+}
+
+fn text(kind: &str, id: &str, text: &str) -> Value {
+    up(kind, json!({"messageId": id, "content": {"type": "text", "text": text}}))
+}
+
+fn whole(kind: &str, id: &str, text: &str) -> Value {
+    up(kind, json!({"messageId": id, "content": [{"type": "text", "text": text}]}))
+}
+
+fn state(members: Value) -> Value {
+    up("state_update", members)
+}
+
+fn idle(reason: &str) -> Value {
+    state(json!({"state": "idle", "stopReason": reason}))
+}
+
+/// Plays a turn of v2 that ends well, and gives its stream.
+fn turn(options: Options, updates: &[Value]) -> Vec<Value> {
+    let profile = options.profile.unwrap_or(Profile::V1);
+    let mut steps = vec![
+        json!({"run": "r", "prompt": [{"type": "text", "text": "Hi"}]}),
+        json!({"accepted": "u"}),
+    ];
+    steps.extend_from_slice(updates);
+    steps.push(idle("end_turn"));
+    let stream = play(options, &steps);
+    verify(profile, &stream);
+    stream
+}
+
+fn said(stream: &[Value]) -> Vec<(String, String)> {
+    let mut reducer = Reducer::new();
+    for event in stream.iter().filter(|event| event.get("toAgent").is_none()) {
+        let event: Event = serde_json::from_str(&event.to_string()).unwrap();
+        assert_eq!(reducer.handle(&event), None);
+    }
+    let messages: Vec<Value> =
+        reducer.messages().iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+    let text = |message: &Value| message["content"].as_str().map(ToOwned::to_owned);
+    messages
+        .iter()
+        .filter_map(|message| Some((message["id"].as_str()?.to_owned(), text(message)?)))
+        .collect()
+}
+
+#[test]
+fn each_end_of_work_is_an_end_of_the_run() {
+    let usage = json!({"totalTokens": 3, "inputTokens": 1, "outputTokens": 2});
+    let error = json!({"code": -32603, "message": "no"});
+    let table = [
+        (json!({"stopReason": "end_turn", "usage": usage}), "success"),
+        (json!({"stopReason": "max_tokens"}), "success"),
+        (json!({"stopReason": "newer"}), "success"),
+        (json!({}), "success"),
+        (json!({"stopReason": "cancelled"}), "cancelled"),
+        (json!({"stopReason": "refusal"}), "ACP_REFUSAL"),
+        (json!({"stopReason": "error", "error": error}), "ACP_INTERNAL_ERROR"),
+        (json!({"stopReason": "error"}), "ACP_INTERNAL_ERROR"),
+    ];
+    for (members, expected) in table {
+        let mut ended = members.clone();
+        ended["state"] = json!("idle");
+        for began in [json!({"accepted": "u"}), state(json!({"state": "running"}))] {
+            let stream =
+                play(in_stream(Profile::V1), &[json!({"run": "r"}), began, state(ended.clone())]);
+            verify(Profile::V1, &stream);
+            let last = stream.last().unwrap();
+            let end = last["outcome"]["type"].as_str().or(last["code"].as_str());
+            assert_eq!(end, Some(expected), "{members}");
+            if members.get("usage").is_some() {
+                assert_eq!(last["usage"][0]["totalTokens"], 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn idleness_from_before_is_no_end() {
+    let steps = [
+        json!({"run": "r"}),
+        idle("end_turn"),
+        state(json!({"state": "requires_action"})),
+        idle("end_turn"),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    assert_eq!(stream.len(), 2, "{stream:?}");
+    let error = json!({"error": {"code": -32000, "message": "sign in"}});
+    let stream = play(in_stream(Profile::V1), &[json!({"run": "r"}), idle("end_turn"), error]);
+    assert_eq!(stream[1]["code"], "ACP_AUTH_REQUIRED");
+}
+
+#[test]
+fn chunks_and_whole_messages_are_one_message() {
+    let updates = [
+        whole("user_message", "u", "Hi"),
+        text("agent_thought_chunk", "a", "hm"),
+        text("agent_message_chunk", "a", "Let me "),
+        whole("agent_message", "a", "Let me look."),
+        whole("agent_message", "a", "Let me look."),
+        whole("agent_thought", "b", "all at once"),
+        up("agent_message", json!({"messageId": "a"})),
+    ];
+    let stream = turn(in_stream(Profile::V1), &updates);
+    let expected = [("rsn-a", "hm"), ("msg-a", "Let me look."), ("rsn-b", "all at once")];
+    let expected = expected.map(|(id, text)| (id.to_owned(), text.to_owned()));
+    assert_eq!(said(&stream), expected);
+    assert_eq!(of_type(&stream, "CUSTOM").len(), 0);
+}
+
+#[test]
+fn a_message_that_is_rewritten_is_restated() {
+    let updates = [
+        text("agent_message_chunk", "a", "Let me "),
+        up("tool_call_update", json!({"toolCallId": "t", "title": "Look", "rawInput": {"a": 1}})),
+        text("agent_message_chunk", "a", "look."),
+        whole("agent_message", "a", "I looked."),
+        up(
+            "tool_call_update",
+            json!({"toolCallId": "t", "status": "completed", "rawOutput": "ok"}),
+        ),
+        text("agent_message_chunk", "a", " Done."),
+    ];
+    let mut options = in_stream(Profile::V1);
+    options.history = true;
+    let stream = turn(options, &updates);
+    let snapshots = of_type(&stream, "MESSAGES_SNAPSHOT");
+    assert_eq!(snapshots.len(), 1);
+    let texts = said(&stream);
+    let expected =
+        [("msg-a", "I looked."), ("res-t", "ok"), ("msg-a.2", ""), ("msg-a.3", " Done.")];
+    let mut expected = expected.map(|(id, text)| (id.to_owned(), text.to_owned())).to_vec();
+    let mut texts: Vec<_> = texts.into_iter().filter(|(id, _)| !id.starts_with("act-")).collect();
+    expected.sort();
+    texts.sort();
+    assert_eq!(texts, expected);
+    let stream = turn(in_stream(Profile::V1), &updates);
+    assert_eq!(
+        of_type(&stream, "CUSTOM")[0]["value"],
+        json!({"messageId": "msg-a", "text": "I looked."})
+    );
+}
+
+#[test]
+fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
+    // "one\n" and "two\n".
+    let updates = [
+        up("terminal_update", json!({"terminalId": "x", "command": "ls", "cwd": "/w"})),
+        up(
+            "tool_call_update",
+            json!({"toolCallId": "t", "name": "shell", "title": "ls", "status": "in_progress",
+            "content": [{"type": "terminal", "terminalId": "x"}]}),
+        ),
+        up("terminal_output_chunk", json!({"terminalId": "x", "data": "b25lCg=="})),
+        up("terminal_update", json!({"terminalId": "x", "exitStatus": {"exitCode": 2}})),
+        up("tool_call_update", json!({"toolCallId": "t", "status": "completed"})),
+        up(
+            "tool_call_content_chunk",
+            json!({"toolCallId": "u", "content": {"type": "content", "content": {"type": "text", "text": "a"}}}),
+        ),
+        up(
+            "tool_call_content_chunk",
+            json!({"toolCallId": "u", "content": {"type": "diff",
+            "changes": [{"operation": "move", "oldPath": "/a", "path": "/b"}]}}),
+        ),
+        up("tool_call_update", json!({"toolCallId": "u", "status": "completed"})),
+        up("tool_call_update", json!({"toolCallId": "v", "title": "Wait", "status": "paused"})),
+        up("tool_call_update", json!({"toolCallId": "v", "status": "cancelled"})),
+    ];
+    let stream = turn(in_stream(Profile::V1), &updates);
+    let results: Vec<_> = of_type(&stream, "TOOL_CALL_RESULT")
+        .iter()
+        .map(|result| (result["content"].clone(), result["metadata"]["acp"]["status"].clone()))
+        .collect();
+    assert_eq!(
+        results,
+        [
+            (json!("one\n[exit code 2]"), json!("completed")),
+            (json!("a\nmove /a /b"), json!("completed")),
+            (json!("cancelled"), json!("cancelled")),
+        ]
+    );
+    let terminals: Vec<_> = of_type(&stream, "ACTIVITY_SNAPSHOT")
+        .into_iter()
+        .filter(|event| event["activityType"] == "acp.terminal")
+        .map(|event| event["content"].clone())
+        .collect();
+    assert_eq!(
+        terminals.last(),
+        Some(
+            &json!({"terminalId": "x", "command": "ls", "cwd": "/w", "output": "one\n", "exitStatus": {"exitCode": 2}})
+        )
+    );
+    let stream = turn(in_stream(Profile::Legacy), &updates);
+    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
+}
+
+#[test]
+fn terminals_told_beside_v1_tool_calls_are_shown() {
+    let update = |members: Value| {
+        let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
+        update.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap());
+        json!({"update": update})
+    };
+    let steps = [
+        json!({"run": "r"}),
+        update(json!({"title": "ls", "content": [{"type": "terminal", "terminalId": "x"}],
+            "_meta": {"terminal_info": {"terminal_id": "x", "cwd": "/w"}}})),
+        update(json!({"_meta": {"terminal_output_delta": {"terminal_id": "x", "data": "on"}}})),
+        update(json!({"_meta": {"terminal_output": {"terminal_id": "x", "data": "one\n"}}})),
+        update(json!({"status": "completed", "rawOutput": "raw",
+            "_meta": {"terminal_exit": {"terminal_id": "x", "exit_code": 0, "signal": null}}})),
+        json!({"result": {"stopReason": "end_turn"}}),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n");
+    let mut steps = steps;
+    steps[2] = json!({"tick": 0});
+    steps[3] = json!({"tick": 0});
+    let stream = play(in_stream(Profile::V1), &steps);
+    assert_eq!(
+        of_type(&stream, "TOOL_CALL_RESULT")[0]["content"],
+        "raw",
+        "the terminal said nothing"
+    );
+}
+
+#[test]
+fn a_permission_request_says_what_it_is_about() {
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let call = json!({"type": "tool_call", "toolCall": {"toolCallId": "t", "title": "ls"}});
+    let command = json!({"type": "command", "command": "ls", "cwd": "/w", "toolCallId": "t"});
+    let request = |subject: Option<&Value>| {
+        let mut request = json!({"sessionId": "session", "title": "May I?", "options": options});
+        if let Some(subject) = subject {
+            request["subject"] = subject.clone();
+        }
+        request
+    };
+    for (subject, reason) in
+        [(Some(&call), "tool_call"), (None, "confirmation"), (Some(&command), "confirmation")]
+    {
+        let stream = play(
+            interrupting(),
+            &[json!({"run": "r"}), json!({"ask2": 1, "request": request(subject)})],
+        );
+        verify(Profile::V1, &stream);
+        let interrupt = &stream.last().unwrap()["outcome"]["interrupts"][0];
+        assert_eq!(
+            (&interrupt["reason"], &interrupt["message"]),
+            (&json!(reason), &json!("May I?"))
+        );
+    }
+}
+
+#[test]
+fn what_a_subagent_says_is_its_own() {
+    let on = |mut step: Value, session: &str| {
+        step["session"] = json!(session);
+        step
+    };
+    let busy = json!({"state": "running"});
+    let agent = |members: Value| up("subagent_update", members);
+    let steps = [
+        json!({"run": "r1"}),
+        state(busy.clone()),
+        text("agent_message_chunk", "a", "I ask."),
+        agent(
+            json!({"sessionId": "s1", "title": "Scout", "description": "Looks around", "state": busy}),
+        ),
+        on(text("agent_message_chunk", "a", "Look"), "s1"),
+        text("agent_message_chunk", "a", " Meanwhile."),
+        on(text("agent_message_chunk", "a", "ing"), "s1"),
+        on(
+            up(
+                "tool_call_update",
+                json!({"toolCallId": "t", "title": "Read", "status": "completed", "rawOutput": "x"}),
+            ),
+            "s1",
+        ),
+        agent(json!({"sessionId": "s1", "state": {"state": "idle", "stopReason": "end_turn"}})),
+        up(
+            "tool_call_update",
+            json!({"toolCallId": "t", "title": "Write", "status": "completed", "rawOutput": "y"}),
+        ),
+        agent(json!({"sessionId": "s2", "state": busy})),
+        agent(
+            json!({"sessionId": "s2", "state": {"state": "idle", "stopReason": "error", "error": {"code": 1, "message": "lost"}}}),
+        ),
+        agent(json!({"sessionId": "s3", "state": busy})),
+        up(
+            "session_message",
+            json!({"messageId": "m", "senderSessionId": "s3", "content": [{"type": "text", "text": "Found it."}]}),
+        ),
+        idle("end_turn"),
+        on(text("agent_message_chunk", "z", "Late."), "s3"),
+        json!({"run": "r2"}),
+        json!({"accepted": "u"}),
+        idle("end_turn"),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    let owned: Vec<_> = stream
+        .iter()
+        .filter(|event| {
+            event["type"] == "TEXT_MESSAGE_CONTENT" || event["type"] == "TOOL_CALL_START"
+        })
+        .map(|event| {
+            let what = event["delta"].as_str().or(event["toolCallName"].as_str()).unwrap();
+            (event["subagentRunId"].as_str().unwrap_or(""), what)
+        })
+        .collect();
+    assert_eq!(
+        owned,
+        [
+            ("", "I ask."),
+            ("sub-s1", "Look"),
+            ("", " Meanwhile."),
+            ("sub-s1", "ing"),
+            ("sub-s1", "read"),
+            ("", "write"),
+            ("", "Found it."),
+            ("sub-s3.2", "Late."),
+        ]
+    );
+    let lives: Vec<_> = stream
+        .iter()
+        .filter_map(|event| {
+            event["type"].as_str()?.strip_prefix("SUBAGENT_").map(|kind| {
+                (kind, event["subagentRunId"].as_str().unwrap(), event["outcome"]["type"].as_str())
+            })
+        })
+        .collect();
+    assert_eq!(
+        lives,
+        [
+            ("STARTED", "sub-s1", None),
+            ("FINISHED", "sub-s1", Some("success")),
+            ("STARTED", "sub-s2", None),
+            ("ERROR", "sub-s2", None),
+            ("STARTED", "sub-s3", None),
+            ("FINISHED", "sub-s3", Some("suspended")),
+            ("STARTED", "sub-s3.2", None),
+            ("FINISHED", "sub-s3.2", Some("suspended")),
+        ]
+    );
+    let calls: Vec<_> = of_type(&stream, "TOOL_CALL_START")
+        .iter()
+        .map(|event| event["toolCallId"].clone())
+        .collect();
+    assert_eq!(calls, ["t", "t~2"]);
+    let stream = play(in_stream(Profile::Legacy), &steps);
+    verify(Profile::Legacy, &stream);
+    assert!(stream.iter().all(|event| event.get("subagentRunId").is_none()));
+}
