@@ -114,6 +114,7 @@
 
 extern crate alloc;
 
+pub mod acp_agent;
 mod arguments;
 pub mod chat_history;
 mod compaction;

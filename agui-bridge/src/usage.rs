@@ -2,6 +2,7 @@
 use acp_types::v1::prompt_turn::Usage;
 use agui_types::integer::Count;
 use agui_types::usage::TokenUsage;
+use alloc::string::String;
 
 /// A turn's token counts in AG-UI's words.
 ///
@@ -25,4 +26,39 @@ pub(crate) fn token_usage(usage: &Usage) -> TokenUsage {
     tokens.cached_input_tokens = usage.cached_read_tokens.map(count);
     tokens.cache_write_input_tokens = usage.cached_write_tokens.map(count);
     tokens
+}
+
+/// Token counts in ACP's words: the way back. What was not counted is zero where ACP wants a number.
+pub(crate) fn turn_usage(tokens: &TokenUsage) -> Usage {
+    let count = |count: Option<Count>| count.map(Count::get);
+    let input = count(tokens.input_tokens).unwrap_or_default();
+    let output = count(tokens.output_tokens).unwrap_or_default();
+    let total = count(tokens.total_tokens).unwrap_or_else(|| input.saturating_add(output));
+    let mut usage = Usage::new(total, input, output);
+    usage.thought_tokens = count(tokens.reasoning_tokens);
+    usage.cached_read_tokens = count(tokens.cached_input_tokens);
+    usage.cached_write_tokens = count(tokens.cache_write_input_tokens);
+    usage
+}
+
+/// The sum of what is counted in either; provider and model where they are the same.
+pub(crate) fn sum(one: &TokenUsage, other: &TokenUsage) -> TokenUsage {
+    let add = |one: Option<Count>, other: Option<Count>| match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(Count::try_from(one.get().saturating_add(other.get())).unwrap_or(Count::MAX))
+        }
+        (one, other) => one.or(other),
+    };
+    let same = |one: &Option<String>, other: &Option<String>| one.clone().filter(|_| one == other);
+    let mut total = TokenUsage::new();
+    total.provider = same(&one.provider, &other.provider);
+    total.model = same(&one.model, &other.model);
+    total.input_tokens = add(one.input_tokens, other.input_tokens);
+    total.output_tokens = add(one.output_tokens, other.output_tokens);
+    total.total_tokens = add(one.total_tokens, other.total_tokens);
+    total.reasoning_tokens = add(one.reasoning_tokens, other.reasoning_tokens);
+    total.cached_input_tokens = add(one.cached_input_tokens, other.cached_input_tokens);
+    total.cache_write_input_tokens =
+        add(one.cache_write_input_tokens, other.cache_write_input_tokens);
+    total
 }

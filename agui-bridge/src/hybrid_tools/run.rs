@@ -1,5 +1,6 @@
 use crate::ids::{self, Ids};
 use crate::json;
+use crate::usage::sum;
 use agui_types::PROTOCOL_VERSION;
 use agui_types::content::Content;
 use agui_types::event::{
@@ -353,27 +354,4 @@ impl HybridRun {
         let (event, _) = self.downgrade.handle(event.into());
         self.events.extend(event);
     }
-}
-
-/// The sum of what is counted in either; provider and model where they are the same.
-fn sum(one: &TokenUsage, other: &TokenUsage) -> TokenUsage {
-    use agui_types::integer::Count;
-    let add = |one: Option<Count>, other: Option<Count>| match (one, other) {
-        (Some(one), Some(other)) => {
-            Some(Count::try_from(one.get().saturating_add(other.get())).unwrap_or(Count::MAX))
-        }
-        (one, other) => one.or(other),
-    };
-    let same = |one: &Option<String>, other: &Option<String>| one.clone().filter(|_| one == other);
-    let mut total = TokenUsage::new();
-    total.provider = same(&one.provider, &other.provider);
-    total.model = same(&one.model, &other.model);
-    total.input_tokens = add(one.input_tokens, other.input_tokens);
-    total.output_tokens = add(one.output_tokens, other.output_tokens);
-    total.total_tokens = add(one.total_tokens, other.total_tokens);
-    total.reasoning_tokens = add(one.reasoning_tokens, other.reasoning_tokens);
-    total.cached_input_tokens = add(one.cached_input_tokens, other.cached_input_tokens);
-    total.cache_write_input_tokens =
-        add(one.cache_write_input_tokens, other.cache_write_input_tokens);
-    total
 }

@@ -1,6 +1,8 @@
 //! What an agent says, translated, and what a page asks, mapped. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod acp_agent;
+#[cfg(test)]
 mod chat_history;
 #[cfg(test)]
 mod contextual_tools;

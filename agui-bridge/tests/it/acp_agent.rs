@@ -1,0 +1,639 @@
+//! The way back: what an editor is told of an AG-UI agent, and what the agent is asked.
+use acp_types::v1::prompt_turn::PromptRequest;
+use agui_bridge::acp_agent::{
+    AcpAgent, AcpAgentOptions, Output, PromptError, Question, QuestionAnswer,
+};
+use agui_types::profile::Profile;
+use jsonrpc_core::wire::decode;
+use serde_json::{Value, json};
+
+pub(crate) fn prompt(blocks: &Value) -> PromptRequest {
+    decode(&json!({"sessionId": "s", "prompt": blocks}).to_string()).unwrap()
+}
+
+fn hi() -> PromptRequest {
+    prompt(&json!([{"type": "text", "text": "Hi"}]))
+}
+
+/// What is due, as JSON: updates as they are, the rest under a key.
+pub(crate) fn outputs(agent: &mut AcpAgent) -> Vec<Value> {
+    let shown = |output: Output| match output {
+        Output::Run(input) => json!({"run": input}),
+        Output::Update(update) => serde_json::to_value(update.update).unwrap(),
+        Output::Ask(id, Question::Permission(request)) => json!({"ask": id, "permission": request}),
+        Output::Ask(id, Question::Elicitation(request)) => {
+            json!({"ask": id, "elicitation": request})
+        }
+        Output::CancelRun(run) => json!({"cancel": run}),
+        Output::Respond(Ok(response)) => json!({"respond": response}),
+        Output::Respond(Err(error)) => json!({"error": error}),
+        Output::Lost(lost) => json!({"lost": lost.to_string()}),
+        other => panic!("{other:?}"),
+    };
+    std::iter::from_fn(|| agent.poll_output()).map(shown).collect()
+}
+
+pub(crate) fn tell(agent: &mut AcpAgent, events: &[Value]) {
+    for event in events {
+        agent.handle_event(decode(&event.to_string()).unwrap());
+    }
+}
+
+fn started() -> Value {
+    json!({"type": "RUN_STARTED", "threadId": "s", "runId": "r", "protocolVersion": "1.0"})
+}
+
+fn finished(members: Value) -> Value {
+    let mut event = json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "r"});
+    for (name, value) in members.as_object().unwrap() {
+        event[name] = value.clone();
+    }
+    event
+}
+
+fn begun(options: AcpAgentOptions) -> AcpAgent {
+    let mut agent = AcpAgent::new("s", options);
+    agent.handle_prompt(&hi(), "r").unwrap();
+    assert_eq!(outputs(&mut agent).len(), 1);
+    tell(&mut agent, &[started()]);
+    agent
+}
+
+/// What the editor gets for these events, before the prompt's answer.
+fn shown(options: AcpAgentOptions, events: &[Value]) -> Vec<Value> {
+    let mut agent = begun(options);
+    tell(&mut agent, events);
+    outputs(&mut agent)
+}
+
+/// What the prompt is answered with after this event.
+fn answered(event: Value) -> Value {
+    let mut agent = begun(AcpAgentOptions::new());
+    tell(&mut agent, &[event]);
+    assert!(!agent.is_in_turn());
+    outputs(&mut agent).pop().unwrap()
+}
+
+#[test]
+fn a_prompt_becomes_an_input_with_the_conversation() {
+    let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
+    agent.handle_prompt(&hi(), "r").unwrap();
+    let said = json!({"role": "user", "id": "user-1", "content": "Hi"});
+    let input = json!({
+        "threadId": "s", "runId": "r", "messages": [said], "protocolVersion": "1.0", "state": {}, "tools": [],
+        "context": [], "forwardedProps": {}
+    });
+    assert_eq!(outputs(&mut agent), [json!({"run": input})]);
+    let delta = json!([{"op": "add", "path": "/a", "value": 1}]);
+    tell(
+        &mut agent,
+        &[
+            started(),
+            json!({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "Hello"}),
+            json!({"type": "STATE_DELTA", "delta": delta}),
+            finished(json!({})),
+        ],
+    );
+    outputs(&mut agent);
+    agent.handle_prompt(&hi(), "r2").unwrap();
+    let out = outputs(&mut agent);
+    assert_eq!(out[0]["run"]["state"], json!({"a": 1}));
+    let ids: Vec<_> =
+        out[0]["run"]["messages"].as_array().unwrap().iter().map(|m| m["id"].clone()).collect();
+    assert_eq!(ids, ["user-1", "m", "user-2"]);
+}
+
+#[test]
+fn content_blocks_become_parts() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let data = |kind: &str| json!({"type": "data", "value": "AAAA", "mimeType": kind});
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    let audio = json!({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"});
+    let web = json!({"type": "resource_link", "name": "n", "uri": "https://example.org/n", "mimeType": "text/html"});
+    let file = json!({"type": "resource_link", "name": "n", "uri": "file:///n"});
+    let embedded = json!({"type": "resource", "resource": {"uri": "file:///n", "text": "t"}});
+    let blob = json!({"type": "resource", "resource": {"uri": "file:///n", "blob": "AAAA"}});
+    let url = json!({"type": "url", "value": "https://example.org/n", "mimeType": "text/html"});
+    let binary = |kind: &str| json!({"type": "binary", "mimeType": kind, "data": "AAAA"});
+    let octets = "application/octet-stream";
+    let table = [
+        (image, json!({"type": "image", "source": data("image/png")}), binary("image/png")),
+        (audio, json!({"type": "audio", "source": data("audio/wav")}), binary("audio/wav")),
+        (web, json!({"type": "document", "source": url}), text("[n](https://example.org/n)")),
+        (file, text("[n](file:///n)"), text("[n](file:///n)")),
+        (embedded, text("file:///n\nt"), text("file:///n\nt")),
+        (blob, json!({"type": "document", "source": data(octets)}), binary(octets)),
+    ];
+    for (block, modern, legacy) in table {
+        for (profile, expected) in [(Profile::V1, modern), (Profile::Legacy, legacy)] {
+            let mut options = AcpAgentOptions::new();
+            options.profile = profile;
+            let mut agent = AcpAgent::new("s", options);
+            agent.handle_prompt(&prompt(&json!([text("a"), block])), "r").unwrap();
+            let content = &outputs(&mut agent)[0]["run"]["messages"][0]["content"];
+            assert_eq!(*content, json!([text("a"), expected]), "{block}");
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_cannot_be_taken_is_refused() {
+    let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
+    let mut other = hi();
+    other.session_id = "other".into();
+    let hologram = prompt(&json!([{"type": "text", "text": "a"}, {"type": "hologram"}]));
+    let table = [
+        (other, PromptError::Session, -32602),
+        (prompt(&json!([])), PromptError::Empty, -32602),
+        (hologram, PromptError::Unknown(1), -32602),
+    ];
+    for (request, error, code) in table {
+        assert_eq!(agent.handle_prompt(&request, "r"), Err(error.clone()));
+        assert_eq!(error.to_error().code.0, code);
+    }
+    assert_eq!(outputs(&mut agent), [json!(0); 0]);
+    agent.handle_prompt(&hi(), "r").unwrap();
+    assert_eq!(agent.handle_prompt(&hi(), "r2"), Err(PromptError::Busy));
+}
+
+#[test]
+fn text_and_thoughts_become_chunks_by_who_says_them() {
+    let start =
+        |id: &str, role: &str| json!({"type": "TEXT_MESSAGE_START", "messageId": id, "role": role});
+    let content = |id: &str, delta: &str| json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": delta});
+    let events = [
+        start("a", "assistant"),
+        content("a", "x"),
+        content("a", ""),
+        json!({"type": "TEXT_MESSAGE_END", "messageId": "a"}),
+        start("b", "user"),
+        content("b", "y"),
+        start("c", "system"),
+        content("c", "z"),
+        json!({"type": "REASONING_START", "messageId": "p"}),
+        json!({"type": "REASONING_MESSAGE_START", "messageId": "q", "role": "reasoning"}),
+        json!({"type": "REASONING_MESSAGE_CONTENT", "messageId": "q", "delta": "hm"}),
+    ];
+    let chunk = |kind: &str, id: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": id});
+    let expected = [
+        chunk("agent_message_chunk", "a", "x"),
+        chunk("user_message_chunk", "b", "y"),
+        json!({"lost": "TEXT_MESSAGE_CONTENT: it is not for the user"}),
+        chunk("agent_thought_chunk", "q", "hm"),
+    ];
+    assert_eq!(shown(AcpAgentOptions::new(), &events), expected);
+}
+
+#[test]
+fn a_tool_call_is_announced_filled_in_and_finished() {
+    let acp = json!({"acp": {"title": "Read x", "kind": "read", "locations": [{"path": "/x"}], "status": "pending"}});
+    let events = [
+        json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "Read", "metadata": acp}),
+        json!({"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": "{\"path\":"}),
+        json!({"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": "\"/x\"}"}),
+        json!({"type": "TOOL_CALL_END", "toolCallId": "c"}),
+        json!({"type": "TOOL_CALL_RESULT", "toolCallId": "c", "messageId": "r", "content": "Milk"}),
+        json!({"type": "TOOL_CALL_RESULT", "toolCallId": "c", "messageId": "r2", "content": "again"}),
+        json!({"type": "TOOL_CALL_START", "toolCallId": "d", "toolCallName": "plain"}),
+        json!({"type": "TOOL_CALL_ARGS", "toolCallId": "d", "delta": "not json"}),
+        json!({"type": "TOOL_CALL_END", "toolCallId": "d"}),
+        json!({"type": "TOOL_CALL_RESULT", "toolCallId": "d", "messageId": "r3", "content": [
+            {"type": "text", "text": "see"}, {"type": "image", "source": {"type": "data", "value": "AAAA", "mimeType": "image/png"}},
+            {"type": "video", "source": {"type": "url", "value": "https://example.org/v"}}
+        ], "metadata": {"acp": {"status": "failed"}}}),
+    ];
+    let block = |block: Value| json!({"type": "content", "content": block});
+    let text = |text: &str| block(json!({"type": "text", "text": text}));
+    let expected = [
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read x", "name": "Read", "kind": "read",
+            "status": "pending", "locations": [{"path": "/x"}]}),
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "in_progress", "rawInput": {"path": "/x"}}),
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed", "content": [text("Milk")],
+            "rawOutput": "Milk"}),
+        json!({"lost": "TOOL_CALL_RESULT: its call has a result"}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "d", "title": "plain", "name": "plain", "kind": "other",
+            "status": "pending"}),
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "d", "status": "in_progress", "rawInput": "not json"}),
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "d", "status": "failed", "content": [
+            text("see"), block(json!({"type": "image", "data": "AAAA", "mimeType": "image/png"})), text("[video]")
+        ], "rawOutput": "see\n[image]\n[video]"}),
+    ];
+    assert_eq!(shown(AcpAgentOptions::new(), &events), expected);
+}
+
+#[test]
+fn activities_and_custom_events_become_the_updates_they_came_from() {
+    let activity = |kind: &str, content: Value| json!({"type": "ACTIVITY_SNAPSHOT", "messageId": format!("a-{kind}"), "activityType": kind, "content": content});
+    let custom = |name: &str, value: Value| json!({"type": "CUSTOM", "name": name, "value": value});
+    let entry = json!({"content": "c", "priority": "high", "status": "pending"});
+    let diff = json!({"type": "diff", "path": "/x", "oldText": "a", "newText": "b"});
+    let summary =
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"});
+    let table = [
+        (
+            activity("PLAN", json!({"entries": [entry]})),
+            json!({"sessionUpdate": "plan", "entries": [entry]}),
+        ),
+        (
+            custom("acp.plan", json!({"entries": []})),
+            json!({"sessionUpdate": "plan", "entries": []}),
+        ),
+        (
+            activity(
+                "acp.content",
+                json!({"part": {"type": "image", "data": "AAAA", "mimeType": "image/png"}}),
+            ),
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "AAAA", "mimeType": "image/png"}}),
+        ),
+        (
+            activity(
+                "acp.tool",
+                json!({"toolCallId": "c", "title": "Edit", "kind": "edit", "status": "in_progress", "locations": [],
+            "content": [diff, {"type": "terminal", "terminalId": "t"}]}),
+            ),
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "Edit", "kind": "edit", "locations": [], "content": [diff]}),
+        ),
+        (
+            custom("acp.usage", json!({"used": 1, "size": 2})),
+            json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+        ),
+        (
+            custom("acp.mode", json!({"currentModeId": "m"})),
+            json!({"sessionUpdate": "current_mode_update", "currentModeId": "m"}),
+        ),
+        (
+            custom("acp.commands", json!({"availableCommands": []})),
+            json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+        ),
+        (
+            custom("acp.config_options", json!({"configOptions": []})),
+            json!({"sessionUpdate": "config_option_update", "configOptions": []}),
+        ),
+        (
+            custom("acp.session_info", json!({"title": null})),
+            json!({"sessionUpdate": "session_info_update", "title": null}),
+        ),
+        (
+            custom("acp.notice", json!({"severity": "info", "title": "n"})),
+            json!({"lost": "CUSTOM: the editor does not take acp.notice"}),
+        ),
+        (
+            custom("acp.compaction", summary),
+            json!({"lost": "CUSTOM: the editor does not take acp.compaction"}),
+        ),
+        (
+            custom("acp.mode", json!(7)),
+            json!({"lost": "CUSTOM: the editor does not take acp.mode"}),
+        ),
+        (custom("mine", json!(7)), json!({"lost": "CUSTOM: the editor does not take mine"})),
+        (
+            activity("mine", json!({})),
+            json!({"lost": "ACTIVITY_SNAPSHOT: ACP has nothing like the activity mine"}),
+        ),
+        (
+            json!({"type": "STEP_STARTED", "stepName": "s"}),
+            json!({"lost": "STEP_STARTED: ACP has nothing like it"}),
+        ),
+        (json!({"type": "RAW", "event": 1}), json!({"lost": "RAW: ACP has nothing like it"})),
+        (json!({"type": "NEWER"}), json!({"lost": "NEWER: ACP has nothing like it"})),
+    ];
+    for (event, expected) in table {
+        let call = json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "n"});
+        let out = shown(AcpAgentOptions::new(), &[call, event.clone()]);
+        assert_eq!(out[1..], [expected], "{event}");
+    }
+    let mut options = AcpAgentOptions::new();
+    options.client = decode(r#"{"session":{"notices":{},"compaction":{}}}"#).unwrap();
+    let notice = custom("acp.notice", json!({"severity": "info", "title": "n"}));
+    let expected = json!({"sessionUpdate": "notice", "severity": "info", "title": "n"});
+    assert_eq!(shown(options, &[notice]), [expected]);
+}
+
+/// A diff that an activity showed stays what the editor shows; the result's text stands beside it.
+#[test]
+fn a_diff_outlives_the_result() {
+    let diff = json!({"type": "diff", "path": "/x", "newText": "b"});
+    let shown_call = json!({"toolCallId": "c", "title": "Edit", "kind": "edit", "status": "completed", "locations": [], "content": [diff]});
+    let out = shown(
+        AcpAgentOptions::new(),
+        &[
+            json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "edit"}),
+            json!({"type": "TOOL_CALL_END", "toolCallId": "c"}),
+            json!({"type": "ACTIVITY_SNAPSHOT", "messageId": "a", "activityType": "acp.tool", "content": shown_call}),
+            json!({"type": "TOOL_CALL_RESULT", "toolCallId": "c", "messageId": "r", "content": "+b"}),
+        ],
+    );
+    assert_eq!(out[1]["status"], "in_progress");
+    assert_eq!(out[1].get("rawInput"), None);
+    assert_eq!((&out[3]["content"], &out[3]["rawOutput"]), (&json!([diff]), &json!("+b")));
+}
+
+#[test]
+fn what_is_only_restated_is_said_once() {
+    let messages = json!([
+        {"id": "user-1", "role": "user", "content": "Hi"},
+        {"id": "m", "role": "assistant", "content": "streamed"},
+        {"id": "t", "role": "reasoning", "content": "hm"},
+        {"id": "n", "role": "assistant", "content": "new"},
+    ]);
+    let snapshot = json!({"type": "MESSAGES_SNAPSHOT", "messages": messages});
+    let out = shown(
+        AcpAgentOptions::new(),
+        &[
+            json!({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "streamed"}),
+            snapshot.clone(),
+            snapshot,
+        ],
+    );
+    let texts: Vec<_> = out
+        .iter()
+        .map(|update| {
+            (update["sessionUpdate"].as_str().unwrap(), update["content"]["text"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            ("agent_message_chunk", "streamed"),
+            ("agent_thought_chunk", "hm"),
+            ("agent_message_chunk", "new")
+        ]
+    );
+}
+
+#[test]
+fn each_end_has_its_answer() {
+    let error = |code: &str| json!({"type": "RUN_ERROR", "message": "m", "code": code});
+    let reason = |reason: &str| json!({"respond": {"stopReason": reason}});
+    let failed = |number: i32, code: &str| json!({"error": {"code": number, "message": "m", "data": {"code": code}}});
+    let mut numbered = error("ACP_ERROR");
+    numbered["metadata"] = json!({"acp": {"code": 400}});
+    let table = [
+        (finished(json!({})), reason("end_turn")),
+        (
+            finished(json!({"outcome": {"type": "success", "pendingToolCallIds": []}})),
+            reason("end_turn"),
+        ),
+        (finished(json!({"result": {"stopReason": "max_tokens"}})), reason("max_tokens")),
+        (finished(json!({"result": {"stopReason": "newer"}})), reason("end_turn")),
+        (finished(json!({"result": 7})), reason("end_turn")),
+        (finished(json!({"outcome": {"type": "cancelled"}})), reason("cancelled")),
+        (error("CANCELLED"), reason("cancelled")),
+        (error("cancelled"), reason("cancelled")),
+        (error("ACP_REFUSAL"), reason("refusal")),
+        (error("ACP_MAX_TOKENS"), reason("max_tokens")),
+        (error("ACP_MAX_TURN_REQUESTS"), reason("max_turn_requests")),
+        (error("ACP_AUTH_REQUIRED"), failed(-32000, "ACP_AUTH_REQUIRED")),
+        (error("ACP_SESSION_NOT_FOUND"), failed(-32002, "ACP_SESSION_NOT_FOUND")),
+        (error("OVERLOADED"), failed(-32603, "OVERLOADED")),
+        (numbered, failed(400, "ACP_ERROR")),
+        (
+            json!({"type": "RUN_ERROR", "message": "m"}),
+            json!({"error": {"code": -32603, "message": "m"}}),
+        ),
+    ];
+    for (event, expected) in table {
+        assert_eq!(answered(event.clone()), expected, "{event}");
+    }
+    let usage = json!([{"inputTokens": 1, "outputTokens": 2, "reasoningTokens": 3}, {"inputTokens": 4, "totalTokens": 9}]);
+    let expected = json!({"stopReason": "end_turn", "usage": {"totalTokens": 9, "inputTokens": 5, "outputTokens": 2, "thoughtTokens": 3}});
+    assert_eq!(answered(finished(json!({"usage": usage}))), json!({"respond": expected}));
+}
+
+#[test]
+fn a_stream_that_ends_early_is_an_error_and_one_that_was_cancelled_is_cancelled() {
+    let call = json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "n"});
+    let mut agent = begun(AcpAgentOptions::new());
+    tell(&mut agent, std::slice::from_ref(&call));
+    agent.handle_stream_end();
+    agent.handle_stream_end();
+    let out = outputs(&mut agent);
+    assert_eq!(out[1]["status"], "failed");
+    let message = "The agent's answer ended before its run did.";
+    assert_eq!(
+        out[2..],
+        [json!({"error": {"code": -32603, "message": message, "data": {"code": "TRUNCATED"}}})]
+    );
+
+    let mut agent = begun(AcpAgentOptions::new());
+    tell(&mut agent, &[call]);
+    agent.handle_cancel();
+    agent.handle_cancel();
+    assert_eq!(outputs(&mut agent)[1..], [json!({"cancel": "r"})]);
+    tell(&mut agent, &[json!({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "late"})]);
+    agent.handle_stream_end();
+    let out = outputs(&mut agent);
+    assert_eq!(
+        (out[0]["sessionUpdate"].as_str(), out[1]["status"].as_str()),
+        (Some("agent_message_chunk"), Some("failed"))
+    );
+    assert_eq!(out[2..], [json!({"respond": {"stopReason": "cancelled"}})]);
+    tell(&mut agent, &[finished(json!({}))]);
+    assert_eq!(outputs(&mut agent), [json!({"lost": "RUN_FINISHED: no run is open"})]);
+}
+
+fn interrupted(options: AcpAgentOptions, interrupts: Value) -> (AcpAgent, Vec<Value>) {
+    let mut agent = begun(options);
+    tell(
+        &mut agent,
+        &[finished(json!({"outcome": {"type": "interrupt", "interrupts": interrupts}}))],
+    );
+    let out = outputs(&mut agent);
+    (agent, out)
+}
+
+fn select(option: &str) -> QuestionAnswer {
+    QuestionAnswer::Permission(
+        decode(&json!({"outcome": "selected", "optionId": option}).to_string()).unwrap(),
+    )
+}
+
+fn resume(agent: &mut AcpAgent) -> Value {
+    let out = outputs(agent);
+    assert_eq!(out.len(), 1, "{out:?}");
+    out[0]["run"]["resume"].clone()
+}
+
+#[test]
+fn an_interrupt_is_asked_and_its_answers_resume() {
+    let acp = json!({"acp": {"options": [{"optionId": "always", "name": "Always", "kind": "allow_always"}]}});
+    let by_id = json!({"type": "object", "properties": {"optionId": {"type": "string", "enum": ["ok", "deny it"]}}});
+    let by_flag = json!({"type": "object", "properties": {"approved": {"type": "boolean"}}});
+    let (mut agent, out) = interrupted(
+        AcpAgentOptions::new(),
+        json!([
+            {"id": "1", "reason": "tool_call", "toolCallId": "c", "message": "Edit?", "responseSchema": by_id, "metadata": acp},
+            {"id": "2", "reason": "confirmation", "responseSchema": by_id},
+            {"id": "3", "reason": "confirmation", "message": "Sure?", "responseSchema": by_flag},
+            {"id": "4", "reason": "tool_call", "toolCallId": "d"},
+            {"id": "5", "reason": "confirmation", "message": "Go?"},
+        ]),
+    );
+    let shown = |number: usize| {
+        let request = &out[number]["permission"];
+        let options: Vec<_> = request["options"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|option| {
+                format!(
+                    "{} {}",
+                    option["optionId"].as_str().unwrap(),
+                    option["kind"].as_str().unwrap()
+                )
+            })
+            .collect();
+        (request["toolCall"].clone(), options.join(", "))
+    };
+    assert_eq!(
+        shown(0),
+        (json!({"toolCallId": "c", "title": "Edit?"}), "always allow_always".into())
+    );
+    assert_eq!(
+        shown(1),
+        (
+            json!({"toolCallId": "interrupt-2", "title": "confirmation"}),
+            "ok allow_once, deny it reject_once".into()
+        )
+    );
+    assert_eq!(shown(2).1, "yes allow_once, no reject_once");
+    assert_eq!(shown(3).0, json!({"toolCallId": "d"}));
+    assert_eq!(shown(4).0["title"], "Go?");
+    for (id, option) in [("5", "no"), ("1", "always"), ("2", "deny it"), ("3", "no")] {
+        assert!(agent.handle_answer(&id.into(), &select(option)));
+        assert!(!agent.handle_answer(&id.into(), &select(option)), "it has its answer");
+    }
+    assert_eq!(outputs(&mut agent), [json!(0); 0], "one is open");
+    assert!(agent.handle_answer(&"4".into(), &select("no")));
+    let resolved = |id: &str, payload: Value| json!({"interruptId": id, "status": "resolved", "payload": payload});
+    assert_eq!(
+        resume(&mut agent),
+        json!([
+            {"interruptId": "5", "status": "cancelled"},
+            resolved("1", json!({"optionId": "always"})),
+            resolved("2", json!({"optionId": "deny it"})),
+            resolved("3", json!({"approved": false})),
+            resolved("4", json!(false)),
+        ])
+    );
+}
+
+#[test]
+fn a_form_is_asked_where_the_editor_takes_forms() {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let form = json!([{"id": "1", "reason": "input_required", "message": "Who?", "toolCallId": "c", "responseSchema": schema}]);
+    let (mut agent, out) = interrupted(AcpAgentOptions::new(), form.clone());
+    assert_eq!(
+        out[0],
+        json!({"lost": "RUN_FINISHED: the editor takes no forms: the question is given up"})
+    );
+    assert_eq!(out[1]["run"]["resume"], json!([{"interruptId": "1", "status": "cancelled"}]));
+    assert_eq!(out[1]["run"]["runId"], "r.2");
+    assert!(agent.is_in_turn());
+    agent.handle_stream_end();
+
+    let mut options = AcpAgentOptions::new();
+    options.client = decode(r#"{"elicitation":{"form":{}}}"#).unwrap();
+    let table = [
+        (
+            json!({"action": "accept", "content": {"name": "x"}}),
+            json!({"interruptId": "1", "status": "resolved", "payload": {"name": "x"}}),
+        ),
+        (json!({"action": "decline"}), json!({"interruptId": "1", "status": "cancelled"})),
+        (json!({"action": "cancel"}), json!({"interruptId": "1", "status": "cancelled"})),
+    ];
+    for (answer, expected) in table {
+        let (mut agent, out) = interrupted(options.clone(), form.clone());
+        let request = json!({"message": "Who?", "mode": "form", "requestedSchema": schema, "sessionId": "s", "toolCallId": "c"});
+        assert_eq!(out, [json!({"ask": "1", "elicitation": request})]);
+        let answer = QuestionAnswer::Elicitation(decode(&answer.to_string()).unwrap());
+        assert!(agent.handle_answer(&"1".into(), &answer));
+        assert_eq!(resume(&mut agent), json!([expected]));
+    }
+    let (mut agent, _) = interrupted(options, form);
+    assert!(agent.handle_answer(&"1".into(), &QuestionAnswer::Failed));
+    assert_eq!(resume(&mut agent), json!([{"interruptId": "1", "status": "cancelled"}]));
+}
+
+/// What was asked when the editor cancels is given up in the next prompt's run: the agent waits for its answers.
+#[test]
+fn cancelled_questions_are_given_up_with_the_next_prompt() {
+    let (mut agent, out) = interrupted(
+        AcpAgentOptions::new(),
+        json!([
+            {"id": "1", "reason": "confirmation"}, {"id": "2", "reason": "confirmation"},
+        ]),
+    );
+    assert_eq!(out.len(), 2);
+    agent.handle_answer(&"1".into(), &select("yes"));
+    agent.handle_cancel();
+    assert_eq!(outputs(&mut agent), [json!({"respond": {"stopReason": "cancelled"}})]);
+    assert!(!agent.handle_answer(&"2".into(), &select("yes")));
+    agent.handle_prompt(&hi(), "r2").unwrap();
+    assert_eq!(
+        resume(&mut agent),
+        json!([
+            {"interruptId": "1", "status": "resolved", "payload": true}, {"interruptId": "2", "status": "cancelled"},
+        ])
+    );
+}
+
+/// The editor offers no tools: a call that waits for it fails, and the agent is told so in another run.
+#[test]
+fn calls_that_wait_for_the_editor_fail_and_the_agent_goes_on() {
+    let mut options = AcpAgentOptions::new();
+    options.max_runs = 2;
+    let mut agent = begun(options);
+    for run in 1..=2 {
+        let id = format!("c{run}");
+        tell(
+            &mut agent,
+            &[
+                json!({"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": "pick"}),
+                json!({"type": "TOOL_CALL_END", "toolCallId": id}),
+                finished(json!({"outcome": {"type": "success", "pendingToolCallIds": [id]}})),
+            ],
+        );
+        let out = outputs(&mut agent);
+        assert_eq!(out[2]["status"], "failed");
+        if run == 1 {
+            let said = out[3]["run"]["messages"].as_array().unwrap().last().unwrap();
+            let why = "The editor has no tool of this name.";
+            assert_eq!(
+                *said,
+                json!({"role": "tool", "id": "refused-c1", "content": why, "toolCallId": "c1", "error": why})
+            );
+        } else {
+            assert_eq!(out[3], json!({"respond": {"stopReason": "max_turn_requests"}}));
+        }
+    }
+}
+
+#[test]
+fn limits_and_nonsense_lose_events_and_nothing_else() {
+    let mut options = AcpAgentOptions::new();
+    options.max_arguments = 4;
+    let out = shown(
+        options,
+        &[
+            json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "n"}),
+            json!({"type": "TOOL_CALL_ARGS", "toolCallId": "c", "delta": "12345"}),
+            json!({"type": "TOOL_CALL_ARGS", "toolCallId": "never", "delta": "1"}),
+            json!({"type": "TOOL_CALL_END", "toolCallId": "never"}),
+            json!({"type": "TEXT_MESSAGE_CHUNK", "delta": "whose?"}),
+        ],
+    );
+    let lost = |text: &str| {
+        out.iter()
+            .filter(|out| out["lost"].as_str().is_some_and(|lost| lost.contains(text)))
+            .count()
+    };
+    assert_eq!((lost("too long"), lost("its call is not open")), (1, 2), "{out:?}");
+    assert_eq!(lost("TEXT_MESSAGE_CHUNK"), 1, "{out:?}");
+}
+
+#[test]
+fn the_editor_may_send_everything() {
+    let capabilities = serde_json::to_value(AcpAgent::prompt_capabilities()).unwrap();
+    assert_eq!(capabilities, json!({"image": true, "audio": true, "embeddedContext": true}));
+}
