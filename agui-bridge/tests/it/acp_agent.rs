@@ -151,7 +151,7 @@ fn a_prompt_that_cannot_be_taken_is_refused() {
         assert_eq!(agent.handle_prompt(&request, "r"), Err(error.clone()));
         assert_eq!(error.to_error().code.0, code);
     }
-    assert_eq!(outputs(&mut agent), [json!(0); 0]);
+    assert!(outputs(&mut agent).is_empty());
     agent.handle_prompt(&hi(), "r").unwrap();
     assert_eq!(agent.handle_prompt(&hi(), "r2"), Err(PromptError::Busy));
 }
@@ -503,7 +503,7 @@ fn an_interrupt_is_asked_and_its_answers_resume() {
         assert!(agent.handle_answer(&id.into(), &select(option)));
         assert!(!agent.handle_answer(&id.into(), &select(option)), "it has its answer");
     }
-    assert_eq!(outputs(&mut agent), [json!(0); 0], "one is open");
+    assert!(outputs(&mut agent).is_empty(), "one is open");
     assert!(agent.handle_answer(&"4".into(), &select("no")));
     let resolved = |id: &str, payload: Value| json!({"interruptId": id, "status": "resolved", "payload": payload});
     assert_eq!(

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod acp_agent;
 #[cfg(test)]
+mod acp_agent_properties;
+#[cfg(test)]
 mod chat_history;
 #[cfg(test)]
 mod contextual_tools;

@@ -1,0 +1,498 @@
+//! Both ways at once: what comes back from there is what went, and every prompt has its one answer.
+use crate::acp_agent::{outputs, prompt};
+use crate::generated::merge;
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification, SessionUpdate};
+use acp_types::v1::tool_calls::{RequestPermissionRequest, ToolCallContent};
+use agui_bridge::acp_agent::{AcpAgent, AcpAgentOptions, Output, Question, QuestionAnswer};
+use agui_bridge::hybrid_tools::{HybridRun, RunFailure};
+use agui_bridge::input::{Work, work};
+use agui_bridge::{Answer, Begun, Options, PermissionMode, Translator};
+use agui_types::content::Content;
+use agui_types::event::Event;
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use agui_types::profile::Profile;
+use agui_types::reduce::Reducer;
+use agui_types::verify::Verifier;
+use jsonrpc_core::wire::decode;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an editor shows after some updates: words in order, calls as they stand, and the newest of what is told whole.
+#[derive(Debug, Default, PartialEq)]
+struct View {
+    words: Vec<(String, String)>,
+    calls: BTreeMap<String, BTreeMap<String, Value>>,
+    whole: BTreeMap<String, Value>,
+}
+
+impl View {
+    fn take(&mut self, update: &SessionUpdate) {
+        let value = serde_json::to_value(update).unwrap();
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk)
+            | SessionUpdate::AgentThoughtChunk(chunk)
+            | SessionUpdate::UserMessageChunk(chunk) => self.say(update.tag(), &chunk.content),
+            SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_) => self.call(&value),
+            _ => {
+                self.whole.insert(update.tag().to_owned(), value);
+            }
+        }
+    }
+
+    fn say(&mut self, kind: &str, content: &ContentBlock) {
+        let text = match content {
+            ContentBlock::Text(text) => text.text.clone(),
+            other => serde_json::to_string(other).unwrap(),
+        };
+        match self.words.last_mut() {
+            Some((last, words)) if last == kind => words.push_str(&text),
+            _ => self.words.push((kind.to_owned(), text)),
+        }
+    }
+
+    fn call(&mut self, update: &Value) {
+        let id = update["toolCallId"].as_str().unwrap().to_owned();
+        if !self.calls.contains_key(&id) {
+            self.words.push(("tool_call".to_owned(), id.clone()));
+        }
+        let call = self.calls.entry(id).or_default();
+        for name in ["title", "kind", "status", "rawInput", "name"] {
+            if let Some(value) = update.get(name) {
+                call.insert(name.to_owned(), value.clone());
+            }
+        }
+        if let Some(content) = update.get("content") {
+            let content: Vec<ToolCallContent> = decode(&content.to_string()).unwrap();
+            let text = content.iter().filter_map(|content| match content {
+                ToolCallContent::Content(content) => match &content.content {
+                    ContentBlock::Text(text) => Some(text.text.clone()),
+                    _ => None,
+                },
+                _ => None,
+            });
+            call.insert("text".to_owned(), Value::from(text.collect::<Vec<_>>().join("\n")));
+            let diffs =
+                content.iter().filter(|content| matches!(content, ToolCallContent::Diff(_)));
+            call.insert("diffs".to_owned(), json!(diffs.collect::<Vec<_>>()));
+        }
+    }
+}
+
+fn notification(update: &Value) -> SessionNotification {
+    decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap()
+}
+
+/// The body of an agent's turn that both protocols have words for: each call by itself, from its begin to its end.
+fn turn() -> impl Strategy<Value = Vec<Value>> {
+    let words = (
+        select(vec!["agent_message_chunk", "agent_thought_chunk"]),
+        "[a-c\n]{1,4}",
+        select(vec!["A", "B", ""]),
+    )
+        .prop_map(|(kind, text, id)| {
+            let id = if id.is_empty() { json!({}) } else { json!({"messageId": id}) };
+            vec![merge([
+                json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}}),
+                id,
+            ])]
+        });
+    let image = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "AAAA", "mimeType": "image/png"}});
+    let entry = json!({"content": "c", "priority": "low", "status": "completed"});
+    let inputs = select(vec![json!({}), json!({"a": [1, null]}), json!({"b": {"c": "\u{e9}"}})]);
+    let call = (inputs, "[A-Z][a-z]{2,5}", select(vec!["read", "edit", "other"]), any::<bool>(), "[a-c\n]{0,5}", any::<bool>())
+        .prop_map(|(input, title, kind, fails, text, diff)| {
+            let diff = diff.then(|| json!({"type": "diff", "path": "/x", "oldText": "a", "newText": text}));
+            let text = json!({"type": "content", "content": {"type": "text", "text": text}});
+            let status = if fails { "failed" } else { "completed" };
+            vec![
+                json!({"sessionUpdate": "tool_call", "toolCallId": "", "title": title, "name": "Do", "kind": kind, "rawInput": {}}),
+                json!({"sessionUpdate": "tool_call_update", "toolCallId": "", "status": "in_progress", "rawInput": input}),
+                json!({"sessionUpdate": "tool_call_update", "toolCallId": "", "status": status, "content": [diff.unwrap_or(text)]}),
+            ]
+        });
+    let whole = select(vec![
+        json!({"sessionUpdate": "plan", "entries": [entry]}),
+        json!({"sessionUpdate": "plan", "entries": []}),
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+        json!({"sessionUpdate": "usage_update", "used": 2, "size": 2}),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "m"}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+        json!({"sessionUpdate": "session_info_update", "title": "t"}),
+    ])
+    .prop_map(|update| vec![update]);
+    let item = prop_oneof![4 => words, 1 => Just(vec![image]), 3 => call, 2 => whole];
+    prop::collection::vec(item, 0..12).prop_map(|items| {
+        let mut updates = Vec::new();
+        for (number, mut item) in items.into_iter().enumerate() {
+            for update in &mut item {
+                if update.get("toolCallId").is_some() {
+                    update["toolCallId"] = json!(format!("t{number}"));
+                }
+            }
+            updates.extend(item);
+        }
+        updates
+    })
+}
+
+fn run_of(agent: &mut AcpAgent) -> RunAgentInput {
+    match agent.poll_output() {
+        Some(Output::Run(input)) => *input,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// An ACP agent behind an AG-UI stream, as a translator makes it; each stream held against the strictest rules.
+struct Behind {
+    translator: Translator,
+    verifier: Option<Verifier>,
+}
+
+impl Behind {
+    fn new(options: Options) -> Self {
+        Self { translator: Translator::new(options), verifier: None }
+    }
+
+    /// Begins a run, and gives the blocks that the ACP agent is prompted with.
+    fn begin(&mut self, input: &RunAgentInput) -> (Begun, Vec<ContentBlock>) {
+        let blocks = match work(input, &AcpAgent::prompt_capabilities(), None) {
+            Ok(Work::Prompt(prompt)) if input.resume.is_none() => prompt.blocks,
+            _ => Vec::new(),
+        };
+        self.verifier = Some(Verifier::strict_for(input));
+        (self.translator.begin_run(input, &blocks).unwrap(), blocks)
+    }
+
+    fn drain(&mut self, agent: &mut AcpAgent) {
+        while let Some(event) = self.translator.poll_event() {
+            let verifier = self.verifier.as_mut().expect("a run");
+            verifier.handle(&event).unwrap_or_else(|violation| panic!("{violation}: {event:?}"));
+            agent.handle_event(event);
+        }
+    }
+}
+
+proptest! {
+    /// What an agent says in ACP, told in AG-UI and told back, shows the editor the same.
+    #[test]
+    fn from_acp_and_back(updates in turn(), reason in select(vec!["end_turn", "max_tokens", "refusal", "cancelled"])) {
+        let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
+        agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
+        let mut behind = Behind::new(Options::new());
+        let (begun, blocks) = behind.begin(&run_of(&mut agent));
+        prop_assert_eq!(begun, Begun::Prompt);
+        prop_assert_eq!(serde_json::to_value(&blocks).unwrap(), json!([{"type": "text", "text": "Hi"}]));
+        let mut said = View::default();
+        for update in &updates {
+            let notification = notification(update);
+            said.take(&notification.update);
+            behind.translator.handle_notification(notification);
+        }
+        let response: PromptResponse = decode(&json!({"stopReason": reason}).to_string()).unwrap();
+        behind.translator.handle_prompt_response(Ok(response));
+        behind.drain(&mut agent);
+
+        let (mut heard, mut answer) = (View::default(), None);
+        while let Some(output) = agent.poll_output() {
+            match output {
+                Output::Update(notification) => heard.take(&notification.update),
+                Output::Respond(response) => answer = Some(response),
+                // What the translator says of itself, for a turn that ran into a limit.
+                Output::Lost(lost) => prop_assert!(lost.why.contains("acp.notice"), "{lost}"),
+                other => prop_assert!(false, "{other:?}"),
+            }
+        }
+        prop_assert_eq!(answer.map(|answer| answer.map(|answer| answer.stop_reason.as_str().to_owned())), Some(Ok(reason.to_owned())));
+        prop_assert_eq!(heard, said);
+    }
+
+    /// What an agent says in AG-UI, told in ACP and told back, leaves the same conversation.
+    #[test]
+    fn from_agui_and_back(steps in prop::collection::vec((0..5u8, "[a-c\n]{0,4}", 0..3usize), 0..20)) {
+        let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
+        agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
+        let input = run_of(&mut agent);
+        let (mut run, mut calls) = (HybridRun::begin(&input), Vec::new());
+        for (step, text, which) in steps {
+            let call = calls.get(which).cloned().unwrap_or_else(|| "never".into());
+            match step {
+                0 => run.text(&text),
+                1 => run.reasoning(&text),
+                2 => {
+                    let id = run.start_tool_call(&format!("c{}", calls.len()).as_str().into(), "Do");
+                    run.tool_call_arguments(&id, &json!({"text": text}).to_string());
+                    calls.push(id);
+                }
+                3 => drop(run.end_tool_call(&call)),
+                _ => drop(run.tool_result(&call, text)),
+            }
+        }
+        run.finish();
+
+        let mut there = Reducer::for_input(&input).unwrap();
+        while let Some(event) = run.poll_event() {
+            prop_assert_eq!(there.handle(&event), None);
+            agent.handle_event(event);
+        }
+        let mut behind = Behind::new(Options::new());
+        let (_, _) = behind.begin(&input);
+        let mut back = Reducer::for_input(&input).unwrap();
+        while let Some(output) = agent.poll_output() {
+            match output {
+                Output::Update(notification) => behind.translator.handle_notification(*notification),
+                Output::Respond(response) => behind.translator.handle_prompt_response(response),
+                other => prop_assert!(false, "{other:?}"),
+            }
+        }
+        let verifier = behind.verifier.as_mut().expect("a run");
+        while let Some(event) = behind.translator.poll_event() {
+            verifier.handle(&event).unwrap();
+            prop_assert_eq!(back.handle(&event), None);
+        }
+        verifier.finish().unwrap();
+        prop_assert_eq!(conversation(&back), conversation(&there));
+    }
+
+    /// Whatever both sides do, each prompt that is taken is answered once, each question is asked once and told the agent
+    /// once, and nothing is asked or run outside a turn.
+    #[test]
+    fn each_prompt_is_answered_once(steps in prop::collection::vec(doing(), 0..60)) {
+        let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
+        let (mut open, mut owed, mut prompts) = (BTreeSet::new(), Vec::new(), 0);
+        let end = [Doing::Cancel, Doing::End];
+        for step in steps.into_iter().chain(end) {
+            match step {
+                Doing::Prompt => {
+                    prompts += 1;
+                    let busy = agent.is_in_turn();
+                    let request = prompt(&json!([{"type": "text", "text": "Hi"}]));
+                    let taken = agent.handle_prompt(&request, format!("run {prompts}")).is_ok();
+                    prop_assert_eq!(taken, !busy);
+                }
+                Doing::Event(event) => agent.handle_event(decode(&event.to_string()).unwrap()),
+                Doing::Answer(id) => {
+                    let yes = json!({"outcome": "selected", "optionId": "yes"});
+                    let answer = QuestionAnswer::Permission(decode(&yes.to_string()).unwrap());
+                    prop_assert_eq!(agent.handle_answer(&id.into(), &answer), open.remove(id));
+                }
+                Doing::Cancel => agent.handle_cancel(),
+                Doing::End => agent.handle_stream_end(),
+            }
+            for output in outputs(&mut agent) {
+                if let Some(id) = output.get("ask").and_then(Value::as_str) {
+                    prop_assert!(open.insert(["i1", "i2"].into_iter().find(|known| *known == id).unwrap()));
+                    owed.push(id.to_owned());
+                }
+                if let Some(run) = output.get("run") {
+                    let told = run["resume"].as_array().cloned().unwrap_or_default();
+                    let mut told: Vec<_> = told.iter().map(|entry| entry["interruptId"].as_str().unwrap().to_owned()).collect();
+                    told.sort_unstable();
+                    owed.sort_unstable();
+                    owed.dedup();
+                    prop_assert!(owed.iter().all(|id| told.contains(id)), "{owed:?} {told:?}");
+                    owed.clear();
+                }
+                if output.get("respond").or(output.get("error")).is_some() {
+                    open.clear();
+                    prop_assert!(!agent.is_in_turn());
+                }
+            }
+        }
+        prop_assert!(!agent.is_in_turn());
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Doing {
+    Prompt,
+    Event(Value),
+    Answer(&'static str),
+    Cancel,
+    End,
+}
+
+fn doing() -> impl Strategy<Value = Doing> {
+    let ask = |ids: &[&str]| {
+        let interrupts: Vec<_> =
+            ids.iter().map(|id| json!({"id": id, "reason": "confirmation"})).collect();
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "r", "outcome": {"type": "interrupt", "interrupts": interrupts}})
+    };
+    let events = select(vec![
+        json!({"type": "RUN_STARTED", "threadId": "s", "runId": "r"}),
+        json!({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m", "delta": "x"}),
+        json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "n"}),
+        json!({"type": "TOOL_CALL_RESULT", "toolCallId": "c", "messageId": "r", "content": "x"}),
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "r", "outcome": {"type": "success", "pendingToolCallIds": ["c"]}}),
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "r"}),
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "r", "outcome": {"type": "cancelled"}}),
+        json!({"type": "RUN_ERROR", "message": "m"}),
+        ask(&["i1"]),
+        ask(&["i1", "i2"]),
+        json!({"type": "NEWER"}),
+    ]);
+    prop_oneof![
+        3 => Just(Doing::Prompt),
+        8 => events.prop_map(Doing::Event),
+        4 => select(vec!["i1", "i2"]).prop_map(Doing::Answer),
+        1 => Just(Doing::Cancel),
+        1 => Just(Doing::End),
+    ]
+}
+
+/// Who said what, in order, with calls and results; ids of messages aside, and neighbours joined.
+fn conversation(reducer: &Reducer) -> Vec<(String, String)> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    let mut calls = Vec::new();
+    for message in reducer.messages() {
+        let (role, text) = match message {
+            Message::Assistant(message) => {
+                for call in message.tool_calls.iter().flatten() {
+                    let arguments: Value = serde_json::from_str(&call.function.arguments).unwrap();
+                    calls.push((
+                        format!("call {}", call.id),
+                        format!("{} {arguments}", call.function.name),
+                    ));
+                }
+                ("assistant", message.content.clone().unwrap_or_default())
+            }
+            Message::Reasoning(message) => ("reasoning", message.content.clone()),
+            Message::User(message) => ("user", message.content.text()),
+            Message::Tool(message) => {
+                calls.push((format!("result {}", message.tool_call_id), message.content.text()));
+                continue;
+            }
+            _ => continue,
+        };
+        match said.last_mut() {
+            Some((last, words)) if *last == role => words.push_str(&text),
+            _ if text.is_empty() => {}
+            _ => said.push((role.to_owned(), text)),
+        }
+    }
+    calls.sort_unstable();
+    said.extend(calls);
+    said
+}
+
+/// An editor, the way back, the way there, an ACP agent: a question crosses both bridges, and its answer comes back.
+#[test]
+fn an_editor_drives_an_acp_agent_through_agui() {
+    let mut options = Options::new();
+    options.permission = PermissionMode::Interrupt;
+    let (mut editor, mut behind) =
+        (AcpAgent::new("s", AcpAgentOptions::new()), Behind::new(options));
+    editor.handle_prompt(&prompt(&json!([{"type": "text", "text": "Fix it"}])), "r").unwrap();
+    let (begun, blocks) = behind.begin(&run_of(&mut editor));
+    assert_eq!((begun, blocks), (Begun::Prompt, vec![ContentBlock::from("Fix it")]));
+
+    // The agent's side.
+    let asked = json!({
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "t1", "title": "Edit a.rs", "kind": "edit", "rawInput": {"path": "a.rs"}},
+        "options": [
+            {"optionId": "ok", "name": "Allow", "kind": "allow_once"}, {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+        ],
+    });
+    let asked: RequestPermissionRequest = decode(&asked.to_string()).unwrap();
+    behind.translator.handle_permission_request(7.into(), asked);
+    while behind.translator.is_running() {
+        let due = behind.translator.poll_timeout().unwrap_or_default();
+        assert_eq!(behind.translator.tick(due), None);
+    }
+    behind.drain(&mut editor);
+
+    // The editor's side: a call with its title, and a question about it.
+    let mut question = None;
+    let mut view = View::default();
+    while let Some(output) = editor.poll_output() {
+        match output {
+            Output::Update(notification) => view.take(&notification.update),
+            Output::Ask(id, Question::Permission(request)) => question = Some((id, request)),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(
+        (&view.calls["t1"]["title"], &view.calls["t1"]["rawInput"]),
+        (&json!("Edit a.rs"), &json!({"path": "a.rs"}))
+    );
+    let (id, request) = question.unwrap();
+    assert_eq!(request.tool_call.tool_call_id.as_str(), "t1");
+    let offered: Vec<_> = request
+        .options
+        .iter()
+        .map(|option| (option.option_id.as_str(), option.kind.as_str()))
+        .collect();
+    assert_eq!(offered, [("ok", "allow_once"), ("no", "reject_once")]);
+    let selected = decode(r#"{"outcome":"selected","optionId":"ok"}"#).unwrap();
+    assert!(editor.handle_answer(&id, &QuestionAnswer::Permission(selected)));
+
+    // The answer resumes the turn, and reaches the agent as the answer to its own request.
+    let (begun, _) = behind.begin(&run_of(&mut editor));
+    assert_eq!(begun, Begun::Resumed);
+    let response = behind.translator.poll_response().unwrap();
+    assert_eq!(response.request_id, 7.into());
+    let Answer::Permission(granted) = response.result else { panic!("another answer") };
+    assert_eq!(granted.outcome.option_id().map(|id| id.as_str()), Some("ok"));
+    let done = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "content": [
+        {"type": "diff", "path": "a.rs", "oldText": "a\n", "newText": "b\n"}]});
+    behind.translator.handle_notification(notification(&done));
+    let said = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Done."}});
+    behind.translator.handle_notification(notification(&said));
+    behind.translator.handle_prompt_response(Ok(decode(r#"{"stopReason":"end_turn"}"#).unwrap()));
+    behind.drain(&mut editor);
+    let mut answer = None;
+    while let Some(output) = editor.poll_output() {
+        match output {
+            Output::Update(notification) => view.take(&notification.update),
+            Output::Respond(response) => answer = Some(response.unwrap()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(answer.unwrap().stop_reason.as_str(), "end_turn");
+    assert_eq!(view.calls["t1"]["status"], "completed");
+    assert_eq!(view.calls["t1"]["diffs"].as_array().unwrap().len(), 1);
+    assert_eq!(view.words.last().unwrap(), &("agent_message_chunk".to_owned(), "Done.".to_owned()));
+}
+
+/// An editor and a model with tools of its own, which speaks AG-UI: two prompts, the second with the whole conversation.
+#[test]
+fn an_editor_drives_a_model_with_tools() {
+    let mut editor = AcpAgent::new("s", AcpAgentOptions::new());
+    for (number, said) in ["one", "two"].iter().enumerate() {
+        editor
+            .handle_prompt(&prompt(&json!([{"type": "text", "text": said}])), format!("r{number}"))
+            .unwrap();
+        let input = run_of(&mut editor);
+        assert_eq!(input.messages.len(), 1 + 4 * number);
+        let mut run = HybridRun::begin(&input);
+        let id = run.start_tool_call(&"c".into(), "count");
+        run.tool_result(&id, Content::from("3"));
+        run.end_step();
+        run.text("Three.");
+        if number == 1 {
+            run.fail(RunFailure::new("MODEL_ERROR", "cut off"));
+        }
+        run.finish();
+        let mut verifier = Verifier::strict_for(&input);
+        while let Some(event) = run.poll_event() {
+            verifier.handle(&event).unwrap();
+            assert_eq!(Profile::V1.refuses(&event), None);
+            assert!(!matches!(event, Event::Unknown(_)));
+            editor.handle_event(event);
+        }
+        let out = outputs(&mut editor);
+        let kinds: Vec<_> =
+            out.iter().map(|out| out["sessionUpdate"].as_str().unwrap_or("end")).collect();
+        assert_eq!(
+            kinds,
+            ["tool_call", "tool_call_update", "tool_call_update", "agent_message_chunk", "end"]
+        );
+        let id = if number == 0 { "c" } else { "c~2" };
+        assert_eq!(out[0]["toolCallId"], id);
+    }
+    assert!(!editor.is_in_turn());
+}
