@@ -57,6 +57,8 @@ pub mod capabilities;
 #[cfg(feature = "async")]
 pub mod connection;
 mod dispatch;
+#[cfg(feature = "lint")]
+pub mod lint;
 pub mod methods;
 pub mod negotiation;
 mod rejection;

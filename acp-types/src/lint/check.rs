@@ -1,0 +1,238 @@
+//! What the types and the capabilities say about a single message.
+use super::{Report, receiver, rule};
+use crate::capabilities::{self, Reason, Refusal};
+use crate::methods::MethodKind;
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use jsonrpc_core::transcript::Direction;
+use jsonrpc_core::wire::DecodeError;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What both sides said they can do.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Capabilities {
+    #[default]
+    Unknown,
+    V1(Box<capabilities::v1::Capabilities>),
+    V2(Box<capabilities::v2::Capabilities>),
+}
+
+impl Capabilities {
+    /// From the `initialize` pair, if it can be read as one of `version`.
+    pub(super) fn new(version: u16, params: &str, result: &str) -> Self {
+        use jsonrpc_core::wire::decode;
+        if version == 2 {
+            let (Ok(request), Ok(response)) = (decode(params), decode(result)) else {
+                return Self::Unknown;
+            };
+            return Self::V2(Box::new(capabilities::v2::Capabilities::new(&request, &response)));
+        }
+        let (Ok(request), Ok(response)) = (decode(params), decode(result)) else {
+            return Self::Unknown;
+        };
+        Self::V1(Box::new(capabilities::v1::Capabilities::new(&request, &response)))
+    }
+
+    fn v1<'a>(
+        &self,
+        pointer: impl Into<String>,
+        subject: impl Into<capabilities::v1::Subject<'a>>,
+        report: &mut Report,
+    ) {
+        if let Self::V1(capabilities) = self {
+            refuse(capabilities.allows(subject), pointer, report);
+        }
+    }
+
+    fn v2<'a>(
+        &self,
+        pointer: impl Into<String>,
+        subject: impl Into<capabilities::v2::Subject<'a>>,
+        report: &mut Report,
+    ) {
+        if let Self::V2(capabilities) = self {
+            refuse(capabilities.allows(subject), pointer, report);
+        }
+    }
+
+    /// Whether the method may be sent to the receiver of `direction`.
+    pub(super) fn method(&self, direction: Direction, name: &str, report: &mut Report) {
+        let subject = (receiver(direction), name);
+        self.v1("/method", subject, report);
+        self.v2("/method", subject, report);
+    }
+}
+
+fn refuse(allowed: Result<(), Refusal>, pointer: impl Into<String>, report: &mut Report) {
+    if let Err(refusal) = allowed
+        && matches!(refusal.reason, Reason::NotAnnounced(_))
+    {
+        report.add(&rule::NOT_ANNOUNCED, pointer, refusal.to_string());
+    }
+}
+
+fn invalid(at: &str, rule: &'static super::Rule, error: &DecodeError, report: &mut Report) {
+    report.add(rule, format!("{at}{}", error.pointer()), error.problem());
+}
+
+/// Reads parameters; what they need has to be announced.
+pub(super) fn params(
+    version: u16,
+    direction: Direction,
+    kind: MethodKind,
+    method: &str,
+    params: Option<&RawValue>,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    use MethodKind::{Notification, Request};
+    let read = match (version, direction, kind) {
+        (2, Direction::Sent, Request) => v2::dispatch::ClientRequest::decode(method, params)
+            .map(|request| client_request_v2(&request, capabilities, report)),
+        (2, Direction::Received, Request) => v2::dispatch::AgentRequest::decode(method, params)
+            .map(|request| agent_request_v2(&request, capabilities, report)),
+        (2, Direction::Sent, Notification) => {
+            v2::dispatch::ClientNotification::decode(method, params).map(|_| ())
+        }
+        (2, Direction::Received, Notification) => {
+            v2::dispatch::AgentNotification::decode(method, params).map(|told| {
+                if let v2::dispatch::AgentNotification::UpdateSessionNotification(told) = told {
+                    capabilities.v2("/params/update", &told.update, report);
+                }
+            })
+        }
+        (_, Direction::Sent, Request) => v1::dispatch::ClientRequest::decode(method, params)
+            .map(|request| client_request_v1(&request, capabilities, report)),
+        (_, Direction::Received, Request) => v1::dispatch::AgentRequest::decode(method, params)
+            .map(|request| agent_request_v1(&request, capabilities, report)),
+        (_, Direction::Sent, Notification) => {
+            v1::dispatch::ClientNotification::decode(method, params).map(|_| ())
+        }
+        (_, Direction::Received, Notification) => {
+            v1::dispatch::AgentNotification::decode(method, params).map(|told| {
+                if let v1::dispatch::AgentNotification::SessionNotification(told) = told {
+                    capabilities.v1("/params/update", &told.update, report);
+                }
+            })
+        }
+    };
+    if let Err(error) = read {
+        invalid("/params", &rule::INVALID_PARAMS, &error, report);
+    }
+}
+
+/// Reads a result of a request that went in `asked`.
+pub(super) fn result(
+    version: u16,
+    asked: Direction,
+    method: &str,
+    result: &RawValue,
+    report: &mut Report,
+) {
+    if result.get() == "null" {
+        report.add(&rule::INVALID_RESULT, "/result", "expected an object, got null");
+        return;
+    }
+    let read = match (version, asked) {
+        (2, Direction::Sent) => v2::dispatch::AgentResponse::decode(method, result).map(|_| ()),
+        (2, Direction::Received) => {
+            v2::dispatch::ClientResponse::decode(method, result).map(|_| ())
+        }
+        (_, Direction::Sent) => v1::dispatch::AgentResponse::decode(method, result).map(|_| ()),
+        (_, Direction::Received) => {
+            v1::dispatch::ClientResponse::decode(method, result).map(|_| ())
+        }
+    };
+    if let Err(error) = read {
+        invalid("/result", &rule::INVALID_RESULT, &error, report);
+    }
+}
+
+/// Ways to log in that the client has not said it can show; `result` is that of `initialize`.
+pub(super) fn auth_methods(result: &Value, capabilities: &Capabilities, report: &mut Report) {
+    let methods = result.get("authMethods").and_then(Value::as_array);
+    for (index, method) in methods.into_iter().flatten().enumerate() {
+        let (pointer, text) = (format!("/result/authMethods/{index}"), method.to_string());
+        if let Ok(method) = jsonrpc_core::wire::decode::<v1::authentication::AuthMethod>(&text) {
+            capabilities.v1(pointer.clone(), &method, report);
+        }
+        if let Ok(method) = jsonrpc_core::wire::decode::<v2::authentication::AuthMethod>(&text) {
+            capabilities.v2(pointer, &method, report);
+        }
+    }
+}
+
+/// What a client asks for needs: where a session begins, and in a prompt.
+macro_rules! client_request {
+    ($check:ident, $version:ident, [$($Whole:ident)*], [$($Optional:ident)*]) => {
+        fn $check(
+            request: &$version::dispatch::ClientRequest,
+            capabilities: &Capabilities,
+            report: &mut Report,
+        ) {
+            use $version::dispatch::ClientRequest as Request;
+            let (servers, has_folders, prompt) = match request {
+                $( Request::$Whole(it) => {
+                    (&*it.mcp_servers, has(&it.additional_directories), &it.system_prompt)
+                } )*
+                $( Request::$Optional(it) => {
+                    let servers = it.mcp_servers.as_deref().unwrap_or_default();
+                    (servers, has(&it.additional_directories), &it.system_prompt)
+                } )*
+                Request::PromptRequest(request) => {
+                    for (index, block) in request.prompt.iter().enumerate() {
+                        capabilities.$version(format!("/params/prompt/{index}"), block, report);
+                    }
+                    return;
+                }
+                _ => return,
+            };
+            for (index, server) in servers.iter().enumerate() {
+                capabilities.$version(format!("/params/mcpServers/{index}"), server, report);
+            }
+            if has_folders {
+                let folders = capabilities::$version::Subject::AdditionalDirectories;
+                capabilities.$version("/params/additionalDirectories", folders, report);
+            }
+            if let Some(prompt) = prompt {
+                capabilities.$version("/params/systemPrompt", &prompt.mode, report);
+            }
+        }
+    };
+}
+
+client_request! {
+    client_request_v1, v1,
+    [NewSessionRequest LoadSessionRequest], [ResumeSessionRequest ForkSessionRequest]
+}
+client_request! {
+    client_request_v2, v2,
+    [], [NewSessionRequest ResumeSessionRequest ForkSessionRequest]
+}
+
+fn has<T>(folders: &Option<alloc::vec::Vec<T>>) -> bool {
+    folders.as_ref().is_some_and(|folders| !folders.is_empty())
+}
+
+fn agent_request_v1(
+    request: &v1::dispatch::AgentRequest,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    if let v1::dispatch::AgentRequest::CreateElicitationRequest(request) = request {
+        capabilities.v1("/params/mode", &request.mode, report);
+    }
+}
+
+fn agent_request_v2(
+    request: &v2::dispatch::AgentRequest,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    if let v2::dispatch::AgentRequest::CreateElicitationRequest(request) = request {
+        capabilities.v2("/params/mode", &request.mode, report);
+    }
+}

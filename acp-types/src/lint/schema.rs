@@ -1,0 +1,291 @@
+//! What the schema does not know: members, names, variants.
+use super::{Report, prose, rule};
+use crate::schema;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use serde_json::{Map, Value};
+
+/// How deep a value is looked at.
+const MAX_DEPTH: usize = 64;
+
+/// The schemas of both versions, once they are asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schemas {
+    v1: Option<Arc<Value>>,
+    v2: Option<Arc<Value>>,
+}
+
+impl Schemas {
+    /// Looks at `value`, which is at `pointer`, as something of the type `name`.
+    pub(super) fn look_at(
+        &mut self,
+        version: u16,
+        name: &str,
+        value: &Value,
+        pointer: &str,
+        report: &mut Report,
+    ) {
+        let root = if version == 2 {
+            self.v2.get_or_insert_with(|| Arc::new(schema::v2().into()))
+        } else {
+            self.v1.get_or_insert_with(|| Arc::new(schema::v1().into()))
+        };
+        let Some(definitions) = root.get("$defs").and_then(Value::as_object) else { return };
+        let Some(schema) = definitions.get(name) else { return };
+        let mut walk =
+            Walk { definitions, version, report, pointer: String::from(pointer), depth: 0 };
+        walk.look_at(name, schema, value);
+    }
+}
+
+struct Walk<'a> {
+    definitions: &'a Map<String, Value>,
+    version: u16,
+    report: &'a mut Report,
+    pointer: String,
+    depth: usize,
+}
+
+/// What a schema knows of an object.
+#[derive(Default)]
+struct Known<'a> {
+    members: Vec<(&'a str, &'a Value)>,
+    /// Types that the object is one of.
+    types: Vec<&'a str>,
+    /// What members beside the known ones are.
+    others: Option<&'a Value>,
+    /// Where there are no other members: the schema describes an object.
+    is_described: bool,
+    /// A kind of object that is not known: the member that says so.
+    unknown: Option<&'a str>,
+}
+
+impl<'a> Walk<'a> {
+    fn look_at(&mut self, name: &'a str, schema: &'a Value, value: &Value) {
+        if self.depth >= MAX_DEPTH {
+            return;
+        }
+        self.depth += 1;
+        match value {
+            Value::Object(object) => {
+                let mut known = Known::default();
+                if !name.is_empty() {
+                    known.types.push(name);
+                }
+                self.collect(schema, value, &mut known, 0);
+                self.look_at_object(&known, object);
+            }
+            Value::Array(items) => {
+                if let Some(schema) = self.items_of(schema, items, 0) {
+                    for (index, item) in items.iter().enumerate() {
+                        self.below(&format!("{index}"), |walk| walk.look_at("", schema, item));
+                    }
+                }
+            }
+            Value::String(text) => self.look_at_name(schema, text, 0),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        self.depth -= 1;
+    }
+
+    fn look_at_object(&mut self, known: &Known<'a>, object: &Map<String, Value>) {
+        if let Some(tag) = known.unknown {
+            let kind = object.get(tag).and_then(Value::as_str).unwrap_or_default();
+            if !self.is_extension(kind) {
+                let pointer = format!("{}/{tag}", self.pointer);
+                let message = format!("unknown kind `{}`", shown(kind));
+                self.report.add(&rule::UNKNOWN_VARIANT, pointer, message);
+            }
+        }
+        prose::look_at(&known.types, object, self.version, &self.pointer, self.report);
+        for (name, value) in object {
+            let schema = known.members.iter().rfind(|(member, _)| member == name);
+            let schema = schema.map(|(_, schema)| *schema).or(known.others);
+            match schema {
+                Some(schema) => self.below(name, |walk| {
+                    if name == "_meta" && !value.is_object() && !value.is_null() {
+                        let pointer = walk.pointer.clone();
+                        walk.report.add(&rule::META_OBJECT, pointer, "expected an object");
+                    }
+                    walk.look_at("", schema, value);
+                }),
+                None if known.is_described && known.unknown.is_none() => {
+                    self.below(name, |walk| {
+                        let pointer = walk.pointer.clone();
+                        let of = known.types.first().copied().unwrap_or("this object");
+                        let message = format!("no such member in `{of}`");
+                        walk.report.add(&rule::UNKNOWN_MEMBER, pointer, message);
+                    });
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Gathers what `schema` says of an object.
+    fn collect(&self, schema: &'a Value, value: &Value, known: &mut Known<'a>, depth: usize) {
+        if depth >= MAX_DEPTH {
+            return;
+        }
+        if let Some((name, schema)) = self.definition(schema) {
+            known.types.push(name);
+            self.collect(schema, value, known, depth + 1);
+        }
+        if let Some(members) = schema.get("properties").and_then(Value::as_object) {
+            known.is_described = true;
+            known.members.extend(members.iter().map(|(name, schema)| (name.as_str(), schema)));
+        }
+        if let Some(others) = schema.get("additionalProperties").filter(|it| it.is_object()) {
+            known.others = Some(others);
+        }
+        for part in list(schema, "allOf") {
+            self.collect(part, value, known, depth + 1);
+        }
+        if let (Some(condition), Some(then), Some(other)) =
+            (schema.get("if"), schema.get("then"), schema.get("else"))
+        {
+            let selects = list(condition, "required").iter().filter_map(Value::as_str);
+            let is_there = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
+            let part = if selects.into_iter().all(is_there) { then } else { other };
+            self.collect(part, value, known, depth + 1);
+        }
+        let variants = list(schema, "anyOf");
+        match variants.iter().find_map(|variant| tag(variant)) {
+            Some(tag) => self.collect_variant(tag, variants, value, known, depth),
+            None => {
+                let objects = variants.iter().filter(|it| self.may_be_object(it));
+                objects.for_each(|variant| self.collect(variant, value, known, depth + 1));
+            }
+        }
+    }
+
+    fn collect_variant(
+        &self,
+        tag: &'a str,
+        variants: &'a [Value],
+        value: &Value,
+        known: &mut Known<'a>,
+        depth: usize,
+    ) {
+        let kind = value.get(tag).unwrap_or(&Value::Null);
+        let selects = |variant: &&Value| {
+            let tag = variant.get("properties").and_then(|members| members.get(tag));
+            tag.is_some_and(|tag| {
+                tag.get("const") == Some(kind) || list(tag, "enum").contains(kind)
+            })
+        };
+        known.is_described = true;
+        known.members.push((tag, &Value::Bool(true)));
+        match variants.iter().find(selects) {
+            Some(variant) => self.collect(variant, value, known, depth + 1),
+            None if kind.is_string() => known.unknown = Some(tag),
+            // That it is missing is said where the type is read.
+            None => known.is_described = false,
+        }
+    }
+
+    fn may_be_object(&self, schema: &Value) -> bool {
+        let schema = self.definition(schema).map_or(schema, |(_, schema)| schema);
+        match schema.get("type") {
+            Some(Value::String(kind)) => kind == "object",
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+            _ => schema.is_object(),
+        }
+    }
+
+    /// The schema of the items of an array.
+    fn items_of(&self, schema: &'a Value, items: &[Value], depth: usize) -> Option<&'a Value> {
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        if let Some((_, schema)) = self.definition(schema) {
+            return self.items_of(schema, items, depth + 1);
+        }
+        if let Some(items) = schema.get("items") {
+            return Some(items);
+        }
+        let candidates: Vec<_> = list(schema, "anyOf")
+            .iter()
+            .filter_map(|variant| self.items_of(variant, items, depth + 1))
+            .collect();
+        // Of several, that whose required members the first item has.
+        let fits = |schema: &&&Value| {
+            let schema = self.definition(schema).map_or(**schema, |(_, schema)| schema);
+            let required = list(schema, "required").iter().filter_map(Value::as_str);
+            required.into_iter().all(|name| items.first().is_some_and(|it| it.get(name).is_some()))
+        };
+        candidates.iter().find(fits).or(candidates.first()).copied()
+    }
+
+    /// Looks at a text that may be one of a list of names.
+    fn look_at_name(&mut self, schema: &'a Value, text: &str, depth: usize) {
+        if depth >= MAX_DEPTH {
+            return;
+        }
+        if let Some((_, schema)) = self.definition(schema) {
+            return self.look_at_name(schema, text, depth + 1);
+        }
+        let variants = list(schema, "anyOf");
+        let names: BTreeSet<&str> = variants
+            .iter()
+            .chain([schema])
+            .flat_map(|variant| list(variant, "enum").iter().filter_map(Value::as_str))
+            .collect();
+        if names.is_empty() {
+            variants.iter().for_each(|variant| self.look_at_name(variant, text, depth + 1));
+        } else if !names.contains(text) && !self.is_extension(text) {
+            let message = format!("unknown name `{}`", shown(text));
+            self.report.add(&rule::UNKNOWN_NAME, self.pointer.clone(), message);
+        }
+    }
+
+    fn is_extension(&self, name: &str) -> bool {
+        self.version == 2 && name.starts_with('_')
+    }
+
+    fn definition(&self, schema: &Value) -> Option<(&'a str, &'a Value)> {
+        let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+        self.definitions.get_key_value(name).map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        push(&mut self.pointer, name);
+        look(self);
+        self.pointer.truncate(length);
+    }
+}
+
+/// The member that tells variants apart, if this is one.
+fn tag(variant: &Value) -> Option<&str> {
+    let members = variant.get("properties")?.as_object()?;
+    let is_tag = |schema: &Value| schema.get("const").is_some() || schema.get("not").is_some();
+    members.iter().find(|(_, schema)| is_tag(schema)).map(|(name, _)| name.as_str())
+}
+
+fn list<'a>(schema: &'a Value, name: &str) -> &'a [Value] {
+    schema.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The most of a name that a message repeats.
+const MAX_SHOWN: usize = 64;
+
+/// A name that came, as a message shows it.
+pub(super) fn shown(name: &str) -> String {
+    let mut shown: String = name.chars().take(MAX_SHOWN).filter(|it| !it.is_control()).collect();
+    if name.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Appends a segment to a JSON pointer.
+pub(super) fn push(pointer: &mut String, name: &str) {
+    let name = shown(name).replace('~', "~0").replace('/', "~1");
+    // Writing to a string does not fail.
+    let _ = write!(pointer, "/{name}");
+}

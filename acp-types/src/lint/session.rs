@@ -1,0 +1,349 @@
+//! The order of what happens in a session.
+use super::messages::Pending;
+use super::schema::shown;
+use super::{Limits, Report, rule};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use serde_json::Value;
+
+/// How a session stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nobody has named it in an answer, and something of it came.
+    #[default]
+    Early,
+    /// The client comes back to it, and the agent has not answered.
+    Opening,
+    Open,
+    Closed,
+}
+
+/// A session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    pub(super) standing: Standing,
+    /// Prompts that are open.
+    pub(super) prompts: usize,
+    /// It belongs to another, which has the prompts.
+    pub(super) is_subagent: bool,
+    is_cancelled: bool,
+    /// Version 2: the agent has said what the session is at since the client came back to it.
+    pub(super) has_told_state: bool,
+    is_running: bool,
+    calls: BTreeMap<String, Call>,
+    terminals: BTreeSet<String>,
+    modes: Option<BTreeSet<String>>,
+    options: Option<BTreeSet<String>>,
+    subagent: Option<String>,
+}
+
+/// A tool call.
+#[derive(Clone, Copy, Debug, Default)]
+struct Call {
+    is_announced: bool,
+    is_over: bool,
+    /// It was found to be open, or unknown.
+    is_reported: bool,
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+impl Session {
+    /// A session that an update has announced.
+    pub(super) fn take_subagent(&mut self) -> Option<String> {
+        self.subagent.take()
+    }
+
+    /// Takes what an answer says there is to choose from.
+    pub(super) fn set_up(&mut self, result: &Value, limits: &Limits) {
+        if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
+            self.modes = Some(names(items(modes, "availableModes"), &["id"], limits));
+        }
+        self.take_options(result, limits);
+    }
+
+    fn take_options(&mut self, value: &Value, limits: &Limits) {
+        if value.get("configOptions").is_some_and(Value::is_array) {
+            let options = names(items(value, "configOptions"), &["id", "configId"], limits);
+            self.options = Some(options);
+        }
+    }
+
+    /// Looks at a request or a notification of this session.
+    pub(super) fn message(
+        &mut self,
+        version: u16,
+        name: &str,
+        params: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        match name {
+            "session/update" => {
+                if let Some(update) = params.get("update") {
+                    self.update(version, update, limits, report);
+                }
+            }
+            "session/prompt" => {
+                if version == 1 && self.prompts > 0 {
+                    report.add(&rule::TURN_BUSY, "/method", "a prompt of this session is open");
+                }
+                self.prompts += 1;
+            }
+            "session/cancel" => self.is_cancelled = self.prompts > 0 || self.is_running,
+            "session/request_permission" => self.permission(version, params, limits, report),
+            "session/set_mode" => {
+                self.mode(params, "modeId", "/params/modeId", report);
+            }
+            "session/set_config_option" => self.option(params, report),
+            "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release" => {
+                self.terminal(text(params, "terminalId"), "/params/terminalId", report);
+                if let Some(id) = text(params, "terminalId").filter(|_| name == "terminal/release")
+                {
+                    self.terminals.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn permission(&mut self, version: u16, params: &Value, limits: &Limits, report: &mut Report) {
+        if version == 1 && self.is_cancelled && self.prompts > 0 {
+            report.add(&rule::PERMISSION_AFTER_CANCEL, "/method", "the turn is cancelled");
+        }
+        let call = match version {
+            2 => params.get("subject").and_then(|subject| subject.get("toolCall")),
+            _ => params.get("toolCall"),
+        };
+        let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
+        // It may be announced by this question, in version 2 as by an update.
+        if self.calls.len() < limits.names {
+            let call = self.calls.entry(id.to_owned()).or_default();
+            call.is_announced |= version == 2;
+        }
+    }
+
+    fn mode(&self, value: &Value, name: &str, pointer: &str, report: &mut Report) {
+        let Some(mode) = text(value, name) else { return };
+        let is_known = self.modes.as_ref().is_some_and(|modes| modes.contains(mode));
+        if !is_known && matches!(self.standing, Standing::Open) {
+            let message = format!("the session has no mode `{}`", shown(mode));
+            report.add(&rule::MODE_UNKNOWN, pointer, message);
+        }
+    }
+
+    fn option(&self, params: &Value, report: &mut Report) {
+        let Some(option) = text(params, "configId") else { return };
+        let is_known = self.options.as_ref().is_some_and(|options| options.contains(option));
+        if !is_known && matches!(self.standing, Standing::Open) {
+            let message = format!("the session has no option `{}`", shown(option));
+            report.add(&rule::OPTION_ID_UNKNOWN, "/params/configId", message);
+        }
+    }
+
+    fn terminal(&self, id: Option<&str>, pointer: &str, report: &mut Report) {
+        if let Some(id) = id.filter(|id| !self.terminals.contains(*id)) {
+            let message = format!("there is no terminal `{}`", shown(id));
+            report.add(&rule::TERMINAL_UNKNOWN, pointer, message);
+        }
+    }
+
+    fn update(&mut self, version: u16, update: &Value, limits: &Limits, report: &mut Report) {
+        let kind = text(update, "sessionUpdate").unwrap_or_default();
+        let is_of_turn = matches!(
+            kind,
+            "user_message_chunk"
+                | "agent_message_chunk"
+                | "agent_thought_chunk"
+                | "tool_call"
+                | "tool_call_update"
+                | "plan"
+        );
+        if version == 1
+            && is_of_turn
+            && self.prompts == 0
+            && !self.is_subagent
+            && self.standing == Standing::Open
+        {
+            let message = format!("`{kind}` while no prompt is open");
+            report.add(&rule::UPDATE_LATE, "/params/update", message);
+        }
+        match kind {
+            "tool_call" | "tool_call_update" => self.call(version, kind, update, limits, report),
+            "current_mode_update" => {
+                self.mode(update, "currentModeId", "/params/update/currentModeId", report);
+            }
+            "config_option_update" => self.take_options(update, limits),
+            "state_update" => self.state(update, report),
+            "subagent_update" => {
+                self.subagent = text(update, "sessionId").map(str::to_owned);
+            }
+            _ => {}
+        }
+    }
+
+    fn call(
+        &mut self,
+        version: u16,
+        kind: &str,
+        update: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        if version == 1 {
+            for (index, content) in items(update, "content").enumerate() {
+                if text(content, "type") == Some("terminal") {
+                    let pointer = format!("/params/update/content/{index}/terminalId");
+                    self.terminal(text(content, "terminalId"), &pointer, report);
+                }
+            }
+        }
+        let Some(id) = text(update, "toolCallId") else { return };
+        if !self.calls.contains_key(id) && self.calls.len() >= limits.names {
+            return;
+        }
+        let call = self.calls.entry(id.to_owned()).or_default();
+        let pointer = "/params/update/toolCallId";
+        if version == 2 {
+            call.is_announced = true;
+        } else if kind == "tool_call" {
+            if call.is_announced {
+                let message = format!("`{}` was announced before", shown(id));
+                report.add(&rule::TOOL_CALL_AGAIN, pointer, message);
+            }
+            call.is_announced = true;
+        } else if !call.is_announced && !call.is_reported {
+            call.is_reported = true;
+            let message = format!("`{}` was not announced", shown(id));
+            report.add(&rule::TOOL_CALL_UNKNOWN, pointer, message);
+        }
+        let Some(status) = text(update, "status") else { return };
+        let is_over = matches!(status, "completed" | "failed" | "cancelled");
+        if call.is_over && !is_over {
+            let message = format!("`{}` had ended", shown(id));
+            report.add(&rule::TOOL_CALL_REOPENED, "/params/update/status", message);
+        }
+        call.is_over = is_over;
+    }
+
+    fn state(&mut self, update: &Value, report: &mut Report) {
+        self.has_told_state = true;
+        if text(update, "state") != Some("idle") {
+            self.is_running = true;
+            return;
+        }
+        let stopped = core::mem::take(&mut self.is_running);
+        if stopped && text(update, "stopReason").is_none() {
+            report.add(&rule::IDLE_WITHOUT_REASON, "/params/update", "no `stopReason`");
+        }
+        let background: BTreeSet<_> =
+            items(update, "background").filter_map(|work| text(work, "toolCallId")).collect();
+        self.turn_ends(&background, report);
+    }
+
+    /// Looks at what a turn that ends leaves open.
+    fn turn_ends(&mut self, background: &BTreeSet<&str>, report: &mut Report) {
+        // After a cancellation the client itself takes tool calls for cancelled.
+        let is_cancelled = core::mem::take(&mut self.is_cancelled);
+        for (id, call) in &mut self.calls {
+            if !call.is_over && !call.is_reported && !is_cancelled && !background.contains(&**id) {
+                call.is_reported = true;
+                if call.is_announced {
+                    let message = format!("`{}` has no final status", shown(id));
+                    report.add(&rule::TOOL_CALL_OPEN, "", message);
+                }
+            }
+        }
+        for id in core::mem::take(&mut self.terminals) {
+            let message = format!("`{}` is not released", shown(&id));
+            report.add(&rule::TERMINAL_OPEN, "", message);
+        }
+    }
+
+    /// Looks at the answer to a request of this session.
+    pub(super) fn answered(
+        &mut self,
+        version: u16,
+        pending: &Pending,
+        is_result: bool,
+        result: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        match &*pending.method {
+            "session/prompt" => self.prompt_answered(version, result, report),
+            "session/load" | "session/resume" if is_result => {
+                self.standing = Standing::Open;
+                self.set_up(result, limits);
+                let is_told_again =
+                    pending.params.get("replayFrom").is_some_and(|it| !it.is_null());
+                if version == 2 && is_told_again && !self.has_told_state {
+                    let message = "no `state_update` before this answer";
+                    report.add(&rule::REPLAY_WITHOUT_STATE, "", message);
+                }
+                // What was told again is as it was.
+                self.calls.values_mut().for_each(|call| call.is_reported = true);
+            }
+            "session/load" | "session/resume" => self.standing = Standing::Early,
+            "session/close" | "session/delete" if is_result => self.standing = Standing::Closed,
+            "session/set_config_option" if is_result => self.take_options(result, limits),
+            "terminal/create" if is_result => {
+                if let Some(id) = text(result, "terminalId")
+                    && self.terminals.len() < limits.names
+                {
+                    self.terminals.insert(id.to_owned());
+                }
+            }
+            "session/request_permission" if is_result => {
+                permission_answered(version, pending, result, report);
+            }
+            _ => {}
+        }
+    }
+
+    fn prompt_answered(&mut self, version: u16, result: &Value, report: &mut Report) {
+        self.prompts = self.prompts.saturating_sub(1);
+        if version == 2 {
+            return;
+        }
+        if self.is_cancelled && text(result, "stopReason") != Some("cancelled") {
+            report.add(&rule::CANCEL_IGNORED, "/result/stopReason", "expected `cancelled`");
+        }
+        self.is_cancelled |= text(result, "stopReason") == Some("cancelled");
+        if self.prompts == 0 {
+            self.turn_ends(&BTreeSet::new(), report);
+        }
+    }
+}
+
+fn permission_answered(version: u16, pending: &Pending, result: &Value, report: &mut Report) {
+    let Some(outcome) = result.get("outcome") else { return };
+    if version == 1 && pending.is_cancelled && text(outcome, "outcome") != Some("cancelled") {
+        let message = "the turn was cancelled: expected `cancelled`";
+        report.add(&rule::PERMISSION_NOT_CANCELLED, "/result/outcome/outcome", message);
+    }
+    if let Some(chosen) = text(outcome, "optionId") {
+        let mut options = items(&pending.params, "options");
+        if !options.any(|option| text(option, "optionId") == Some(chosen)) {
+            let message = format!("`{}` was not to choose from", shown(chosen));
+            report.add(&rule::OPTION_UNKNOWN, "/result/outcome/optionId", message);
+        }
+    }
+}
+
+fn names<'a>(
+    items: impl Iterator<Item = &'a Value>,
+    keys: &[&str],
+    limits: &Limits,
+) -> BTreeSet<String> {
+    let name = |item: &'a Value| keys.iter().find_map(|key| text(item, key)).map(str::to_owned);
+    items.filter_map(name).take(limits.names).collect()
+}

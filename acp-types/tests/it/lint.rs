@@ -1,0 +1,175 @@
+//! Each rule finds what breaks it, and nothing in what does not.
+use acp_types::lint::{Finding, Limits, Linter, RULES, Rule, Severity};
+use jsonrpc_core::transcript::Direction;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint")
+}
+
+/// A linter that knows both schemas already: they take longer than a conversation.
+fn linter() -> Linter {
+    static LINTER: LazyLock<Linter> = LazyLock::new(|| {
+        let mut linter = Linter::default();
+        for version in [1, 2] {
+            // It is taken for what its parameters are of.
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":{version},"info":{{"name":"","version":""}}}}}}"#
+            );
+            linter.handle_line(Direction::Sent, line.as_bytes());
+        }
+        linter
+    });
+    LINTER.fresh()
+}
+
+/// A conversation that is written down a line each: `>` from the client, `<` from the agent.
+fn lines(text: &str) -> impl Iterator<Item = (Direction, &str)> {
+    text.lines().map(|line| match line.split_at(2) {
+        ("> ", line) => (Direction::Sent, line),
+        ("< ", line) => (Direction::Received, line),
+        _ => panic!("{line}"),
+    })
+}
+
+fn findings(mut linter: Linter, text: &str) -> Vec<Finding> {
+    for (direction, line) in lines(text) {
+        linter.handle_line(direction, line.as_bytes());
+    }
+    linter.finish();
+    assert_eq!(linter.missed(), 0);
+    std::iter::from_fn(|| linter.poll_finding()).collect()
+}
+
+fn fixture(rule: &Rule, name: &str) -> String {
+    let path = fixtures().join(rule.code).join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn nothing_is_found_in_valid_fixtures() {
+    for rule in RULES {
+        let found = findings(linter(), &fixture(rule, "valid.txt"));
+        assert_eq!(found, [], "{}", rule.code);
+    }
+}
+
+#[test]
+fn each_rule_alone_finds_what_breaks_it() {
+    for rule in RULES {
+        let text = fixture(rule, "invalid.txt");
+        let found = findings(linter(), &text);
+        assert!(found.iter().any(|found| found.rule == rule), "{}: {found:?}", rule.code);
+        let found = findings(linter().without(rule), &text);
+        assert!(found.iter().all(|found| found.rule != rule), "{}: {found:?}", rule.code);
+    }
+}
+
+/// The findings of all invalid fixtures, as they are printed, are those of the list.
+#[test]
+fn invalid_fixtures_have_the_findings_of_the_list() {
+    let mut list = String::new();
+    for rule in RULES {
+        list.push_str(&format!("{}\n", rule.code));
+        for found in findings(linter(), &fixture(rule, "invalid.txt")) {
+            list.push_str(&format!("  {found}\n"));
+        }
+    }
+    let path = fixtures().join("findings.txt");
+    let expected = fs::read_to_string(&path).unwrap();
+    for (number, (is, expected)) in list.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(is, expected, "line {} of {}", number + 1, path.display());
+    }
+    assert_eq!(list, expected);
+}
+
+#[test]
+fn rules_are_named_once_and_have_their_row_and_their_fixtures() {
+    let codes: BTreeSet<_> = RULES.iter().map(|rule| rule.code).collect();
+    assert_eq!(codes.len(), RULES.len());
+    let page = include_str!("../../LINT.md");
+    for rule in RULES {
+        let row = format!("| `{}` | {} | {} | ", rule.code, rule.severity, rule.about);
+        assert!(page.contains(&row), "{row}");
+        for version in [1, 2] {
+            let spec = rule.spec(version);
+            assert!(spec.starts_with("https://"), "{spec}");
+        }
+        assert_eq!(Rule::find(rule.code), Some(rule));
+    }
+    assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), RULES.len());
+    let folders =
+        fs::read_dir(fixtures()).unwrap().filter(|it| it.as_ref().unwrap().path().is_dir());
+    assert_eq!(folders.count(), RULES.len());
+    assert!(Severity::Info < Severity::Warning && Severity::Warning < Severity::Error);
+}
+
+#[test]
+fn limits_hold_and_what_is_missed_is_counted() {
+    let mut limits = Limits::default();
+    (limits.findings, limits.sessions, limits.requests) = (3, 1, 2);
+    let mut linter = Linter::new(limits);
+    for number in 0..10 {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{number},"method":"session/prompt","params":{{"sessionId":"s{number}"}}}}"#
+        );
+        linter.handle_line(Direction::Sent, line.as_bytes());
+    }
+    linter.finish();
+    let found: Vec<_> = std::iter::from_fn(|| linter.poll_finding()).collect();
+    assert_eq!(found.len(), 3);
+    // Of each line two, of the session that is kept one, of the two requests that are kept one each.
+    assert_eq!(linter.missed(), 10 * 2 + 1 + 2 - 3);
+}
+
+/// Lines of the fixtures, whole, cut or doubled.
+fn conversation() -> impl Strategy<Value = Vec<(bool, Vec<u8>)>> {
+    let all: Vec<_> = RULES
+        .iter()
+        .flat_map(|rule| [fixture(rule, "valid.txt"), fixture(rule, "invalid.txt")])
+        .flat_map(|text| lines(&text).map(|(_, line)| line.as_bytes().to_vec()).collect::<Vec<_>>())
+        .collect();
+    let line =
+        (proptest::sample::select(all), any::<bool>(), any::<proptest::sample::Index>(), 0..8);
+    let line = line.prop_map(|(mut line, is_sent, at, change)| {
+        let at = at.index(line.len());
+        match change {
+            0 => line.truncate(at),
+            1 => line[at] = b'7',
+            2 => line.extend_from_within(..at),
+            _ => {}
+        }
+        (is_sent, line)
+    });
+    prop::collection::vec(line, 0..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever passes in whatever order: no panic, and findings are of lines that passed, at places that were there.
+    #[test]
+    fn any_conversation_is_looked_at(conversation in conversation()) {
+        let mut linter = linter();
+        for (is_sent, line) in &conversation {
+            let direction = if *is_sent { Direction::Sent } else { Direction::Received };
+            linter.handle_line(direction, line);
+        }
+        linter.finish();
+        while let Some(found) = linter.poll_finding() {
+            let line = usize::try_from(found.line).unwrap();
+            prop_assert!((1..=conversation.len()).contains(&line));
+            let line = &conversation[line - 1].1;
+            if !found.pointer.is_empty()
+                && let Ok(value) = serde_json::from_slice::<serde_json::Value>(line)
+                && !found.message.contains("got none")
+            {
+                prop_assert!(value.pointer(&found.pointer).is_some() || found.rule.code.starts_with("invalid-"), "{found}");
+            }
+        }
+    }
+}
