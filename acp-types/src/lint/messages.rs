@@ -249,7 +249,7 @@ impl Linter {
         } else if !is_known {
             session.standing = Standing::Early;
             let (rule, message) = if begins {
-                (&rule::UPDATE_EARLY, format!("`{}` is not answered yet", "session/new"))
+                (&rule::UPDATE_EARLY, format!("no answer has named `{}` yet", shown(id)))
             } else {
                 (&rule::SESSION_UNKNOWN, format!("nobody began `{}`", shown(id)))
             };

@@ -12,7 +12,7 @@ fn fixtures() -> PathBuf {
 }
 
 /// A linter that knows both schemas already: they take longer than a conversation.
-fn linter() -> Linter {
+pub(crate) fn linter() -> Linter {
     static LINTER: LazyLock<Linter> = LazyLock::new(|| {
         let mut linter = Linter::default();
         for version in [1, 2] {

@@ -23,4 +23,6 @@ mod negotiation;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
+mod transcripts;
+#[cfg(test)]
 mod wire_types;

@@ -1,0 +1,46 @@
+//! Conversations of real agents; see `fixtures/transcripts/README.md`.
+use crate::lint::linter;
+use jsonrpc_core::transcript::{self, Entry};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
+}
+
+/// The transcripts, by name.
+pub(crate) fn transcripts() -> Vec<(String, Vec<Entry<'static>>)> {
+    let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
+    let mut transcripts: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let entries = transcript::read(&text).collect::<Result<_, _>>().unwrap();
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), entries)
+        })
+        .collect();
+    transcripts.sort_by(|(one, _), (other, _)| one.cmp(other));
+    transcripts
+}
+
+/// Each finding in the recorded conversations was looked at and is true; there are no others.
+#[test]
+fn findings_are_those_of_the_list() {
+    let mut list = String::new();
+    for (name, entries) in transcripts() {
+        let mut linter = linter();
+        entries.iter().for_each(|entry| linter.handle_line(entry.direction, &entry.bytes));
+        linter.finish();
+        list.push_str(&format!("{name}\n"));
+        while let Some(found) = linter.poll_finding() {
+            list.push_str(&format!("  {found}\n"));
+        }
+        assert_eq!(linter.missed(), 0, "{name}");
+    }
+    let path = folder().join("findings.txt");
+    let expected = fs::read_to_string(&path).unwrap();
+    for (number, (is, expected)) in list.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(is, expected, "line {} of {}", number + 1, path.display());
+    }
+    assert_eq!(list, expected);
+}
