@@ -40,6 +40,7 @@ impl<'a> Members<'a> {
     }
 
     /// The kind of message that has these members.
+    #[inline]
     pub(crate) fn kind(&self) -> Result<Kind, Problem> {
         let kind = self.kind_by_presence();
         let named = kind.map_or_else(|(_, kind)| kind, Some);
@@ -57,6 +58,7 @@ impl<'a> Members<'a> {
         kind
     }
 
+    #[inline(always)]
     fn kind_by_presence(&self) -> Result<Kind, Problem> {
         match (self.method.is_some(), self.result.is_some(), self.error.is_some()) {
             (true, false, false) if self.id.is_some() => Ok(Kind::Request),
@@ -82,8 +84,8 @@ fn is_id(text: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct Envelope<'a> {
     pub(crate) extra: Vec<(Cow<'a, str>, &'a RawValue)>,
-    /// Of those that come twice, the last.
-    pub(crate) members: [Option<&'a RawValue>; 6],
+    /// The JSON text of each member, at the place of its name in [`NAMES`]; of those that come twice, the last.
+    pub(crate) members: [Option<&'a str>; 6],
     /// Which of [`NAMES`] come twice.
     pub(crate) repeated: [bool; 6],
     /// Whether some of the unknown members were not kept.
@@ -100,11 +102,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) method: Cow<'a, str>,
     pub(crate) params: Option<&'a RawValue>,
     pub(crate) result: Option<&'a RawValue>,
-    pub(crate) error: Option<&'a RawValue>,
+    /// As JSON text.
+    pub(crate) error: Option<&'a str>,
     pub(crate) extra: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
 impl<'a> Envelope<'a> {
+    #[inline(always)]
     pub(crate) fn decode(text: &'a str) -> Result<Parts<'a>, DecodeError> {
         Self::read(text)?.into_parts()
     }
@@ -115,52 +119,47 @@ impl<'a> Envelope<'a> {
         let mut scan = Scan::default();
         let is_read = scan.read(&mut Scanner::of_any_depth(text.as_bytes()), &mut extra);
         is_read
-            .and_then(|()| Self::new(&scan, extra))
+            .map(|()| Self::new(&scan, extra))
             .ok_or_else(|| DecodeError::syntax(syntax_error(text), recover(text.as_bytes())))
     }
 
     #[inline]
-    fn new(scan: &Scan, Extra { text, members: extra }: Extra<'a>) -> Option<Self> {
-        let mut members = [None; 6];
-        for (member, range) in members.iter_mut().zip(&scan.members) {
-            if let Some(range) = range {
-                *member = Some(checked::raw(text.get(range.clone())?)?);
-            }
-        }
+    fn new(scan: &Scan, Extra { text, members: extra }: Extra<'a>) -> Self {
+        let members = scan.texts(text);
         let is_overfull = scan.extra > Message::MAX_EXTRA;
         let (repeated, problem) = (scan.repeated, scan.problem);
-        Some(Self { extra, members, repeated, is_overfull, problem })
+        Self { extra, members, repeated, is_overfull, problem }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn into_parts(self) -> Result<Parts<'a>, DecodeError> {
-        let texts = Members::new(self.members.map(|member| member.map(RawValue::get)));
-        let [version, id, method, params, result, error] = self.members;
+        let texts = Members::new(self.members);
+        let [version, id, method, params, ..] = self.members;
         let [_, is_id_repeated, ..] = self.repeated;
-        let id = id.filter(|_| !is_id_repeated);
-        let id = id.and_then(|id| RequestId::from_text(id.get()));
-        let method =
-            method.map_or(Some(Cow::Borrowed("")), |raw| JsonStr::new(raw.get())?.decode());
+        let id = id.filter(|_| !is_id_repeated).and_then(RequestId::from_text);
+        let method = method.map_or(Some(Cow::Borrowed("")), |text| JsonStr::new(text)?.decode());
         let (problem, kind) = match (self.problem, texts.kind(), method) {
             (Some(problem), kind, _) => (problem, kind.map_or_else(|(_, kind)| kind, Some)),
             (None, Err(problem), _) => problem,
             (None, Ok(_), None) => (Shape::Method, None),
             (None, Ok(kind), _) if texts.id.is_some() && id.is_none() => (Shape::Id, Some(kind)),
             (None, Ok(kind), Some(method)) => {
-                let mut extra = self.extra;
-                let (params, stray) = match kind {
-                    Kind::Request | Kind::Notification => (params, None),
-                    Kind::Response => (None, params),
-                };
-                extra.extend(stray.map(|params| (Cow::Borrowed("params"), params)));
+                let (mut extra, mut call_params) = (self.extra, None);
+                match kind {
+                    Kind::Request | Kind::Notification => call_params = texts.params,
+                    Kind::Response => {
+                        let stray = params.and_then(checked::raw);
+                        extra.extend(stray.map(|params| (Cow::Borrowed("params"), params)));
+                    }
+                }
                 return Ok(Parts {
                     kind,
                     version: version.map_or(Version::Missing, Version::of),
                     id,
                     method,
-                    params: params.filter(|_| texts.params.is_some()),
-                    result: result.filter(|_| texts.result.is_some()),
-                    error: error.filter(|_| texts.error.is_some()),
+                    params: call_params.and_then(checked::raw),
+                    result: texts.result.and_then(checked::raw),
+                    error: texts.error,
                     extra,
                 });
             }
@@ -248,9 +247,18 @@ impl Scan {
         scanner: &mut Scanner<'a>,
         watch: &mut impl Watch<'a>,
     ) -> Option<()> {
-        let mut name = scanner.first_name()?;
-        while let Some(text) = name {
-            let member = place(text);
+        // Nearly all messages start so.
+        let mut is_more = match scanner.literal(br#"{"jsonrpc":"2.0""#) {
+            Some(start) => {
+                let [version, ..] = &mut self.members;
+                *version = Some(start + 11..start + 16);
+                scanner.go_on()?
+            }
+            None => scanner.enter()?,
+        };
+        while is_more {
+            let name = Member::read(scanner)?;
+            let member = name.place();
             if let Some(is_begun) = member.and_then(|at| self.is_begun.get_mut(at)) {
                 // An error that is `null` counts as absent, so that the name alone does not make a response.
                 *is_begun = member != Some(ERROR) || !matches!(scanner.next_token(), b'n' | 0);
@@ -261,10 +269,10 @@ impl Scan {
             };
             // Where the text broke off, or is broken, a number may be only the start of one.
             if matches!(scanner.next_token(), b',' | b'}') {
-                match member {
-                    Some(at) => self.insert(at, value),
-                    None => {
-                        watch.other(text, value)?;
+                match name {
+                    Member::Known(at) => self.insert(at, value),
+                    Member::Other(name) => {
+                        watch.other(name, value)?;
                         self.extra += 1;
                         if self.extra > Message::MAX_EXTRA {
                             self.problem.get_or_insert(Shape::TooManyMembers);
@@ -272,9 +280,21 @@ impl Scan {
                     }
                 }
             }
-            name = scanner.next_name()?;
+            is_more = scanner.go_on()?;
         }
         Some(())
+    }
+
+    /// The members in the text that was read.
+    #[inline(always)]
+    pub(crate) fn texts<'a>(&self, text: &'a str) -> [Option<&'a str>; 6] {
+        let mut texts = [None; 6];
+        for (text_of, range) in texts.iter_mut().zip(&self.members) {
+            if let Some(range) = range {
+                *text_of = text.get(range.start..range.end);
+            }
+        }
+        texts
     }
 
     #[inline]
@@ -288,17 +308,39 @@ impl Scan {
     }
 }
 
-/// The place of a name in [`NAMES`].
-#[inline]
-fn place(name: Name<'_>) -> Option<usize> {
-    match name.plain() {
-        Some(b"jsonrpc") => Some(0),
-        Some(b"id") => Some(1),
-        Some(b"method") => Some(2),
-        Some(b"params") => Some(PARAMS),
-        Some(b"result") => Some(4),
-        Some(b"error") => Some(ERROR),
-        Some(_) => None,
-        None => NAMES.iter().position(|known| name.is(known)),
+/// The name of a member.
+enum Member<'a> {
+    /// The one at this place in [`NAMES`].
+    Known(usize),
+    Other(Name<'a>),
+}
+
+impl<'a> Member<'a> {
+    /// Reads a name, and up to the value.
+    #[inline(always)]
+    fn read(scanner: &mut Scanner<'a>) -> Option<Self> {
+        scanner.next_token();
+        // As nearly all names are written.
+        let usual = match scanner.byte_ahead(1) {
+            b'm' => scanner.literal(br#""method":"#).map(|_| 2),
+            b'p' => scanner.literal(br#""params":"#).map(|_| PARAMS),
+            b'i' => scanner.literal(br#""id":"#).map(|_| 1),
+            b'r' => scanner.literal(br#""result":"#).map(|_| 4),
+            _ => None,
+        };
+        if let Some(place) = usual {
+            scanner.next_token();
+            return Some(Self::Known(place));
+        }
+        let name = scanner.name()?;
+        Some(NAMES.iter().position(|known| name.is(known)).map_or(Self::Other(name), Self::Known))
+    }
+
+    #[inline(always)]
+    fn place(&self) -> Option<usize> {
+        match self {
+            Self::Known(place) => Some(*place),
+            Self::Other(_) => None,
+        }
     }
 }

@@ -38,9 +38,12 @@ impl<'a> JsonStr<'a> {
     #[inline]
     fn has_escapes(&self) -> bool {
         // Most strings are short: to look at every byte is cheaper than to search for one.
-        let has_one = |bytes: &[u8]| bytes.iter().fold(false, |any, byte| any | (*byte == b'\\'));
-        let (words, rest) = self.0.as_bytes().as_chunks::<8>();
-        words.iter().any(|word| has_one(word)) || has_one(rest)
+        let bytes = self.0.as_bytes();
+        let Some(last) = bytes.last_chunk() else { return bytes.contains(&b'\\') };
+        let (words, _) = bytes.as_chunks();
+        // What the words leave is in the last one.
+        let mut words = words.iter().chain([last]);
+        words.any(|word| has_escape(u64::from_le_bytes(*word)))
     }
 
     pub(crate) fn between_quotes(text: &'a str) -> Self {
@@ -67,6 +70,14 @@ impl fmt::Debug for JsonStr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0)
     }
+}
+
+/// Whether one of the bytes is a backslash.
+#[inline]
+fn has_escape(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    let zero = word ^ (ONES * 0x5c);
+    zero.wrapping_sub(ONES) & !zero & (ONES << 7) != 0
 }
 
 /// The characters of a string; nothing for what is none: half a surrogate pair, or a bad escape.

@@ -1,7 +1,7 @@
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, Parts};
 use crate::json_str::JsonStr;
-use crate::{ErrorObject, MessageBuf, RequestId, encode, wire};
+use crate::{ErrorObject, MessageBuf, RequestId, checked, encode, wire};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -108,9 +108,14 @@ pub enum Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    pub(crate) fn of(raw: &'a RawValue) -> Self {
-        let is_2 = JsonStr::new(raw.get()).is_some_and(|version| version == "2.0");
-        if is_2 { Self::V2 } else { Self::Other(raw) }
+    /// Of the text of a JSON value.
+    #[inline]
+    pub(crate) fn of(text: &'a str) -> Self {
+        let is_2 = || JsonStr::new(text).is_some_and(|version| version == "2.0");
+        if text == r#""2.0""# || is_2() {
+            return Self::V2;
+        }
+        checked::raw(text).map_or(Self::Missing, Self::Other)
     }
 }
 
@@ -126,6 +131,7 @@ impl<'a> Message<'a> {
         Self::from_parts(Envelope::decode(text)?)
     }
 
+    #[inline(always)]
     pub(crate) fn from_parts(parts: Parts<'a>) -> Result<Self, DecodeError> {
         let envelope = Extras { version: parts.version, members: parts.extra };
         let (method, params) = (parts.method, parts.params);
@@ -135,7 +141,7 @@ impl<'a> Message<'a> {
             (Kind::Notification, ..) => {
                 Self::Notification(Notification { method, params, envelope })
             }
-            (Kind::Response, Some(error), _) => match wire::decode(error.get()) {
+            (Kind::Response, Some(error), _) => match wire::decode(error) {
                 Ok(error) => Self::Response(Response { id, outcome: Err(error), envelope }),
                 Err(source) => return Err(DecodeError::ErrorObject { source, id }),
             },

@@ -29,8 +29,11 @@ use memchr::memchr;
 #[derive(Clone, Debug)]
 pub struct PeekCache<const N: usize> {
     paths: [&'static [&'static str]; N],
-    /// The one that was used last comes first.
     shapes: Vec<Shape<N>>,
+    /// The shape that was used last.
+    recent: usize,
+    /// How many lines had a shape.
+    uses: u64,
     /// The last line that had no shape.
     last: Vec<u8>,
 }
@@ -44,6 +47,8 @@ struct Shape<const N: usize> {
     places: Places<N>,
     /// Where the string ends in that line.
     end: usize,
+    /// [`PeekCache::uses`] when it was used last.
+    used: u64,
 }
 
 impl<const N: usize> PeekCache<N> {
@@ -55,7 +60,7 @@ impl<const N: usize> PeekCache<N> {
 
     /// Looks for members at these paths of the params, as [`peek_members`](crate::peek_members) does.
     pub fn new(paths: [&'static [&'static str]; N]) -> Self {
-        Self { paths, shapes: Vec::new(), last: Vec::new() }
+        Self { paths, shapes: Vec::new(), recent: 0, uses: 0, last: Vec::new() }
     }
 
     /// Says what a line is, and finds members.
@@ -64,13 +69,8 @@ impl<const N: usize> PeekCache<N> {
     /// As [`peek_members`](crate::peek_members).
     pub fn peek<'a>(&mut self, line: &'a [u8]) -> Result<(Peek<'a>, [Found<'a>; N]), PeekError> {
         let text = text(line)?;
-        if let Some(at) = self.shapes.iter().position(|shape| shape.fits(line))
-            && let Some(used) = self.shapes.get_mut(..=at)
-        {
-            used.rotate_right(1);
-            if let Some(shape) = used.first() {
-                return Ok(shape.peek(text));
-            }
+        if let Some(shape) = self.shape_of(line) {
+            return Ok(shape.peek(text));
         }
         let seen = Seen::new(text, self.paths)?;
         let found = (seen.peek, seen.found(text));
@@ -78,13 +78,35 @@ impl<const N: usize> PeekCache<N> {
         Ok(found)
     }
 
+    #[inline]
+    fn shape_of(&mut self, line: &[u8]) -> Option<&Shape<N>> {
+        self.uses += 1;
+        let is_recent = self.shapes.get(self.recent).is_some_and(|shape| shape.fits(line));
+        if !is_recent {
+            self.recent = self.find(line)?;
+        }
+        let shape = self.shapes.get_mut(self.recent)?;
+        shape.used = self.uses;
+        Some(shape)
+    }
+
+    #[inline(never)]
+    fn find(&self, line: &[u8]) -> Option<usize> {
+        self.shapes.iter().position(|shape| shape.fits(line))
+    }
+
     fn learn(&mut self, line: &[u8], places: Places<N>) {
         if line.len() > Self::MAX_LINE {
             return;
         }
         if let Some(shape) = Shape::learn(&self.last, line, places) {
-            self.shapes.truncate(Self::MAX_SHAPES - 1);
-            self.shapes.insert(0, shape);
+            let shape = Shape { used: self.uses, ..shape };
+            let is_full = self.shapes.len() >= Self::MAX_SHAPES;
+            let oldest = self.shapes.iter_mut().min_by_key(|shape| shape.used);
+            match oldest.filter(|_| is_full) {
+                Some(oldest) => *oldest = shape,
+                None => self.shapes.push(shape),
+            }
         }
         self.last.clear();
         self.last.extend_from_slice(line);
@@ -109,10 +131,16 @@ impl<const N: usize> Shape<N> {
         if places.id().is_some_and(|id| id.contains(&start)) {
             return None;
         }
-        Some(Self { head: line.get(..start)?.into(), tail: line.get(end..)?.into(), places, end })
+        Some(Self {
+            head: line.get(..start)?.into(),
+            tail: line.get(end..)?.into(),
+            places,
+            end,
+            used: 0,
+        })
     }
 
-    #[inline]
+    #[inline(always)]
     fn fits(&self, line: &[u8]) -> bool {
         let (start, quote) = (self.head.len(), line.len().wrapping_sub(self.tail.len()));
         line.len() >= start + self.tail.len()
@@ -124,7 +152,8 @@ impl<const N: usize> Shape<N> {
     #[inline]
     fn peek<'a>(&self, text: &'a str) -> (Peek<'a>, [Found<'a>; N]) {
         let (learnt, now) = (self.end, text.len() - self.tail.len());
-        let shift = |at: usize| if at < learnt { at } else { at - learnt + now };
+        let moved = now.wrapping_sub(learnt);
+        let shift = |at: usize| at.wrapping_add(if at < learnt { 0 } else { moved });
         let shift = |range: &Range<usize>| shift(range.start)..shift(range.end);
         self.places.read(text, shift)
     }

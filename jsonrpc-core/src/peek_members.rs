@@ -54,8 +54,7 @@ impl<'a, const N: usize> Seen<'a, N> {
         let mut scanner = Scanner::new(text.as_bytes());
         let (mut scan, mut search) = (Scan::default(), Search::new(paths));
         scan.read(&mut scanner, &mut search).ok_or_else(|| scanner.fault())?;
-        let texts = scan.members.each_ref().map(|range| text.get(range.clone()?));
-        let mut members = Members::new(texts);
+        let mut members = Members::new(scan.texts(text));
         let kind = match (scan.problem, members.kind()) {
             (None, Ok(kind)) => kind,
             (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),

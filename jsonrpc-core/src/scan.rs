@@ -36,11 +36,6 @@ impl<'a> Name<'a> {
         self.bytes == name.as_bytes()
     }
 
-    /// What stands between the quotes, where that is the name itself.
-    pub(crate) fn plain(&self) -> Option<&'a [u8]> {
-        (!self.has_escapes).then_some(self.bytes)
-    }
-
     /// Nothing where the bytes are not UTF-8.
     pub(crate) fn text(&self) -> Option<JsonStr<'a>> {
         core::str::from_utf8(self.bytes).ok().map(JsonStr::between_quotes)
@@ -76,31 +71,37 @@ impl<'a> Scanner<'a> {
     /// Enters an object, and reads the name of its first member: what stands between the quotes.
     #[inline(always)]
     pub(crate) fn first_name(&mut self) -> Option<Option<Name<'a>>> {
-        if self.next_token() != b'{' {
-            return None;
-        }
-        self.at += 1;
-        if self.next_token() == b'}' {
-            self.at += 1;
-            return Some(None);
-        }
-        self.name().map(Some)
+        if self.enter()? { self.name().map(Some) } else { Some(None) }
     }
 
     /// Reads the name of the next member, after the value of the one before.
     #[inline(always)]
     pub(crate) fn next_name(&mut self) -> Option<Option<Name<'a>>> {
-        match self.next_token() {
-            b',' => {
-                self.at += 1;
-                self.name().map(Some)
-            }
-            b'}' => {
-                self.at += 1;
-                Some(None)
-            }
-            _ => None,
+        if self.go_on()? { self.name().map(Some) } else { Some(None) }
+    }
+
+    /// Enters an object; whether it has members.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self) -> Option<bool> {
+        if self.next_token() != b'{' {
+            return None;
         }
+        self.at += 1;
+        let has_members = self.next_token() != b'}';
+        self.at += usize::from(!has_members);
+        Some(has_members)
+    }
+
+    /// Goes on behind the value of a member; whether there is another member.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self) -> Option<bool> {
+        let is_more = match self.next_token() {
+            b',' => true,
+            b'}' => false,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(is_more)
     }
 
     /// Reads a value of any kind, and says where it is.
@@ -128,6 +129,17 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
+    /// Passes over a text if that is what comes next, and says where it is.
+    #[inline(always)]
+    pub(crate) fn literal<const N: usize>(&mut self, text: &[u8; N]) -> Option<usize> {
+        let (start, rest) = (self.at, self.bytes.get(self.at..)?);
+        if rest.first_chunk() != Some(text) {
+            return None;
+        }
+        self.at += N;
+        Some(start)
+    }
+
     /// Nothing but space may follow.
     pub(crate) fn end(&mut self) -> Option<()> {
         self.next_token();
@@ -142,9 +154,15 @@ impl<'a> Scanner<'a> {
         token
     }
 
+    /// The byte so many places on; 0 at the end.
+    #[inline(always)]
+    pub(crate) fn byte_ahead(&self, distance: usize) -> u8 {
+        byte(self.bytes, self.at + distance)
+    }
+
     /// Reads a member's name and the colon behind it.
     #[inline(always)]
-    fn name(&mut self) -> Option<Name<'a>> {
+    pub(crate) fn name(&mut self) -> Option<Name<'a>> {
         if self.next_token() != b'"' {
             return None;
         }
@@ -269,7 +287,7 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 #[inline(always)]
 fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     // Most names and many values are shorter than two words.
-    for _ in 0..2 {
+    for _ in 0..8 {
         let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { break };
         let word = u64::from_le_bytes(*word);
         let found = special_bytes(word);
@@ -291,13 +309,34 @@ fn long_string(bytes: &[u8], at: usize) -> Step {
 }
 
 /// Reads a string from its first escape.
-#[cold]
+#[inline(never)]
 fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
-    while byte(bytes, at) == b'\\' {
-        at = escape(bytes, at + 1)?;
-        at += plain_prefix(bytes.get(at..).unwrap_or_default());
+    let mut plain_words = 0_u32;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let found = match rest.first_chunk() {
+            Some(word) => special_bytes(u64::from_le_bytes(*word)),
+            None => {
+                at += rest.iter().take_while(|byte| is_plain(**byte)).count();
+                1
+            }
+        };
+        if found == 0 {
+            at += 8;
+            plain_words += 1;
+            if plain_words.is_multiple_of(8) {
+                at += plain_blocks(bytes.get(at..).unwrap_or_default());
+            }
+            continue;
+        }
+        at += (found.trailing_zeros() / 8) as usize;
+        match byte(bytes, at) {
+            b'\\' => at = escape(bytes, at + 1)?,
+            b'"' => return Ok(at + 1),
+            _ => return Err(at),
+        }
+        plain_words = 0;
     }
-    if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
 }
 
 #[inline]

@@ -5,7 +5,7 @@ use crate::json_str::JsonStr;
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
 use crate::peek::peek_member;
 use crate::wire::{self, Diagnostic, DiagnosticCode, Raw};
-use crate::{ErrorCode, ErrorObject, RequestId};
+use crate::{ErrorCode, ErrorObject, RequestId, checked};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -71,12 +71,12 @@ impl<'a> Message<'a> {
 }
 
 /// What [`Message::decode`] takes and JSON-RPC 2.0 does not.
-fn refused([version, id, method, params, result, error]: [Option<&RawValue>; 6]) -> Option<Shape> {
+fn refused([version, id, method, params, result, error]: [Option<&str>; 6]) -> Option<Shape> {
     let is_call = method.is_some();
     if !matches!(version.map(Version::of), Some(Version::V2)) {
         return Some(Shape::Version);
     }
-    if is_call && params.is_some_and(is_null) {
+    if is_call && params == Some("null") {
         return Some(Shape::Params);
     }
     if usize::from(is_call) + usize::from(result.is_some()) + usize::from(error.is_some()) > 1 {
@@ -121,7 +121,7 @@ impl<'a> Lenient<'a> {
                 "expected one member of this name, got two",
             ));
         }
-        let members = envelope.members;
+        let members = envelope.members.map(|text| text.and_then(checked::raw));
         let envelope = Extras { version, members: envelope.extra };
         Self { members, envelope, diagnostics }
     }

@@ -22,6 +22,12 @@ pub(crate) trait Cutter {
     /// Looks at what has not been taken yet.
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut;
 
+    /// The length of a message that the buffer starts with, and how many bytes it takes with its end, where that is seen
+    /// at a glance; [`cut`](Self::cut) sees the others.
+    fn glance(&mut self, _buffer: &[u8]) -> Option<(usize, usize)> {
+        None
+    }
+
     /// How many of the bytes that come next are dropped unseen; the buffer is empty while any are.
     fn drop_some(&mut self, bytes: &[u8]) -> usize;
 
@@ -73,6 +79,7 @@ impl<C: Cutter> Buffer<C> {
         self.is_finished
     }
 
+    #[inline]
     pub(crate) fn next_text(&mut self) -> Option<Result<&str, FrameError>> {
         let message = self.next_with(self.text.before_text())?;
         Some(message.and_then(|bytes| {
@@ -81,12 +88,25 @@ impl<C: Cutter> Buffer<C> {
         }))
     }
 
+    #[inline]
     pub(crate) fn next_bytes(&mut self) -> Option<Result<&[u8], FrameError>> {
         self.next_with(self.text)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_with(&mut self, policy: TextPolicy) -> Option<Result<&[u8], FrameError>> {
+        if policy.passes_all()
+            && let Some((length, taken)) = self.cutter.glance(self.bytes.get(self.start..)?)
+        {
+            let start = self.start;
+            self.start += taken;
+            return self.bytes.get(start..start + length).map(Ok);
+        }
+        self.next_slowly(policy)
+    }
+
+    #[inline(never)]
+    fn next_slowly(&mut self, policy: TextPolicy) -> Option<Result<&[u8], FrameError>> {
         let range = loop {
             let rest = self.bytes.get(self.start..).unwrap_or_default();
             match self.cutter.cut(rest, self.is_finished) {

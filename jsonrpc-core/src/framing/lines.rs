@@ -67,6 +67,7 @@ impl Lines {
         clippy::should_implement_trait,
         reason = "the line borrows from here, so this is no iterator"
     )]
+    #[inline]
     pub fn next(&mut self) -> Option<Result<&str, FrameError>> {
         self.buffer.next_text()
     }
@@ -75,6 +76,7 @@ impl Lines {
     ///
     /// # Errors
     /// As those of [`next`](Self::next).
+    #[inline]
     pub fn next_bytes(&mut self) -> Option<Result<&[u8], FrameError>> {
         self.buffer.next_bytes()
     }
@@ -111,7 +113,20 @@ impl LineCutter {
 }
 
 impl Cutter for LineCutter {
-    #[inline]
+    #[inline(always)]
+    fn glance(&mut self, buffer: &[u8]) -> Option<(usize, usize)> {
+        // A line that starts with anything above a space is not blank, and none that is searched here starts earlier.
+        if self.place != Place::InLines || self.searched != 0 || *buffer.first()? <= b' ' {
+            return None;
+        }
+        let Some(end) = memchr(b'\n', buffer) else {
+            self.searched = buffer.len();
+            return None;
+        };
+        let length = end - usize::from(buffer.get(..end)?.ends_with(b"\r"));
+        (length <= self.limit).then_some((length, end + 1))
+    }
+
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
         if self.place == Place::Start {
             if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished {

@@ -47,6 +47,12 @@ pub enum OnInvalid {
 const REPLACEMENT: &[u8] = b"fffd";
 
 impl TextPolicy {
+    /// Whether it asks for nothing.
+    #[inline]
+    pub(crate) fn passes_all(self) -> bool {
+        self.utf8 == OnInvalid::Pass && self.surrogates == OnInvalid::Pass
+    }
+
     /// Does to a message what the policy asks for: nothing, changes in place, or another text in its place.
     pub(crate) fn apply(self, message: &mut [u8]) -> Result<Option<Vec<u8>>, FrameError> {
         let mut repaired = None;
@@ -97,6 +103,7 @@ impl TextPolicy {
     }
 
     /// The policy for somebody who makes a string of the message anyway, and sees there whether it is one.
+    #[inline]
     pub(crate) fn before_text(self) -> Self {
         match self.utf8 {
             OnInvalid::Reject => Self { utf8: OnInvalid::Pass, ..self },
