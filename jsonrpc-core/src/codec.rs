@@ -60,6 +60,9 @@ pub struct Codec<F: Framing> {
 /// How much room a read is given, in bytes.
 const READ: usize = 16 * 1024;
 
+/// How much room is kept behind what was no message, in bytes.
+const IDLE_BUFFER: usize = 256 * 1024;
+
 /// How much room is kept for the next message to write, in bytes.
 const IDLE_SCRATCH: usize = 256 * 1024;
 
@@ -86,13 +89,15 @@ impl<F: Framing> Codec<F> {
                         repaired.map_or_else(|| message.freeze(), Into::into).into()
                     }));
                 }
-                Cut::Space { taken } => buffer.advance(taken),
-                Cut::Error { error, taken } => {
+                Cut::Space { taken } => {
                     buffer.advance(taken);
-                    if buffer.is_empty() {
-                        // It may have grown up to the limit for a message that nobody gets.
+                    if buffer.is_empty() && taken > IDLE_BUFFER {
+                        // It has grown for a message that nobody gets.
                         *buffer = BytesMut::new();
                     }
+                }
+                Cut::Error { error, taken } => {
+                    buffer.advance(taken);
                     return Some(Err(error));
                 }
                 Cut::Unfinished => {

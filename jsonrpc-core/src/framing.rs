@@ -22,6 +22,7 @@ mod cut;
 mod frame;
 mod frame_error;
 mod lines;
+mod skim;
 mod text_policy;
 
 pub use body::Body;

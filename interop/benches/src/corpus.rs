@@ -9,6 +9,8 @@ pub struct Case {
     pub lines: Vec<Line>,
     /// The lines as they are in a stream.
     pub stream: Vec<u8>,
+    /// The same messages, each behind a header with its length.
+    pub framed: Vec<u8>,
 }
 
 /// One message; a caller that reads lines with a peer's types knows what it waits for.
@@ -54,6 +56,7 @@ pub const CASES: &[(&str, fn() -> Vec<String>)] = &[
     ("error", || often(error())),
     ("diff_10k", || often(diff(10_000))),
     ("diff_200k", || often(diff(200_000))),
+    ("fs_read_256k", || often(response_of(250_000))),
     ("fs_read_1m", || often(response_of(1_000_000))),
     ("image_4m", || often(image())),
     ("fs_read_16m", || often(response_of(15_800_000))),
@@ -64,7 +67,12 @@ pub fn case(name: &str) -> Case {
     let (name, lines) = CASES.iter().find(|(known, _)| *known == name).expect("a case");
     let lines: Vec<_> = lines().into_iter().map(Line::new).collect();
     let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
-    Case { name, lines, stream }
+    let framed = lines.iter().flat_map(|line| {
+        let header = format!("Content-Length: {}\r\n\r\n", line.text.len());
+        [header.as_bytes(), line.text.as_bytes()].concat()
+    });
+    let framed = framed.collect();
+    Case { name, lines, stream, framed }
 }
 
 /// One message, so often that what a path does once for all lines does not count.

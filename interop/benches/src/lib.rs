@@ -2,6 +2,7 @@
 //!
 //! `interop/benches/run` measures all of them and writes `RESULTS.md`.
 
+pub mod connections;
 pub mod corpus;
 pub mod paths;
 

@@ -1,5 +1,6 @@
 //! `benches` prints what each path costs for each case, as `RESULTS.md` has it. It runs itself under callgrind, once for
 //! each, and `allocations` beside itself.
+use benches::connections::{self, CONNECTIONS};
 use benches::corpus::{self, Case};
 use benches::{measured, paths};
 use std::collections::BTreeMap;
@@ -26,6 +27,10 @@ fn main() {
     match &args[..] {
         [] => table(),
         // What callgrind looks at.
+        [connection, name, count] if connection == "connection" => {
+            let (_, exchange) = connections::connection(name).expect("a connection");
+            exchange(count.parse().expect("a number"));
+        }
         [case, path] => {
             measured(&paths::path(path), &corpus::case(case), 1);
         }
@@ -76,7 +81,7 @@ fn measure(case: &Case, costs: &mut Costs) {
         ratios.sort_by(f64::total_cmp);
         let mut sorted = times_of_path[1..].to_vec();
         sorted.sort();
-        let [allocations, allocated, peak] = allocations(case.name, path.name);
+        let [allocations, allocated, peak] = allocations(&[case.name, path.name]);
         let cost = Cost {
             instructions: instructions(case.name, path.name),
             allocations,
@@ -90,11 +95,21 @@ fn measure(case: &Case, costs: &mut Costs) {
 }
 
 fn instructions(case: &str, path: &str) -> u64 {
+    let only = ["--collect-atstart=no", "--toggle-collect=benches::measured*"];
+    callgrind_with(&only, &[case, path])
+}
+
+/// The instructions of the whole program.
+fn callgrind(args: &[&str]) -> u64 {
+    callgrind_with(&[], args)
+}
+
+fn callgrind_with(options: &[&str], args: &[&str]) -> u64 {
     let valgrind = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"])
-        .arg("--toggle-collect=benches::measured*")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .args(options)
         .arg(std::env::current_exe().expect("a path"))
-        .args([case, path])
+        .args(args)
         .output()
         .expect("valgrind");
     let said = String::from_utf8_lossy(&valgrind.stderr);
@@ -103,9 +118,10 @@ fn instructions(case: &str, path: &str) -> u64 {
     collected.and_then(|(_, count)| count.trim().parse().ok()).expect("a count")
 }
 
-fn allocations(case: &str, path: &str) -> [u64; 3] {
+/// How often something allocates, how many bytes, and how many were held at its height.
+fn allocations(args: &[&str]) -> [u64; 3] {
     let program: PathBuf = std::env::current_exe().expect("a path").with_file_name("allocations");
-    let output = Command::new(program).args([case, path]).output().expect("allocations");
+    let output = Command::new(program).args(args).output().expect("allocations");
     let said = String::from_utf8_lossy(&output.stdout);
     let counts: Vec<u64> = said.split_whitespace().flat_map(str::parse).collect();
     counts.try_into().expect("three counts")
@@ -143,100 +159,161 @@ fn short(number: f64) -> String {
     }
 }
 
-/// The ratios that the project holds itself to.
+/// What the project holds itself to.
+struct Goal {
+    what: &'static str,
+    is: f64,
+    /// Time over time, where that is measured in one program.
+    time: Option<f64>,
+    must: f64,
+    target: f64,
+    /// Whether more is better.
+    is_ratio: bool,
+}
+
+impl Goal {
+    fn ratio(what: &'static str, (is, time): (f64, f64), must: f64, target: f64) -> Self {
+        Self { what, is, time: Some(time), must, target, is_ratio: true }
+    }
+
+    fn at_most(what: &'static str, is: f64, must: f64, target: f64) -> Self {
+        Self { what, is, time: None, must, target, is_ratio: false }
+    }
+
+    fn print(&self) {
+        let reaches = |aim: f64| if self.is_ratio { self.is >= aim } else { self.is <= aim };
+        let reached = match (reaches(self.must), reaches(self.target)) {
+            (_, true) => "target",
+            (true, false) => "must",
+            (false, false) => "**no**",
+        };
+        let sign = if self.is_ratio { "≥" } else { "≤" };
+        let number = |number: f64| match number {
+            0.0 => "0".to_owned(),
+            0.01.. => format!("{number:.2}"),
+            _ => format!("{number:.4}"),
+        };
+        let time = self.time.map_or("–".to_owned(), |time| format!("{time:.2}"));
+        let (what, is) = (self.what, number(self.is));
+        let (must, target) = (number(self.must), number(self.target));
+        println!("| {what} | {is} | {time} | {sign} {must} | {sign} {target} | {reached} |");
+    }
+}
+
 fn goals(costs: &Costs, sizes: &Sizes) {
+    println!("## Goals\n");
+    println!(
+        "Ratios are the peer's instructions over ours, with the time over time beside them, for token_stream.\n"
+    );
+    println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
     let cost = |path, case| costs[&(path, case)];
-    let instructions = |path, case| cost(path, case).instructions as f64;
     let over = |peer, ours| {
         let (peer, ours) = (cost(peer, "token_stream"), cost(ours, "token_stream"));
         let time = peer.time.as_secs_f64() / ours.time.as_secs_f64();
         (peer.instructions as f64 / ours.instructions as f64, time)
     };
-    println!("## Ratios\n\n| what | instructions | time | must | target |\n|---|---|---|---|---|");
-    let rows = [
+    let decode = "ours: Message::decode";
+    for (what, peer, ours, must, target) in [
+        ("envelope, beside jsonrpsee-types", "jsonrpsee-types", decode, 1.0, 1.5),
+        ("envelope, beside lsp-server", "lsp-server", decode, 6.0, 10.0),
+        ("envelope, beside rmcp", "rmcp", decode, 7.0, 12.0),
+        ("envelope, beside jsonrpc-core 18", "jsonrpc-core 18", decode, 9.0, 15.0),
+        ("peek, checked, beside jsonrpsee-types", "jsonrpsee-types", "ours: peek", 1.5, 1.5),
         (
-            "envelope: jsonrpsee-types over Message::decode",
-            "jsonrpsee-types",
-            "ours: Message::decode",
-            "1.0",
-            "1.5",
-        ),
-        (
-            "envelope: lsp-server over Message::decode",
-            "lsp-server",
-            "ours: Message::decode",
-            "6",
-            "10",
-        ),
-        ("envelope: rmcp over Message::decode", "rmcp", "ours: Message::decode", "7", "12"),
-        (
-            "envelope: jsonrpc-core 18 over Message::decode",
-            "jsonrpc-core 18",
-            "ours: Message::decode",
-            "9",
-            "15",
-        ),
-        (
-            "envelope: acp SDK frame over Message::decode",
-            "acp SDK frame",
-            "ours: Message::decode",
-            "–",
-            "–",
-        ),
-        ("peek: jsonrpsee-types over peek", "jsonrpsee-types", "ours: peek", "1.5", "–"),
-        (
-            "peek with three members: jsonrpsee-types over PeekCache",
+            "peek at method, id, session and kind with shapes, beside jsonrpsee-types",
             "jsonrpsee-types",
             "ours: PeekCache",
-            "–",
-            "5",
+            1.5,
+            5.0,
         ),
         (
-            "three members: peek, then peek_member over peek_members",
-            "ours: peek, then peek_member",
-            "ours: peek_members",
-            "–",
-            "–",
-        ),
-        (
-            "framing, 4 KiB reads: LinesCodec over Lines",
-            "tokio-util: LinesCodec",
-            "ours: Lines",
-            "–",
-            "–",
-        ),
-        (
-            "framing, 4 KiB reads: LinesCodec over Lines, as bytes",
+            "lines in reads of 4 KiB, beside LinesCodec",
             "tokio-util: LinesCodec",
             "ours: Lines, as bytes",
-            "2.5",
-            "3",
+            2.5,
+            3.0,
         ),
-    ];
-    for (what, peer, ours, must, target) in rows {
-        let (instructions, time) = over(peer, ours);
-        println!("| {what} | {instructions:.2} | {time:.2} | {must} | {target} |");
+        (
+            "messages with a length, read and decoded, beside lsp-server's",
+            "lsp-server: read",
+            "ours: ContentLength, decode",
+            5.0,
+            8.0,
+        ),
+    ] {
+        Goal::ratio(what, over(peer, ours), must, target).print();
     }
-    let observing = instructions("ours: semconv-map's Tracker", "token_stream")
-        / instructions("ours: peek", "token_stream");
-    println!("\n| what | is | must | target |\n|---|---|---|---|");
+    framing(costs, sizes);
+    connection_goals();
+    let observing = cost("ours: semconv-map's Tracker", "token_stream").instructions as f64
+        / cost("ours: peek", "token_stream").instructions as f64;
+    Goal::at_most("Tracker over peek, instructions", observing, 1.2, 1.05).print();
+}
+
+fn framing(costs: &Costs, sizes: &Sizes) {
+    let cost = |path, case| costs[&(path, case)];
     let lines = sizes["token_stream"].0 as f64;
     let frames = cost("ours: Lines", "token_stream").allocations as f64 / lines;
-    println!("| framing: allocations a line of token_stream | {frames:.3} | 0.01 | 0.001 |");
-    let a_byte = |case| instructions("ours: Lines", case) / sizes[case].1 as f64;
-    let growth = a_byte("fs_read_16m") / a_byte("diff_200k");
-    println!("| framing: instructions a byte, 16 MiB over 200 KB | {growth:.3} | 1.1 | 1.05 |");
+    Goal::at_most("allocations a line", frames, 0.01, 0.001).print();
+    let a_byte = |case| cost("ours: Lines", case).instructions as f64 / sizes[case].1 as f64;
+    let growth = a_byte("fs_read_16m") / a_byte("fs_read_256k");
+    Goal::at_most("a line of 16 MiB over one of 256 KiB, instructions a byte", growth, 1.1, 1.05)
+        .print();
     let (large, size) = (cost("ours: Lines, decode", "fs_read_16m"), sizes["fs_read_16m"].1 as f64);
     let (peak, all) = (large.peak as f64 / size, large.allocated as f64 / size);
-    println!(
-        "| frame and envelope of 16 MiB: peak over size, growing counted as a copy | {peak:.3} | – | – |"
-    );
-    println!("| frame and envelope of 16 MiB: allocated over size | {all:.3} | 2.2 | 2.05 |");
-    println!(
-        "| observing token_stream: Tracker over peek, instructions | {observing:.2} | 1.2 | 1.05 |"
-    );
-    let forward = cost("ours: Lines, peek, forward", "token_stream").allocations;
-    println!(
-        "| forwarding 1,000 lines unchanged: allocations, the output's one included | {forward} | – | – |"
-    );
+    Goal::at_most("a line of 16 MiB, framed and decoded: most held over size", peak, 1.1, 1.05)
+        .print();
+    Goal::at_most("the same: allocated over size", all, 2.2, 2.05).print();
+    let kibibytes = |what| {
+        let [.., peak] = allocations(&["endless", what]);
+        peak as f64 / 1024.0
+    };
+    let limit = jsonrpc_core::framing::Lines::DEFAULT_LIMIT as f64 / 1024.0;
+    let line = kibibytes("line") - limit;
+    Goal::at_most("1 GiB without a line end: KiB held beyond the limit", line, 256.0, 256.0)
+        .print();
+    let length = kibibytes("length") - limit;
+    Goal::at_most("a length of 10^12: KiB held beyond the limit", length, 256.0, 256.0).print();
+    let [forwarded, ..] = allocations(&["forward", "token_stream"]);
+    Goal::at_most("1,000 lines forwarded, bytes the same: allocations", forwarded as f64, 0.0, 0.0)
+        .print();
+}
+
+/// How many messages are exchanged; what a connection costs once does not count.
+const FEW: usize = 500;
+const MANY: usize = 3 * FEW;
+
+fn connection_goals() {
+    for (what, (ours, our_exchange), (theirs, their_exchange)) in CONNECTIONS {
+        let a_message = |few: u64, many: u64| (many - few) as f64 / (MANY - FEW) as f64;
+        let instructions = |name: &str| {
+            let run = |count: usize| callgrind(&["connection", name, &count.to_string()]);
+            a_message(run(FEW), run(MANY))
+        };
+        let allocated = |name: &str| {
+            let run = |count: usize| allocations(&["connection", name, &count.to_string()]);
+            let ([few, ..], [many, ..]) = (run(FEW), run(MANY));
+            a_message(few, many)
+        };
+        let time = |exchange: fn(usize)| {
+            let from = Instant::now();
+            exchange(MANY);
+            from.elapsed().as_secs_f64()
+        };
+        let mut ratios: Vec<_> =
+            (0..9).map(|_| time(their_exchange) / time(our_exchange)).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (our_count, their_count) = (instructions(ours), instructions(theirs));
+        let is_round_trip = what == "a round trip";
+        let (must, target) = if is_round_trip { (8.0, 10.0) } else { (6.0, 8.0) };
+        let what_is = format!(
+            "{what} between typed programs, beside acp SDK ({} instructions)",
+            short(our_count)
+        );
+        let is = (their_count / our_count, ratios[ratios.len() / 2]);
+        Goal::ratio(what_is.leak(), is, must, target).print();
+        let (must, target) = if is_round_trip { (10.0, 10.0) } else { (8.0, 5.0) };
+        let what_is = format!("the same: allocations (acp SDK {:.0})", allocated(theirs));
+        Goal::at_most(what_is.leak(), allocated(ours), must, target).print();
+    }
 }

@@ -4,12 +4,13 @@ use agent_client_protocol::TransportFrame;
 use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
 use agent_client_protocol_schema::v1::SessionNotification;
 use bytes::BytesMut;
-use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{ContentLength, Lines, OnInvalid, TextPolicy};
 use jsonrpc_core::{Kind, Message, Peek, PeekCache, PeekError, peek, peek_member, peek_members};
 use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::hint::black_box;
+use std::io::BufReader;
 use std::time::Duration;
 use tokio_util::codec::{Decoder as _, LinesCodec};
 
@@ -21,8 +22,8 @@ pub struct Path {
     pub fits: fn(&Case) -> bool,
 }
 
-/// What a program that observes an agent looks at.
-const MEMBERS: [&[&str]; 3] = [&["sessionId"], &["update"], &["update", "sessionUpdate"]];
+/// What a program that observes an agent looks at, beside method and id.
+const MEMBERS: [&[&str]; 2] = [&["sessionId"], &["update", "sessionUpdate"]];
 
 /// How much of a stream is there at once.
 const READ: usize = 4096;
@@ -86,7 +87,9 @@ pub fn paths() -> Vec<Path> {
             |case| lines(case, |line| drop(black_box(Message::decode(line).expect("a message")))),
             any,
         ),
-        path("ours: Lines, peek, forward", forward, any),
+        path("ours: Lines, peek, forward", |case| Forward::new(case).pass(case), any),
+        path("ours: ContentLength, decode", content_length, any),
+        path("lsp-server: read", lsp_server_read, any),
         path("ours: semconv-map's Tracker", tracker, any),
     ]
 }
@@ -115,12 +118,12 @@ fn peek_cache(case: &Case) -> usize {
 }
 
 /// What had to be done for named members before they could be found on the way.
-fn members(line: &Line) -> Result<(Peek<'_>, [Option<&str>; 3]), PeekError> {
+fn members(line: &Line) -> Result<(Peek<'_>, [Option<&str>; 2]), PeekError> {
     let peeked = peek(line.text.as_bytes())?;
     let params = peeked.params().unwrap_or_default();
     let (session, update) = (peek_member(params, "sessionId")?, peek_member(params, "update")?);
     let kind = peek_member(update.unwrap_or_default(), "sessionUpdate")?;
-    Ok((peeked, [session, update, kind]))
+    Ok((peeked, [session, kind]))
 }
 
 fn jsonrpsee(line: &Line) -> usize {
@@ -208,19 +211,80 @@ fn tracker(case: &Case) -> usize {
 }
 
 /// What a proxy does: looks at each line, and passes on its bytes.
-fn forward(case: &Case) -> usize {
-    let mut lines = Lines::default();
-    let (mut out, mut count) = (Vec::with_capacity(case.stream.len()), 0);
-    for read in case.stream.chunks(READ) {
-        lines.push(read);
-        while let Some(line) = lines.next() {
-            let line = line.expect("a line").as_bytes();
-            black_box(peek(line).expect("a message"));
-            out.extend_from_slice(line);
-            out.push(b'\n');
+pub struct Forward {
+    lines: Lines,
+    out: Vec<u8>,
+}
+
+impl Forward {
+    /// With room for what it passes on.
+    pub fn new(case: &Case) -> Self {
+        Self { lines: Lines::default(), out: Vec::with_capacity(case.stream.len()) }
+    }
+
+    /// Passes on the lines of a case.
+    pub fn pass(&mut self, case: &Case) -> usize {
+        self.out.clear();
+        let mut count = 0;
+        for read in case.stream.chunks(READ) {
+            self.lines.push(read);
+            while let Some(line) = self.lines.next() {
+                let line = line.expect("a line").as_bytes();
+                let _ = black_box(peek(line).expect("a message"));
+                self.out.extend_from_slice(line);
+                self.out.push(b'\n');
+                count += 1;
+            }
+        }
+        assert!(black_box(&self.out) == &case.stream, "the same bytes");
+        count
+    }
+}
+
+fn content_length(case: &Case) -> usize {
+    let (mut messages, mut count) = (ContentLength::default(), 0);
+    for read in case.framed.chunks(READ) {
+        messages.push(read);
+        while let Some(text) = messages.next() {
+            drop(black_box(Message::decode(text.expect("text")).expect("a message")));
             count += 1;
         }
     }
-    assert_eq!(black_box(out).len(), case.stream.len());
     count
+}
+
+fn lsp_server_read(case: &Case) -> usize {
+    let (mut reader, mut count) = (BufReader::with_capacity(READ, &*case.framed), 0);
+    while let Some(message) = lsp_server::Message::read(&mut reader).expect("a message") {
+        drop(black_box(message));
+        count += 1;
+    }
+    count
+}
+
+/// How much comes of what never ends, in bytes.
+pub const ENDLESS: usize = 1024 * 1024 * 1024;
+
+/// Takes so much without a line end, then a message.
+pub fn endless_line() {
+    let (mut lines, piece) = (Lines::default(), vec![b'a'; 64 * 1024]);
+    let mut errors = 0;
+    for _ in 0..ENDLESS / piece.len() {
+        lines.push(black_box(&piece));
+        errors += usize::from(lines.next().is_some_and(|line| line.is_err()));
+    }
+    lines.push(b"\n{}\n");
+    assert_eq!((lines.next(), errors), (Some(Ok("{}")), 1));
+}
+
+/// Takes so much of a message whose length is 10^12, in one piece after the other.
+pub fn endless_length() {
+    let (mut messages, piece) = (ContentLength::default(), vec![b'a'; 64 * 1024]);
+    messages.push(b"Content-Length: 1000000000000\r\n\r\n");
+    let mut errors = 0;
+    for _ in 0..ENDLESS / piece.len() {
+        messages.push(black_box(&piece));
+        errors += usize::from(messages.next().is_some_and(|message| message.is_err()));
+    }
+    assert_eq!(errors, 1);
 }

@@ -1,4 +1,5 @@
 use super::cut::{BYTE_ORDER_MARK, Buffer, Cut, Cutter, is_blank};
+use super::skim::TooLong;
 use super::{FrameError, TextPolicy};
 use alloc::borrow::Cow;
 
@@ -12,7 +13,7 @@ use alloc::borrow::Cow;
 /// |---|---|
 /// | empty, or spaces, tabs and line breaks | nothing |
 /// | with a byte order mark | as without it |
-/// | longer than the limit | [`FrameError::TooLong`], as soon as it is |
+/// | longer than the limit | [`FrameError::TooLong`], as soon as its id has come, or never will, or at its end |
 /// | not UTF-8 | [`FrameError::Utf8`], unless the [policy](TextPolicy) is another |
 ///
 /// ```
@@ -66,7 +67,7 @@ impl Body {
     /// The body, once it has ended.
     ///
     /// # Errors
-    /// It is too long, which is told once and before it ends, or not UTF-8.
+    /// It is too long, which is told once and may be before it ends, or not UTF-8.
     #[expect(
         clippy::should_implement_trait,
         reason = "the body borrows from here, so this is no iterator"
@@ -89,8 +90,10 @@ impl Body {
     /// It is too long, or not UTF-8.
     pub fn read<'a>(&self, body: &'a [u8]) -> Option<Result<Cow<'a, str>, FrameError>> {
         let limit = self.buffer.cutter.limit;
-        if let Some(head) = body.get(..limit).filter(|head| head.len() < body.len()) {
-            return Some(Err(FrameError::too_long(limit, head)));
+        if body.len() > limit {
+            let mut too_long = TooLong::new(limit);
+            too_long.pass(body);
+            return too_long.tell(true).map(Err);
         }
         let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
         (!is_blank(text)).then(|| self.buffer.text.before_text().read(text))
@@ -108,20 +111,28 @@ impl Default for Body {
 pub(crate) struct BodyCutter {
     limit: usize,
     is_too_long: bool,
+    /// A body that is too long, and has not been told of.
+    too_long: Option<TooLong>,
 }
 
 impl BodyCutter {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, is_too_long: false }
+        Self { limit, is_too_long: false, too_long: None }
     }
 }
 
 impl Cutter for BodyCutter {
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
         let taken = buffer.len();
-        if let Some(head) = buffer.get(..self.limit).filter(|head| head.len() < buffer.len()) {
+        if let Some(too_long) = &self.too_long {
+            let Some(error) = too_long.tell(is_finished) else { return Cut::Unfinished };
+            self.too_long = None;
+            return Cut::Error { error, taken };
+        }
+        if taken > self.limit {
             self.is_too_long = true;
-            return Cut::Error { error: FrameError::too_long(self.limit, head), taken };
+            self.too_long.insert(TooLong::new(self.limit)).pass(buffer);
+            return Cut::Space { taken };
         }
         let start = if buffer.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         if !is_finished || is_blank(buffer.get(start..).unwrap_or_default()) {
@@ -131,7 +142,11 @@ impl Cutter for BodyCutter {
     }
 
     fn drop_some(&mut self, bytes: &[u8]) -> usize {
-        if self.is_too_long { bytes.len() } else { 0 }
+        if !self.is_too_long {
+            return 0;
+        }
+        self.too_long.iter_mut().for_each(|too_long| too_long.pass(bytes));
+        bytes.len()
     }
 
     fn limit(&self) -> usize {

@@ -1,4 +1,5 @@
 use super::cut::{BYTE_ORDER_MARK, Buffer, Cut, Cutter, is_blank};
+use super::skim::TooLong;
 use super::{FrameError, HeaderProblem, TextPolicy};
 use crate::{Message, encode};
 use alloc::format;
@@ -23,7 +24,7 @@ use memchr::{memchr, memchr2};
 /// | `Content-Type`, with any charset, and other names | taken, and not looked at: the text is UTF-8, or an error |
 /// | blank lines before a header, a byte order mark at the start of the stream | nothing |
 /// | a body that is empty or blank | nothing |
-/// | a body longer than the limit | [`FrameError::TooLong`], once, as soon as its id could be seen; the rest of it is dropped as it comes |
+/// | a body longer than the limit | [`FrameError::TooLong`], once, as soon as its id has come, or never will, or at its end; it is dropped as it comes |
 /// | a body that is not UTF-8 | [`FrameError::Utf8`], unless the [policy](TextPolicy) is another |
 /// | `Content-Length` missing, not a number, beyond 64 bits, or twice with two values | [`FrameError::Header`] |
 /// | a line that is no `name: value`; a header longer than [`MAX_HEADER`](Self::MAX_HEADER) | [`FrameError::Header`] |
@@ -119,9 +120,6 @@ pub(crate) fn header_for(length: usize) -> String {
 
 const NAME: &[u8] = b"content-length";
 
-/// How much of a message that is too long is looked at for its id, in bytes.
-const HEAD: usize = 64 * 1024;
-
 /// How long a line with a `Content-Length` may be to be found behind a bad header, in bytes.
 const MAX_LENGTH_LINE: usize = 64;
 
@@ -130,6 +128,8 @@ const MAX_LENGTH_LINE: usize = 64;
 pub(crate) struct HeaderCutter {
     pub(crate) limit: usize,
     place: Place,
+    /// A message that is too long, and has not been told of.
+    too_long: Option<TooLong>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -139,9 +139,7 @@ enum Place {
     Header(Header),
     /// In a message of so many bytes.
     Body(usize),
-    /// In a message of so many bytes, more than the limit.
-    TooLong(u64),
-    /// In what is left of it.
+    /// In a message that is too long, with so many bytes to come.
     Rest(u64),
     /// Behind a bad header.
     Lost,
@@ -187,7 +185,7 @@ fn number(value: &[u8]) -> Option<u64> {
 
 impl HeaderCutter {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, place: Place::Start }
+        Self { limit, place: Place::Start, too_long: None }
     }
 
     fn fail(&mut self, problem: HeaderProblem, taken: usize) -> Cut {
@@ -228,7 +226,10 @@ impl HeaderCutter {
             None => return self.fail(HeaderProblem::Missing, taken),
             Some(length) => match usize::try_from(length) {
                 Ok(length) if length <= self.limit => Place::Body(length),
-                _ => Place::TooLong(length),
+                _ => {
+                    self.too_long = Some(TooLong::new(self.limit));
+                    Place::Rest(length)
+                }
             },
         };
         Cut::Space { taken }
@@ -249,34 +250,35 @@ impl HeaderCutter {
         Cut::Message { range: 0..length, taken: length }
     }
 
-    fn cut_too_long(&mut self, length: u64, buffer: &[u8], is_finished: bool) -> Cut {
-        if buffer.len() < self.limit.min(HEAD) && !is_finished {
-            return Cut::Unfinished;
-        }
-        let head = buffer.get(..self.limit.min(HEAD)).unwrap_or(buffer);
-        let error = FrameError::too_long(self.limit, head);
-        let taken = self.drop_rest(length, buffer);
-        Cut::Error { error, taken }
-    }
-
-    /// Counts what is there of a message that is dropped.
+    /// Counts what is there of a message that is dropped, and looks for its id.
     fn drop_rest(&mut self, length: u64, bytes: &[u8]) -> usize {
-        match usize::try_from(length) {
-            Ok(length) if length <= bytes.len() => {
-                self.place = Place::Header(Header::default());
-                length
-            }
+        let (dropped, place) = match usize::try_from(length) {
+            Ok(length) if length <= bytes.len() => (length, Place::Header(Header::default())),
             _ => {
                 let there = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-                self.place = Place::Rest(length.saturating_sub(there));
-                bytes.len()
+                (bytes.len(), Place::Rest(length.saturating_sub(there)))
             }
-        }
+        };
+        self.place = place;
+        let passed = bytes.get(..dropped).unwrap_or(bytes);
+        self.too_long.iter_mut().for_each(|too_long| too_long.pass(passed));
+        dropped
     }
 }
 
 impl Cutter for HeaderCutter {
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
+        if let Place::Rest(length) = self.place
+            && !buffer.is_empty()
+        {
+            return Cut::Space { taken: self.drop_rest(length, buffer) };
+        }
+        if let Some(too_long) = &self.too_long {
+            let is_end = !matches!(self.place, Place::Rest(_)) || is_finished;
+            let Some(error) = too_long.tell(is_end) else { return Cut::Unfinished };
+            self.too_long = None;
+            return Cut::Error { error, taken: 0 };
+        }
         match self.place {
             Place::Start => {
                 if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished
@@ -289,7 +291,6 @@ impl Cutter for HeaderCutter {
             }
             Place::Header(header) => self.cut_header(header, buffer, is_finished),
             Place::Body(length) => self.cut_body(length, buffer, is_finished),
-            Place::TooLong(length) => self.cut_too_long(length, buffer, is_finished),
             Place::Rest(_) => Cut::Unfinished,
             Place::Lost => match find_length_line(buffer) {
                 Ok(at) => {

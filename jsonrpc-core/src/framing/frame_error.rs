@@ -15,9 +15,9 @@ pub enum FrameError {
     TooLong {
         /// How many bytes a message may have.
         limit: usize,
-        /// What kind of message it starts as, as far as that can be told.
+        /// What kind of message it is, as far as that can be told.
         kind: Option<Kind>,
-        /// Its id, where the message has it before the limit and it is clear whose it is.
+        /// Its id, wherever it stands in the message, if it can be read and it is clear whose it is.
         id: Option<RequestId>,
     },
     /// The message is not UTF-8.
@@ -105,12 +105,6 @@ impl FrameError {
     /// The error response that JSON-RPC asks for; notifications and responses are never answered.
     pub fn reply(&self) -> Option<Response<'static>> {
         reply(self.kind(), self.id(), self.code(), self.to_string())
-    }
-
-    /// Of a message that starts with `head`.
-    pub(crate) fn too_long(limit: usize, head: &[u8]) -> Self {
-        let Recovered { kind, id } = recover(head);
-        Self::TooLong { limit, kind, id }
     }
 
     pub(crate) fn utf8(at: usize, message: &[u8]) -> Self {

@@ -1,4 +1,5 @@
 use super::cut::{BYTE_ORDER_MARK, Buffer, Cut, Cutter, is_blank};
+use super::skim::TooLong;
 use super::{FrameError, TextPolicy};
 use memchr::memchr;
 
@@ -14,7 +15,7 @@ use memchr::memchr;
 /// | a line of spaces, tabs and nothing else | nothing |
 /// | a byte order mark at the start of the stream | nothing |
 /// | bytes behind the last line end, when the stream [ends](Self::finish) | a line |
-/// | a line longer than the limit | [`FrameError::TooLong`], once, as soon as it is; the next line is whole |
+/// | a line longer than the limit | [`FrameError::TooLong`], once, as soon as its id has come, or never will, or at its end; the next line is whole |
 /// | a line that is not UTF-8 | [`FrameError::Utf8`], unless the [policy](TextPolicy) is another; the next line is whole |
 ///
 /// ```
@@ -95,6 +96,8 @@ pub(crate) struct LineCutter {
     searched: usize,
     limit: usize,
     place: Place,
+    /// A line that was too long, and has not been told of.
+    too_long: Option<TooLong>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +111,7 @@ enum Place {
 
 impl LineCutter {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { searched: 0, limit, place: Place::Start }
+        Self { searched: 0, limit, place: Place::Start, too_long: None }
     }
 }
 
@@ -116,7 +119,8 @@ impl Cutter for LineCutter {
     #[inline(always)]
     fn glance(&mut self, buffer: &[u8]) -> Option<(usize, usize)> {
         // A line that starts with anything above a space is not blank, and none that is searched here starts earlier.
-        if self.place != Place::InLines || self.searched != 0 || *buffer.first()? <= b' ' {
+        let is_at_line = self.place == Place::InLines && self.searched == 0;
+        if !is_at_line || self.too_long.is_some() || *buffer.first()? <= b' ' {
             return None;
         }
         let Some(end) = memchr(b'\n', buffer) else {
@@ -128,6 +132,12 @@ impl Cutter for LineCutter {
     }
 
     fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
+        if let Some(too_long) = &self.too_long {
+            let is_end = self.place != Place::TooLong || is_finished;
+            let Some(error) = too_long.tell(is_end) else { return Cut::Unfinished };
+            self.too_long = None;
+            return Cut::Error { error, taken: 0 };
+        }
         if self.place == Place::Start {
             if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished {
                 return Cut::Unfinished;
@@ -139,17 +149,18 @@ impl Cutter for LineCutter {
         }
         let unsearched = buffer.get(self.searched..).unwrap_or_default();
         let end = memchr(b'\n', unsearched).map(|end| self.searched + end);
-        let line = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
+        let bytes = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
         let taken = end.map_or(buffer.len(), |end| end + 1);
-        let is_whole = end.is_some() || is_finished && !line.is_empty();
+        let is_whole = end.is_some() || is_finished && !bytes.is_empty();
         // Where the line end has not come yet, a carriage return may be a part of it.
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         self.searched = 0;
-        if let Some(head) = line.get(..self.limit).filter(|head| head.len() < line.len()) {
+        if line.len() > self.limit {
             if end.is_none() {
                 self.place = Place::TooLong;
             }
-            return Cut::Error { error: FrameError::too_long(self.limit, head), taken };
+            self.too_long.insert(TooLong::new(self.limit)).pass(bytes);
+            return Cut::Space { taken };
         }
         if !is_whole {
             self.searched = buffer.len();
@@ -166,9 +177,13 @@ impl Cutter for LineCutter {
         if self.place != Place::TooLong {
             return 0;
         }
-        let Some(end) = memchr(b'\n', bytes) else { return bytes.len() };
-        self.place = Place::InLines;
-        end + 1
+        let end = memchr(b'\n', bytes);
+        let (dropped, _) = bytes.split_at(end.unwrap_or(bytes.len()));
+        self.too_long.iter_mut().for_each(|too_long| too_long.pass(dropped));
+        if end.is_some() {
+            self.place = Place::InLines;
+        }
+        dropped.len() + usize::from(end.is_some())
     }
 
     fn limit(&self) -> usize {

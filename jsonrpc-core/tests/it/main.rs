@@ -28,5 +28,6 @@ mod probes;
 mod schema;
 mod specification;
 mod text_policy;
+mod too_long;
 mod transcript;
 mod wire;

@@ -386,14 +386,17 @@ fn odd_lines() {
         (b"{\"method\":\"m\",\"params\":{\"a\":\"\xff\"}}", "-32700 Notification"),
         (b"{\"id\":1,\"result\":\"\xff\"}", "-32700 Response 1"),
         (b"\xff\xfe", "-32700, answer null"),
-        (b"{\"method\":\"m\",\"a\":\"aaaaaaaaaaaaaaaaaaaaaa\",\"id\":123}", "-32600, answer null"),
+        (
+            b"{\"method\":\"m\",\"a\":\"aaaaaaaaaaaaaaaaaaaaaa\",\"id\":123}",
+            "-32600 Request 123, answer 123",
+        ),
         (
             b"{\"id\":1,\"method\":\"m\",\"params\":{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaa\"}}",
             "-32600 Request 1, answer 1",
         ),
         (
             b"{\"method\":\"m\",\"params\":{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}",
-            "-32600, answer null",
+            "-32600 Notification",
         ),
         (
             b"{\"id\":1,\"result\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}",

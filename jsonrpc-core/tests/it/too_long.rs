@@ -1,0 +1,128 @@
+//! What is too long to be kept still names its request, wherever it does.
+use crate::json;
+use jsonrpc_core::framing::{Body, ContentLength, FrameError, Lines};
+use jsonrpc_core::{CancelMethod, Incoming, Kind, Limits, Message, Peer, RequestId};
+use proptest::prelude::*;
+
+type Recovered = (Option<Kind>, Option<RequestId>);
+
+fn recovered(error: &FrameError) -> Recovered {
+    assert!(matches!(error, FrameError::TooLong { .. }), "{error:?}");
+    (error.kind(), error.id().cloned())
+}
+
+/// What is told of a line that comes in pieces of some size, and how many bytes had come by then.
+fn told(line: &str, limit: usize, size: usize) -> (Recovered, usize) {
+    let (mut lines, mut came) = (Lines::new(limit), 0);
+    for piece in line.as_bytes().chunks(size).chain([&b"\n"[..]]) {
+        lines.push(piece);
+        came += piece.len();
+        if let Some(line) = lines.next() {
+            return (recovered(&line.expect_err("too long")), came);
+        }
+    }
+    panic!("not told: {line}");
+}
+
+/// As [`told`], by the two other framings.
+fn told_otherwise(message: &str, limit: usize, size: usize) -> [Recovered; 2] {
+    let mut messages = ContentLength::new(limit);
+    messages.push(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes());
+    let mut body = Body::new(limit);
+    let (mut of_messages, mut of_body) = (None, None);
+    for piece in message.as_bytes().chunks(size) {
+        messages.push(piece);
+        of_messages = of_messages.or_else(|| messages.next().and_then(Result::err));
+        body.push(piece);
+        of_body = of_body.or_else(|| body.next().and_then(Result::err));
+    }
+    body.finish();
+    let of_body = of_body.or_else(|| body.next().and_then(Result::err));
+    [of_messages, of_body].map(|error| recovered(&error.expect("too long")))
+}
+
+#[test]
+fn the_id_may_stand_anywhere() {
+    let response = |id| (Some(Kind::Response), Some(RequestId::from(id)));
+    let long = "a".repeat(100);
+    let table = [
+        (format!(r#"{{"jsonrpc":"2.0","result":{{"a":"{long}"}},"id":7}}"#), response(7)),
+        (format!(r#"{{"result":["{long}\"]}}",{{"id":8}}] , "i\u0064" : 7.0 }}"#), response(7)),
+        (format!(r#"{{"error":{{"data":"{long}"}},"id":7}}"#), response(7)),
+        (format!(r#"{{"error":null,"result":"{long}","id":7}}"#), response(7)),
+        (
+            format!(r#"{{"method":"m","params":["{long}"],"id":"q"}}"#),
+            (Some(Kind::Request), Some("q".into())),
+        ),
+        (format!(r#"{{"method":"m","params":["{long}"]}}"#), (Some(Kind::Notification), None)),
+        // Nothing is clear about these.
+        (format!(r#"{{"method":"m","params":["{long}"],"id":[7]}}"#), (None, None)),
+        (format!(r#"{{"params":["{long}"],"id":7}}"#), (None, None)),
+        (format!(r#"{{"method":"m","params":["{long}"}},"id":7}}"#), (None, None)),
+        (format!(r#"{{"method":"m","params":["{long}"#), (None, None)),
+        (format!(r#"[{{"method":"m","params":["{long}"],"id":7}}]"#), (None, None)),
+        (format!(r#"{{"method":"m","params":{}"#, "[".repeat(2000)), (None, None)),
+        (long.clone(), (None, None)),
+    ];
+    for (line, expected) in &table {
+        for size in [1, 7, 5000] {
+            assert_eq!(told(line, 40, size).0, *expected, "{line}");
+            assert_eq!(told_otherwise(line, 40, size).each_ref(), [expected; 2], "{line}");
+        }
+        let read = Body::new(40).read(line.as_bytes()).and_then(Result::err);
+        assert_eq!(read.as_ref().map(recovered).as_ref(), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn nothing_waits_for_what_cannot_come() {
+    let came = |line: &str| told(line, 40, 1).1;
+    let (x, long) = ("x".repeat(41), "a".repeat(500));
+    assert_eq!(came(&x), 41);
+    assert_eq!(came(&format!("{{\"id\":1,\"result\":\"{long}")), 41);
+    assert_eq!(came(&format!("{{\"result\":\"{x}\",\"id\":1,\"a\":\"{long}")), 61);
+    assert_eq!(came(&format!("{{\"result\":[{{\"a\":\"{x}\"]{long}")), 60);
+}
+
+#[test]
+fn a_response_that_is_too_long_ends_its_request_at_once() -> Result<(), Box<dyn std::error::Error>>
+{
+    let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    let id = peer.register("read", None)?;
+    let mut lines = Lines::new(64);
+    lines.push(
+        format!("{{\"result\":{{\"content\":\"{}\"}},\"id\":1}}\n", "a".repeat(99)).as_bytes(),
+    );
+    let Incoming::Malformed { ended, reply: None, .. } =
+        peer.handle_line(lines.next().ok_or("not told")?)
+    else {
+        panic!("not malformed");
+    };
+    assert_eq!(ended, Some((id, "read")));
+    Ok(())
+}
+
+proptest! {
+    /// Of a message that is too long, kind and id are told as they are in the message, and in the same way however it
+    /// comes.
+    #[test]
+    fn what_is_told_is_true(
+        text in prop_oneof![json::envelope(), json::damaged(json::envelope())],
+        limit in any::<prop::sample::Index>(),
+        size in 1..40_usize,
+    ) {
+        let text = text.replace(['\n', '\r'], " ");
+        prop_assume!(!text.trim().is_empty());
+        let limit = limit.index(text.len());
+        let (told, _) = told(&text, limit, size);
+        prop_assert_eq!(&told, &self::told(&text, limit, usize::MAX).0);
+        for otherwise in told_otherwise(&text, limit, size) {
+            prop_assert_eq!(&told, &otherwise);
+        }
+        if let Ok(message) = Message::decode(&text) {
+            prop_assert_eq!(told.0, Some(message.kind()));
+            // An error may have no id.
+            prop_assert!(told.1.as_ref() == message.id() || message.id() == Some(&RequestId::NULL));
+        }
+    }
+}
