@@ -6,7 +6,8 @@ use jsonrpc_core::driver::{Client, Context, Driver, LocalHandler, Options};
 use jsonrpc_core::framing::Frame;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Message, Notification, Request, RequestId,
+    CancelMethod, DecodeError, Document, ErrorCode, ErrorObject, Message, Notification, Request,
+    RequestId,
 };
 use std::rc::Rc;
 
@@ -18,39 +19,46 @@ pub fn driver(data: &[u8]) {
         .split(|byte| *byte == b'\n')
         .map(|line| bytes::Bytes::copy_from_slice(line).into())
         .collect();
-    let mut expected: Vec<_> = frames.iter().flat_map(answered).collect();
     let mut options = Options::new(CancelMethod::ACP);
     options.handlers = usize::from(narrow % 4);
     options.notifications = usize::from(narrow / 4 % 4);
     options.outgoing = usize::from(narrow / 16 % 4);
     options.limits.theirs = usize::from(narrow / 64) + 1;
+    let most = options.limits.theirs;
+    let mut expected: Vec<_> = frames.iter().flat_map(|frame| answered(frame, most)).collect();
     let (sink, written) = mpsc::unbounded();
     let lines = stream::iter(frames.into_iter().map(|frame| Ok::<_, SendError>(Ok(frame))));
     let (driver, _) = Driver::new(lines, sink, Rc::new(Handler), options);
     assert_eq!(block_on(driver), Ok(()));
     let written: Vec<Frame> = block_on(written.collect());
-    let mut answers: Vec<_> = written
-        .iter()
-        .flat_map(|frame| match Message::decode(frame.text().expect("text")).expect("a message") {
-            Message::Response(response) => Some(response.id),
-            Message::Request(_) | Message::Notification(_) => None,
-        })
-        .collect();
+    let mut answers = Vec::new();
+    for frame in &written {
+        match Document::decode(frame.text().expect("text")).expect("a message or several") {
+            Document::Message(Message::Response(response)) => answers.push(response.id),
+            Document::Message(_) => {}
+            Document::Batch(batch) => answers.extend(batch.messages().map(|message| {
+                let Ok(Message::Response(response)) = message else { panic!("not an answer") };
+                response.id
+            })),
+        }
+    }
     expected.sort();
     answers.sort();
     assert_eq!(answers, expected);
 }
 
 /// The ids that a frame asks to be answered.
-fn answered(frame: &Frame) -> Option<RequestId> {
-    let text = match frame.text() {
-        Ok(text) => text,
-        Err(error) => return error.reply().map(|reply| reply.id),
-    };
-    match Message::decode(text) {
+fn answered(frame: &Frame, most: usize) -> Vec<RequestId> {
+    let answered_message = |message: Result<Message<'_>, DecodeError>| match message {
         Ok(Message::Request(request)) => Some(request.id),
         Ok(_) => None,
         Err(error) => error.reply().map(|reply| reply.id),
+    };
+    match frame.text().map(|text| Document::decode_within(text, most)) {
+        Err(error) => error.reply().map(|reply| reply.id).into_iter().collect(),
+        Ok(Err(error)) => answered_message(Err(error)).into_iter().collect(),
+        Ok(Ok(Document::Message(message))) => answered_message(Ok(message)).into_iter().collect(),
+        Ok(Ok(Document::Batch(batch))) => batch.messages().filter_map(answered_message).collect(),
     }
 }
 

@@ -95,7 +95,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn decode(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let items = Items { max_len }.deserialize(&mut json);
         let items = items.and_then(|items| json.end().map(|()| items));

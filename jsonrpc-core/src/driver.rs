@@ -94,7 +94,15 @@
 //!   back.
 //! - When [`Options::outgoing`] messages of clients wait to be written, clients wait.
 //!
-//! Messages are as long as the framing lets them be, and come one by one: a batch is answered with an error.
+//! Messages are as long as the framing lets them be. A [batch](crate::Batch) has as many as [`Limits::theirs`](crate::Limits::theirs)
+//! says; a longer one is answered with one error. While as many answers are kept for batches that are not answered yet,
+//! requests in further batches are refused.
+//!
+//! # Batches
+//!
+//! The messages of a batch are taken one after the other, as if each had come alone. The answers are sent together, in one
+//! array, when the last of them is there, and there is none if nothing is to be answered. Other messages overtake them
+//! meanwhile. Nothing is sent in batches unless it answers one.
 //!
 //! # Taking requests back
 //!
@@ -113,8 +121,10 @@
 //! | the driver is dropped | handlers are dropped, requests of ours end with [`RequestError::Closed`] |
 //!
 //! [`Frame`]: crate::framing::Frame
+mod batch;
 mod client;
 mod handler;
+mod incoming;
 mod options;
 mod shared;
 
@@ -123,9 +133,6 @@ pub use handler::{Handler, LocalHandler, Serve, Stray};
 pub use options::Options;
 
 use crate::framing::{Frame, FrameError};
-use crate::message::Message;
-use crate::wire::Raw;
-use crate::{ErrorCode, ErrorObject, Incoming, LineError};
 use crate::{MessageBuf, RequestId};
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -274,83 +281,6 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             self.shared.count_handled();
         }
         is_handled
-    }
-
-    fn handle(&mut self, item: Result<Frame, FrameError>) {
-        let text = item.as_ref().map_err(Clone::clone).and_then(Frame::text);
-        let mut state = self.shared.lock();
-        let incoming = state.peer.handle_line(text);
-        match incoming {
-            Incoming::Request(request) => {
-                let id = request.id.clone();
-                let cancel = state.open(id.clone());
-                drop(state);
-                let request = Message::from(request).into();
-                self.parked.push_back(Parked { id, request, cancel });
-            }
-            Incoming::Notification(late) if late.method == self.options.cancel_method.method => {
-                drop(state);
-                self.handler.hear(Stray::Late(&late));
-            }
-            Incoming::Notification(notification) => {
-                state.count_received();
-                drop(state);
-                self.notifications.push_back(Message::from(notification).into());
-            }
-            Incoming::Response { id, token, outcome } => {
-                state.answered(&id);
-                drop(state);
-                // Nobody may be waiting any more.
-                let _ = token.send(outcome.map(Raw::from).map_err(RequestError::Answered));
-            }
-            Incoming::Cancelled { id, .. } => {
-                let cancel = state.cancelled(&id);
-                drop(state);
-                self.cancel(&id, cancel);
-            }
-            Incoming::Refused { request, response } => {
-                drop(state);
-                self.shared.reply(response);
-                self.handler.hear(Stray::Refused(&request));
-            }
-            Incoming::Unmatched(response) => {
-                drop(state);
-                self.handler.hear(Stray::Unmatched(&response));
-            }
-            Incoming::Malformed { error, reply, ended } => {
-                if let Some((id, _)) = &ended {
-                    state.answered(id);
-                }
-                drop(state);
-                reply.into_iter().for_each(|reply| self.shared.reply(reply));
-                self.handle_malformed(error, ended);
-            }
-        }
-    }
-
-    fn handle_malformed(&self, error: LineError, ended: Option<(RequestId, shared::Token)>) {
-        match ended {
-            Some((_, token)) => {
-                if let Err(Err(RequestError::Malformed(error))) =
-                    token.send(Err(RequestError::Malformed(error)))
-                {
-                    self.handler.hear(Stray::Malformed(&error));
-                }
-            }
-            None => self.handler.hear(Stray::Malformed(&error)),
-        }
-    }
-
-    /// Tells the handler of a request that it is taken back, or answers for it if it has not begun.
-    fn cancel(&mut self, id: &RequestId, cancel: Option<Arc<Cancel>>) {
-        match self.parked.iter().position(|parked| parked.id == *id) {
-            Some(at) => {
-                self.parked.remove(at);
-                let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
-                self.shared.respond(id, Err(error));
-            }
-            None => cancel.into_iter().for_each(|cancel| cancel.set()),
-        }
     }
 
     /// Whether nothing is left to write, and nothing is to come.

@@ -1,10 +1,11 @@
 //! What the driver and its clients share.
+use super::batch::Batches;
 use super::{Options, RequestError};
 use crate::framing::Frame;
 use crate::message::Message;
 use crate::peer::RegisterError;
 use crate::wire::Raw;
-use crate::{ErrorObject, Limits, Notification, Peer, Request, RequestId, encode};
+use crate::{ErrorObject, Limits, Notification, Peer, Request, RequestId, Response, encode};
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -32,6 +33,7 @@ pub(super) struct State {
     pub(super) peer: Peer<Token>,
     /// Requests of theirs that are open.
     cancels: HashMap<RequestId, Arc<Cancel>>,
+    batches: Batches,
     out: VecDeque<(Frame, Source)>,
     /// The message that is put into `out`, in memory that stays.
     scratch: Vec<u8>,
@@ -70,6 +72,7 @@ impl Shared {
         Self(Mutex::new(State {
             peer: Peer::new(options.cancel_method, options.limits),
             cancels: HashMap::new(),
+            batches: Batches::default(),
             out: VecDeque::new(),
             scratch: Vec::new(),
             replies: 0,
@@ -165,6 +168,7 @@ impl Shared {
             state.is_closed = true;
             state.peer.handle_close();
             state.out.clear();
+            state.batches.clear();
             state.replies = 0;
             wakers.append(&mut state.room);
             wakers.append(&mut state.behind);
@@ -214,14 +218,28 @@ impl Shared {
         let mut state = self.lock();
         state.cancels.remove(id);
         let outcome = outcome.as_ref().map(AsRef::as_ref).map_err(Clone::clone);
+        let batch = state.batches.close(id);
         if let Ok(response) = state.peer.respond(id, outcome) {
-            state.push(&response.into(), Source::Reply);
+            state.answer(&response.into(), batch);
         }
+        state.finish(batch);
     }
 
-    /// Queues an answer to what never became an open request.
-    pub(super) fn reply(&self, reply: crate::Response<'_>) {
-        self.lock().push(&reply.into(), Source::Reply);
+    /// Answers what never became an open request.
+    pub(super) fn reply(&self, reply: Response<'_>, batch: Option<u64>) {
+        self.lock().answer(&reply.into(), batch);
+    }
+
+    /// Begins to read a batch; and whether so many answers wait that its requests are to be refused.
+    pub(super) fn begin_batch(&self) -> (u64, bool) {
+        let mut state = self.lock();
+        let is_full = state.batches.held() >= state.limits.theirs;
+        (state.batches.begin(), is_full)
+    }
+
+    /// Tells that all messages of a batch are read.
+    pub(super) fn end_batch(&self, batch: u64) {
+        self.lock().finish(Some(batch));
     }
 
     /// The next message to write, and whether there are more.
@@ -282,7 +300,10 @@ impl State {
         self.received += 1;
     }
 
-    pub(super) fn open(&mut self, id: RequestId) -> Arc<Cancel> {
+    pub(super) fn open(&mut self, id: RequestId, batch: Option<u64>) -> Arc<Cancel> {
+        if let Some(batch) = batch {
+            self.batches.open(batch, id.clone());
+        }
         let cancel = Arc::new(Cancel::default());
         self.cancels.insert(id, Arc::clone(&cancel));
         cancel
@@ -331,18 +352,37 @@ impl State {
         Ok(false)
     }
 
+    /// Queues an answer, or keeps it for the batch that it belongs to.
+    fn answer(&mut self, answer: &Message<'_>, batch: Option<u64>) {
+        match batch {
+            Some(batch) => self.batches.answer(batch, answer),
+            None => self.push(answer, Source::Reply),
+        }
+    }
+
+    /// Queues the answer to a batch if it is whole now.
+    fn finish(&mut self, batch: Option<u64>) {
+        if let Some(answers) = batch.and_then(|batch| self.batches.finish(batch)) {
+            self.push_frame(Bytes::from(answers).into(), Source::Reply);
+        }
+    }
+
     /// Queues a message, as long as something can be sent.
     fn push(&mut self, message: &Message<'_>, source: Source) {
+        self.scratch.clear();
+        self.scratch.shrink_to(IDLE_SCRATCH);
+        encode::message(message, &mut self.scratch);
+        self.push_frame(Bytes::copy_from_slice(&self.scratch).into(), source);
+    }
+
+    fn push_frame(&mut self, frame: Frame, source: Source) {
         if self.is_closed {
             return;
         }
         if source == Source::Reply {
             self.replies += 1;
         }
-        self.scratch.clear();
-        self.scratch.shrink_to(IDLE_SCRATCH);
-        encode::message(message, &mut self.scratch);
-        self.out.push_back((Bytes::copy_from_slice(&self.scratch).into(), source));
+        self.out.push_back((frame, source));
     }
 
     /// Tells the peer that a request of ours is taken back. There is room for that: a request is taken back once.

@@ -1,4 +1,5 @@
 //! Connections that run by themselves: whatever happens in whatever order, none hangs.
+mod batch;
 mod executor;
 mod model;
 
