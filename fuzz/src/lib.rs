@@ -1,6 +1,7 @@
 //! What must hold for any input. Each function panics where it does not.
 //!
 //! `cargo test` replays the corpus on any toolchain; `fuzz/run` looks for more, as the README says.
+mod agui;
 mod codec;
 mod conductor;
 mod document;
@@ -17,6 +18,7 @@ mod value;
 mod wire;
 mod wire_modes;
 
+pub use agui::{agui_client, agui_event, agui_produce, agui_proto, agui_sse, agui_stream};
 pub use codec::codec;
 pub use conductor::conductor;
 pub use document::document;
@@ -36,7 +38,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 22] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -53,4 +55,10 @@ pub const TARGETS: [Target; 16] = [
     ("conductor", conductor),
     ("peer", peer),
     ("driver", driver),
+    ("agui_event", agui_event),
+    ("agui_proto", agui_proto),
+    ("agui_sse", agui_sse),
+    ("agui_stream", agui_stream),
+    ("agui_produce", agui_produce),
+    ("agui_client", agui_client),
 ];

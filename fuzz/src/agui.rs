@@ -1,0 +1,193 @@
+use agui_types::client::{Agent, Failure};
+use agui_types::compact::{Coalescer, compact};
+use agui_types::enforce;
+use agui_types::event::{DeltaRef, Event};
+use agui_types::expand::Expander;
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use agui_types::produce::Run;
+use agui_types::proto::{self, Frame};
+use agui_types::reduce::Reducer;
+use agui_types::sse::{self, Decoder};
+use agui_types::verify::Verifier;
+use jsonrpc_core::wire;
+use serde_json::Value;
+
+/// An event that can be read is written as the same JSON value; what is left of it after enforcement stays as it is, is
+/// written as any serialiser writes it, and is the same in the binary form, if that can say it.
+pub fn agui_event(data: &[u8]) {
+    let Ok(text) = core::str::from_utf8(data) else { return };
+    if let Ok(input) = wire::decode::<RunAgentInput>(text) {
+        let (input, _) = enforce::enforce_input(input);
+        assert_eq!(enforce::enforce_input(input.clone()), (input, Vec::new()));
+    }
+    let Ok(event) = wire::decode::<Event>(text) else {
+        assert!(DeltaRef::read(text).is_none(), "a delta that is no event");
+        return;
+    };
+    if let Some(delta) = DeltaRef::read(text) {
+        assert_eq!(Event::from(delta), event);
+    }
+    let written = serde_json::to_string(&event).expect("an event is JSON");
+    let again: Event = wire::decode(&written).expect("what was written can be read");
+    assert_eq!(again, event);
+    let (event, _) = enforce::enforce_event(event);
+    let Some(event) = event else { return };
+    assert_eq!(enforce::enforce_event(event.clone()), (Some(event.clone()), Vec::new()));
+    let mut frame = Vec::new();
+    sse::write_event(&mut frame, &event).expect("an event is JSON");
+    let lines = frame.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
+    assert_eq!(lines, 2, "one line and an empty one");
+    let Ok(bytes) = proto::encode_event(&event) else { return };
+    // What is read back may be less (empty lists, large numbers), but says the same from then on.
+    if let Ok(Frame::Event(event)) = proto::decode_event(&bytes) {
+        let bytes = proto::encode_event(&event).expect("what was read can be written");
+        assert_eq!(proto::decode_event(&bytes), Ok(Frame::Event(event)));
+    }
+}
+
+/// Bytes are an event in the binary form or they are not; one that is can be written again.
+pub fn agui_proto(data: &[u8]) {
+    let Ok(Frame::Event(event)) = proto::decode_event(data) else { return };
+    // Names that this version does not know can be read, and not be written.
+    if let Ok(bytes) = proto::encode_event(&event) {
+        assert_eq!(proto::decode_event(&bytes), Ok(Frame::Event(event)));
+    }
+}
+
+/// Wherever a body is cut, its frames are the same, and within the limit.
+pub fn agui_sse(data: &[u8]) {
+    let Some((&[limit, one, other], body)) = data.split_first_chunk::<3>() else { return };
+    let frames = |mut sizes: [usize; 2]| {
+        let (mut decoder, mut frames) = (Decoder::with_limit(limit.into()), Vec::new());
+        let mut left = body;
+        while !left.is_empty() {
+            let (piece, behind) = left.split_at(left.len().min(sizes[0]));
+            decoder.push(piece);
+            frames.extend(core::iter::from_fn(|| decoder.next_frame()));
+            left = behind;
+            sizes.reverse();
+        }
+        decoder.finish();
+        frames.extend(core::iter::from_fn(|| decoder.next_frame()));
+        (frames, decoder.retry())
+    };
+    let whole = frames([usize::MAX; 2]);
+    assert_eq!(frames([usize::from(one) + 1, usize::from(other) + 1]), whole);
+    for frame in whole.0.iter().flatten() {
+        assert!(frame.data.len() <= limit.into(), "beyond the limit");
+    }
+}
+
+/// The events on the lines of a text.
+fn events(data: &[u8]) -> Vec<Event> {
+    let Ok(text) = core::str::from_utf8(data) else { return Vec::new() };
+    let lines = text.lines().filter_map(|line| wire::decode(line).ok());
+    lines.filter_map(|event| enforce::enforce_event(event).0).collect()
+}
+
+fn expanded(events: &[Event]) -> Option<Vec<Event>> {
+    let (mut expander, mut out) = (Expander::new(), Vec::new());
+    for event in events {
+        expander.handle(event.clone(), &mut out).ok()?;
+    }
+    Some(out)
+}
+
+fn reduced(events: &[Event]) -> (Vec<Message>, Value) {
+    let mut reducer = Reducer::new();
+    for event in events {
+        let _ = reducer.handle(event);
+    }
+    reducer.into_parts()
+}
+
+/// The same conversation, whether its deltas come one by one, joined or compacted; and no rule is broken by that.
+pub fn agui_stream(data: &[u8]) {
+    let mut tolerant = Verifier::tolerant();
+    let events: Vec<Event> = events(data)
+        .into_iter()
+        .filter(|event| {
+            let mut tried = tolerant.clone();
+            let taken = tried.handle(event).is_ok();
+            if taken {
+                tolerant = tried;
+            }
+            taken
+        })
+        .collect();
+    let expanded = expanded(&events).expect("the verifier takes what can be expanded");
+    let made = reduced(&expanded);
+    let mut joined = Vec::new();
+    let mut coalescer = Coalescer::default();
+    expanded.iter().for_each(|event| coalescer.handle(event.clone(), &mut joined));
+    joined.extend(coalescer.flush());
+    let compacted = compact(events).expect("what was expanded can be compacted");
+    for shorter in [joined, compacted] {
+        let mut verifier = Verifier::tolerant();
+        for event in &shorter {
+            verifier.handle(event).expect("no rule is broken");
+        }
+        assert_eq!(reduced(&shorter), made);
+    }
+}
+
+/// Whatever a producer tries, in whatever order, what it sends keeps every rule.
+pub fn agui_produce(data: &[u8]) {
+    let input =
+        r#"{"threadId":"t","runId":"r","messages":[],"tools":[{"name":"page","description":""}]}"#;
+    let input: RunAgentInput = wire::decode(input).expect("an input");
+    let mut sent = Vec::new();
+    {
+        let mut run = Run::begin(&input, |event| sent.push(event));
+        for event in events(data) {
+            let _ = match &event {
+                Event::RunFinished(_) => run.finish(),
+                Event::RunError(error) => run.fail(&error.message, error.code.as_deref()),
+                Event::TextMessageChunk(chunk) => {
+                    let id = chunk.message_id.clone().unwrap_or_else(|| run.new_message_id());
+                    run.text(&id, chunk.delta.as_deref().unwrap_or_default())
+                }
+                Event::ToolCallChunk(chunk) => {
+                    let id = chunk.tool_call_id.clone().unwrap_or_else(|| run.new_tool_call_id());
+                    let name = chunk.tool_call_name.as_deref().unwrap_or("page");
+                    run.tool_call(&id, name, chunk.parent_message_id.as_ref())
+                }
+                _ => run.emit(event),
+            };
+        }
+    }
+    let mut verifier = Verifier::strict_for(&input);
+    for event in &sent {
+        verifier.handle(event).expect("no rule is broken");
+    }
+    verifier.finish().expect("a run ends");
+}
+
+/// Whatever a server sends, in whatever pieces, the client ends, and tells the same.
+pub fn agui_client(data: &[u8]) {
+    let Some((&[status, form, size], body)) = data.split_first_chunk::<3>() else { return };
+    let mut agent = Agent::new("t");
+    agent.accepts_protobuf = form % 2 == 1;
+    let content_type = if agent.accepts_protobuf { proto::CONTENT_TYPE } else { sse::CONTENT_TYPE };
+    let request = agent.request("r", Vec::new()).expect("nothing is asked");
+    let status = if status < 128 { 200 } else { 300 + u16::from(status) };
+    let answer = |size: usize| {
+        let mut response = request.response(status, Some(content_type));
+        let mut received = Vec::new();
+        for piece in body.chunks(size) {
+            response.push(piece);
+            received.extend(core::iter::from_fn(|| response.poll()));
+        }
+        response.finish();
+        received.extend(core::iter::from_fn(|| response.poll()));
+        (received, response.messages().to_vec(), response.state().clone())
+    };
+    let whole = answer(usize::MAX);
+    assert_eq!(answer(usize::from(size) + 1), whole);
+    let failures = whole.0.iter().filter(|it| it.is_err()).count();
+    assert!(failures <= 1, "nothing comes after a failure");
+    assert!(whole.0.iter().rev().skip(1).all(Result::is_ok), "nothing comes after a failure");
+    let refused = matches!(whole.0.first(), Some(Err(Failure::Status { .. })));
+    assert_eq!(refused, status != 200);
+}
