@@ -170,13 +170,17 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
+/// Of a key that comes twice the last value counts, as in any map of protobuf.
 impl Serialize for Struct {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.fields.len()))?;
-        for Entry { key, value } in &self.fields {
-            match value {
-                Some(value) => object.serialize_entry(key, value)?,
-                None => return Err(S::Error::custom("a member has no value")),
+        let mut last: BTreeMap<&str, &Option<Value>> =
+            self.fields.iter().map(|entry| (&*entry.key, &entry.value)).collect();
+        let mut object = serializer.serialize_map(None)?;
+        for Entry { key, .. } in &self.fields {
+            match last.remove(&**key) {
+                Some(Some(value)) => object.serialize_entry(key, value)?,
+                Some(None) => return Err(S::Error::custom("a member has no value")),
+                None => {}
             }
         }
         object.end()

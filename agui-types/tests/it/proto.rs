@@ -216,3 +216,19 @@ fn protobuf_is_answered_where_it_is_admitted() {
         assert_eq!(Encoding::of_content_type(content_type), expected, "{content_type:?}");
     }
 }
+
+/// A map has each key once: of one that comes twice the last value counts.
+#[test]
+fn keys_that_come_twice_are_read_once() {
+    // CUSTOM "n" with the value {"a": true, "a": false}.
+    let entry = |value| [0x0a, 0x07, 0x0a, 0x01, b'a', 0x12, 0x02, 0x20, value];
+    let object = [entry(1), entry(0)].concat();
+    let mut message = vec![0x5a, 0x1f, 0x0a, 0x02, 0x08, 0x0a, 0x12, 0x01, b'n', 0x1a, 0x16];
+    message.extend([&[0x2a, 0x12][..], &object].concat());
+    message[1] = u8::try_from(message.len() - 2).expect("short");
+    message[10] = u8::try_from(message.len() - 11).expect("short");
+    let Ok(Frame::Event(event)) = proto::decode_event(&message) else { panic!("no event") };
+    let expected = json!({"type":"CUSTOM","name":"n","value":{"a":false}});
+    assert_eq!(serde_json::to_string(&event).expect("JSON").matches("\"a\"").count(), 1);
+    assert_eq!(serde_json::to_value(event).expect("JSON"), expected);
+}

@@ -1,0 +1,81 @@
+//! Asking an agent.
+use crate::check::{Checker, Form, Strictness};
+use crate::cli::Cli;
+use agui_types::client::{Agent, Unanswered};
+use agui_types::input::RunAgentInput;
+use agui_types::message::{Message, UserMessage};
+use agui_types::transport::Encoding;
+use agui_types::{proto, sse};
+
+/// The answer could not be got.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LiveError {
+    #[error("{0:?} is no header: NAME: VALUE")]
+    Header(String),
+    #[error("{0}")]
+    Asked(#[from] Unanswered),
+    #[error("cannot ask the agent: {}", chain(.0))]
+    Http(#[from] reqwest::Error),
+    #[error("the agent answers HTTP {status}: {body}")]
+    Status { status: u16, body: String },
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+/// How much is shown of what a server says when it refuses, in characters.
+const MAX_SHOWN: usize = 400;
+
+/// The input that is posted when none is given. Its identifiers differ from one run of this program to the next.
+pub(crate) fn greeting(prompt: &str) -> Result<RunAgentInput, Unanswered> {
+    let mut agent = Agent::new(format!("agui-verify-{}", std::process::id()));
+    agent.messages.push(Message::User(UserMessage::new("user-1", prompt)));
+    let request = agent.request(format!("run-{}", std::process::id()), Vec::new())?;
+    Ok(request.input().clone())
+}
+
+/// Posts the input and checks what comes.
+pub(crate) async fn check(
+    url: &str,
+    cli: &Cli,
+    input: &RunAgentInput,
+) -> Result<Checker, LiveError> {
+    let strictness = Strictness::from(cli.profile);
+    let accepted = match cli.form.map(Form::from) {
+        Some(Form::Protobuf) => proto::CONTENT_TYPE,
+        _ => sse::CONTENT_TYPE,
+    };
+    let mut request = reqwest::Client::new().post(url).header("accept", accepted).json(input);
+    for header in &cli.headers {
+        let (name, value) =
+            header.split_once(':').ok_or_else(|| LiveError::Header(header.clone()))?;
+        request = request.header(name.trim(), value.trim());
+    }
+    let mut response = request.send().await?;
+    let status = response.status();
+    if !status.is_success() {
+        let body = response.text().await?.chars().take(MAX_SHOWN).collect();
+        return Err(LiveError::Status { status: status.as_u16(), body });
+    }
+    let content_type = response.headers().get("content-type").and_then(|it| it.to_str().ok());
+    let form = match Encoding::of_content_type(content_type) {
+        Encoding::Protobuf => Form::Protobuf,
+        _ => Form::Sse,
+    };
+    let mut checker = Checker::new(strictness, Some(form), Some(input), cli.context);
+    while let Some(bytes) = response.chunk().await? {
+        if !checker.push(&bytes) {
+            return Ok(checker);
+        }
+    }
+    checker.finish();
+    Ok(checker)
+}

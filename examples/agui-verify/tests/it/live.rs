@@ -1,0 +1,99 @@
+//! Agents that are asked over HTTP.
+use crate::program::{Said, run};
+use agui_types::event::Event;
+use agui_types::input::RunAgentInput;
+use agui_types::produce::Run;
+use agui_types::transport::Encoding;
+use agui_types::{proto, sse};
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use jsonrpc_core::wire;
+use std::net::TcpListener;
+
+/// An agent that says back what it hears, in the form that is accepted.
+async fn echo(headers: HeaderMap, body: String) -> Response {
+    let Ok(input) = wire::decode::<RunAgentInput>(&body) else {
+        return (StatusCode::BAD_REQUEST, "no run input").into_response();
+    };
+    let mut run = Run::begin(&input, Vec::new());
+    let id = run.new_message_id();
+    run.text(&id, &format!("{} messages", input.messages.len())).expect("a message");
+    run.finish().expect("an end");
+    let accept = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
+    answer(run.sink(), Encoding::negotiate(accept))
+}
+
+/// An agent that forgets to open its message.
+async fn hasty(_: String) -> Response {
+    let events = [
+        r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0"}"#,
+        r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"Hi"}"#,
+    ];
+    let events: Vec<Event> =
+        events.iter().map(|text| wire::decode(text).expect("an event")).collect();
+    answer(&events, Encoding::Sse)
+}
+
+fn answer(events: &[Event], encoding: Encoding) -> Response {
+    let mut body = Vec::new();
+    for event in events {
+        match encoding {
+            Encoding::Protobuf => proto::write_event(&mut body, event).expect("bytes"),
+            _ => sse::write_event(&mut body, event).expect("JSON"),
+        }
+    }
+    ([(header::CONTENT_TYPE, encoding.content_type())], body).into_response()
+}
+
+/// Runs the program against these agents.
+fn against(path: &str, args: &[&str]) -> Said {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}{path}", listener.local_addr().expect("an address"));
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    listener.set_nonblocking(true).expect("a listener");
+    runtime.spawn(async move {
+        let router = Router::new()
+            .route("/echo", post(echo))
+            .route("/hasty", post(hasty))
+            .route("/closed", post(|| async { (StatusCode::SERVICE_UNAVAILABLE, "later") }));
+        let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+        axum::serve(listener, router).await
+    });
+    let args: Vec<_> = ["--url", url.as_str()].into_iter().chain(args.iter().copied()).collect();
+    let said = run(&args, b"");
+    runtime.shutdown_background();
+    said
+}
+
+#[test]
+fn an_agent_is_asked_in_either_form() {
+    for args in [&["--prompt", "Hi"][..], &["--form", "protobuf"], &["--header", "X-Key: 1"]] {
+        let said = against("/echo", args);
+        assert_eq!(said.out, "ok: 5 events, 1 runs, nothing wrong (strict)\n", "{}", said.err);
+        assert_eq!(said.status, Some(0));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_an_agent_is_explained() {
+    let said = against("/hasty", &["--profile", "tolerant"]);
+    assert_eq!(said.status, Some(1), "{}", said.err);
+    assert!(said.out.starts_with("wrong: event 1\n  rule   text_message_not_open"), "{}", said.out);
+    // The strict profile knows what was asked for.
+    let said = against("/hasty", &[]);
+    assert!(said.out.starts_with("wrong: event 0\n  rule   thread_changed"), "{}", said.out);
+}
+
+#[test]
+fn an_agent_that_does_not_answer_is_told() {
+    let said = against("/closed", &[]);
+    assert_eq!(said.err, "agui-verify: the agent answers HTTP 503: later\n");
+    assert_eq!(said.status, Some(3));
+    let said = run(&["--url", "http://127.0.0.1:1/"], b"");
+    assert_eq!(said.status, Some(3));
+    assert!(said.err.starts_with("agui-verify: cannot ask the agent: "), "{}", said.err);
+    let said = against("/echo", &["--header", "nothing"]);
+    assert_eq!(said.err, "agui-verify: \"nothing\" is no header: NAME: VALUE\n");
+}

@@ -1,0 +1,7 @@
+//! The program, as it is run.
+#[cfg(test)]
+mod captured;
+#[cfg(test)]
+mod live;
+#[cfg(test)]
+mod program;

@@ -1,0 +1,26 @@
+//! How tests run the program.
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// What it printed, and the status it ended with.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) status: Option<i32>,
+}
+
+pub(crate) fn run(args: &[&str], stdin: &[u8]) -> Said {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_agui-verify"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may have seen enough before the end.
+    let _ = child.stdin.take().expect("its input").write_all(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Said { out: text(output.stdout), err: text(output.stderr), status: output.status.code() }
+}
