@@ -1,0 +1,118 @@
+//! A conversation while it passes.
+
+use crate::NAME;
+use crate::cli::Options;
+use crate::output::{Output, status};
+use acp_relay::{Chunk, NotStarted, Reassembly, Session, Taken};
+use acp_types::lint::Linter;
+use jsonrpc_core::transcript::Direction;
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use tokio::runtime::Builder;
+
+/// Runs the agent, and looks at what passes until it ends.
+///
+/// # Errors
+/// The operating system refuses what is needed, or what is found cannot be written.
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let output = Output::new(options, Box::new(io::stderr()))?;
+    let session = match Session::start(NAME, &options.command, runtime.handle()) {
+        Ok(session) => session,
+        Err(NotStarted::CannotRun(status)) => return Ok(status),
+        Err(NotStarted::Io(error)) => return Err(error.into()),
+    };
+    let tap = Arc::clone(session.tap());
+    let mut watch = Watch::new(options, output);
+    let (agent, is_found) = thread::scope(|threads| {
+        let watching = threads.spawn(|| {
+            loop {
+                match tap.take() {
+                    Taken::Chunks(chunks) => {
+                        chunks.iter().try_for_each(|chunk| watch.look_at(chunk))?;
+                    }
+                    Taken::End(_) => return watch.finish(),
+                }
+            }
+        });
+        let (agent, reason) = session.supervise(options.grace);
+        session.tap().close(reason);
+        (agent, watching.join())
+    });
+    let dropped = session.tap().dropped();
+    if dropped.chunks > 0 {
+        let bytes = dropped.bytes;
+        eprintln!("{NAME}: {bytes} bytes passed faster than they could be looked at");
+    }
+    runtime.shutdown_background();
+    let is_found = is_found.map_err(|_| "the thread that looks at what passes has failed")??;
+    Ok(if is_found { status(true) } else { ExitCode::from(agent) })
+}
+
+/// Chunks in, findings out.
+struct Watch<'a> {
+    options: &'a Options,
+    linter: Linter,
+    output: Option<Output>,
+    to_agent: Reassembly,
+    to_editor: Reassembly,
+}
+
+impl<'a> Watch<'a> {
+    fn new(options: &'a Options, output: Output) -> Self {
+        Self {
+            options,
+            linter: options.linter(),
+            output: Some(output),
+            to_agent: Reassembly::default(),
+            to_editor: Reassembly::default(),
+        }
+    }
+
+    fn look_at(&mut self, chunk: &Chunk) -> io::Result<()> {
+        self.lines(chunk.direction).push(chunk);
+        self.take_lines(chunk.direction)
+    }
+
+    fn lines(&mut self, direction: Direction) -> &mut Reassembly {
+        match direction {
+            Direction::Sent => &mut self.to_agent,
+            Direction::Received => &mut self.to_editor,
+        }
+    }
+
+    fn take_lines(&mut self, direction: Direction) -> io::Result<()> {
+        let lines = match direction {
+            Direction::Sent => &mut self.to_agent.lines,
+            Direction::Received => &mut self.to_editor.lines,
+        };
+        while let Some(line) = lines.next_bytes() {
+            match line {
+                Ok(line) => self.linter.handle_line(direction, line),
+                // A line that is too long was passed on like any other.
+                Err(_) => self.linter.skip_line(),
+            }
+        }
+        match &mut self.output {
+            Some(output) => output.take(&mut self.linter, self.options),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at what is left; whether something was found that counts.
+    fn finish(&mut self) -> io::Result<bool> {
+        for direction in [Direction::Sent, Direction::Received] {
+            self.lines(direction).lines.finish();
+            self.take_lines(direction)?;
+        }
+        self.linter.finish();
+        self.take_lines(Direction::Received)?;
+        match self.output.take() {
+            Some(output) => output.finish(&self.linter),
+            None => Ok(false),
+        }
+    }
+}

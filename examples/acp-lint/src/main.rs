@@ -1,0 +1,29 @@
+//! Finds what is wrong with a conversation between an editor and an ACP agent: in a transcript, or while it passes.
+
+mod cli;
+mod live;
+mod output;
+mod transcript;
+
+use acp_relay::Guard;
+use clap::Parser;
+use std::process::ExitCode;
+
+/// The program's name, for its messages.
+const NAME: &str = "acp-lint";
+
+fn main() -> ExitCode {
+    if let Some(guard) = Guard::requested(std::env::args_os()) {
+        return guard.run(NAME);
+    }
+    let options = cli::Options::parse();
+    if options.rules {
+        return output::print_rules();
+    }
+    let ended =
+        if options.command.is_empty() { transcript::run(&options) } else { live::run(&options) };
+    ended.unwrap_or_else(|error| {
+        eprintln!("{NAME}: {error}");
+        ExitCode::from(cli::UNREADABLE)
+    })
+}

@@ -1,0 +1,78 @@
+//! An agent that is looked at while it runs.
+use crate::transcripts::{acp_lint, stdout};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// Runs `agent` behind the linter with this input.
+fn run(arguments: &[&str], agent: &[&str], input: &[u8]) -> Output {
+    let mut command = acp_lint();
+    command.args(arguments).arg("--").args(agent);
+    feed(&mut command, input)
+}
+
+fn feed(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input).unwrap();
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const ASK: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n";
+
+#[test]
+fn bytes_pass_unchanged_and_findings_go_to_standard_error() {
+    // `cat` gives back what it gets, odd bytes and an unfinished line among it.
+    let mut input = ASK.to_vec();
+    input.extend_from_slice(b"\xff\xfe not text\r\n{\"unfinished\":");
+    let output = run(&[], &["cat"], &input);
+    assert_eq!(output.stdout, input);
+    let told = stderr(&output);
+    assert!(told.contains("error[json-syntax]: not UTF-8"), "{told}");
+    assert!(told.contains("received: error[wrong-direction] at /method"), "{told}");
+    assert!(told.contains("error[json-syntax]: not valid JSON"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn findings_go_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("findings.jsonl");
+    let path = path.to_str().unwrap();
+    let answer =
+        r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1"}}'"#;
+    let output = run(&["--format", "json", "--output", path], &["sh", "-c", answer], ASK);
+    assert_eq!(
+        stdout(&output),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"1\"}}\n"
+    );
+    assert_eq!(stderr(&output), "");
+    let found = std::fs::read_to_string(path).unwrap();
+    let found: serde_json::Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+    assert_eq!((&found["rule"], &found["line"]), (&"invalid-result".into(), &2.into()));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn an_agent_at_which_nothing_is_found_keeps_its_status() {
+    let answer =
+        r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'; exit 7"#;
+    let output = run(&[], &["sh", "-c", answer], ASK);
+    assert_eq!(stderr(&output), "0 errors, 0 warnings, 0 infos\n");
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn a_command_that_is_not_there_has_its_own_status() {
+    let output = run(&[], &["no-such-command-here"], b"");
+    assert_eq!(output.status.code(), Some(127));
+}
