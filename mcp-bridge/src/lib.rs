@@ -10,6 +10,8 @@
 //! | [`mcp`] | the messages, a module for each page of the specification, and reading them by their method |
 //! | [`context`] | `x-model-context`: data for rich forms, past clients that know nothing of it |
 //! | [`server`] | a server of tools on one connection, for clients of both generations |
+//! | [`client`] | a client of one server, of either generation, that calls tools |
+//! | [`relay`] | tools of another server offered again, from either generation to either |
 //! | [`registry`] | which tools there are, where each is from, and by which [name](names) a model calls it |
 //! | [`tool_events`] | messages between a chat page and its server, with the tools that run |
 //! | [`schema`] | forms that strict clients show, out of JSON Schemas, and answers held against them |
@@ -35,10 +37,12 @@
 
 extern crate alloc;
 
+pub mod client;
 pub mod context;
 pub mod mcp;
 pub mod names;
 pub mod registry;
+pub mod relay;
 pub mod schema;
 pub mod server;
 pub mod tool_events;

@@ -280,6 +280,8 @@ impl Server {
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
+        // What nobody has begun is not to be begun.
+        self.events.retain(|event| !matches!(event, ServerEvent::Call(call) if call.id == id));
         self.events.push_back(ServerEvent::Cancelled(id));
     }
 
@@ -407,6 +409,11 @@ impl Server {
             self.events.push_back(ServerEvent::Cancelled(id));
         }
         while self.peer.poll_ended(Duration::MAX).is_some() {}
+    }
+
+    /// Whether a call is open.
+    pub fn is_open(&self, call: CallId) -> bool {
+        self.calls.contains_key(&call)
     }
 
     /// How many calls are open.

@@ -1,6 +1,8 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod fixtures;
@@ -10,6 +12,8 @@ mod law;
 mod methods;
 #[cfg(test)]
 mod registry;
+#[cfg(test)]
+mod relay;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

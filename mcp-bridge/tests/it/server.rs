@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-fn tool(name: &str) -> Tool {
+pub(crate) fn tool(name: &str) -> Tool {
     let tool = json!({ "name": name, "inputSchema": { "type": "object" }, "outputSchema": true, "execution": {} });
     wire::decode(&tool.to_string()).expect("a tool")
 }
@@ -88,27 +88,27 @@ impl Client {
 }
 
 #[allow(non_snake_case, reason = "stands for a constant")]
-fn ALL() -> Value {
+pub(crate) fn ALL() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} })
 }
 
-fn form(message: &str) -> ServerRequest {
+pub(crate) fn form(message: &str) -> ServerRequest {
     let params =
         json!({ "message": message, "requestedSchema": { "type": "object", "properties": {} } });
     ServerRequest::decode("elicitation/create", Some(wire_raw(&params).as_ref()))
         .expect("a question")
 }
 
-fn wire_raw(value: &Value) -> Raw {
+pub(crate) fn wire_raw(value: &Value) -> Raw {
     Raw::from_value(value).expect("JSON")
 }
 
-fn text(text: &str) -> CallToolResult {
+pub(crate) fn text(text: &str) -> CallToolResult {
     CallToolResult::new([ContentBlock::Text(TextContent::new(text))])
 }
 
 /// The tool of the first design: two questions, one request to the model, a confirmation. It knows one protocol.
-fn book_flight(server: &mut Server, call: &ToolCall) {
+pub(crate) fn book_flight(server: &mut Server, call: &ToolCall) {
     let answers: BTreeMap<String, Value> = call
         .request_state
         .as_deref()
@@ -150,7 +150,7 @@ fn book_flight(server: &mut Server, call: &ToolCall) {
 }
 
 /// What the person and the model say.
-fn answer(key: &str, action: &str) -> Value {
+pub(crate) fn answer(key: &str, action: &str) -> Value {
     match key {
         "flight" => json!({ "action": action, "content": { "id": "SH-142" } }),
         "seat" => json!({ "action": action, "content": { "row": 12 } }),
@@ -625,6 +625,23 @@ proptest! {
         }
         while server.poll_outgoing().is_some() {}
         while server.poll_event().is_some() {}
+    }
+}
+
+/// A client of the older generation has no state and no answers to give.
+#[test]
+fn members_of_the_newer_generation_mean_nothing_in_the_older() {
+    for is_modern in [true, false] {
+        let mut client = Client::new(is_modern, &json!({}));
+        client.send(
+            "tools/call",
+            json!({ "name": "add", "requestState": "s", "inputResponses": { "k": {} } }),
+        );
+        let call = client.call();
+        assert_eq!(
+            (call.request_state.is_some(), call.response("k").is_some()),
+            (is_modern, is_modern)
+        );
     }
 }
 

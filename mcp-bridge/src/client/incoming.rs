@@ -1,0 +1,108 @@
+//! What the server sends by itself.
+use super::{CallError, Client, ClientEvent, UpstreamCall};
+use crate::mcp::base::EmptyResult;
+use crate::mcp::dispatch::{ServerNotification, ServerRequest};
+use crate::server::{Needs, missing_capability};
+use alloc::format;
+use alloc::string::ToString;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject, Notification, Request, RequestId};
+
+impl Client {
+    pub(super) fn handle_request(&mut self, request: &Request<'_>, related: Option<UpstreamCall>) {
+        let id = &request.id;
+        let refusal = match ServerRequest::decode(&request.method, request.params) {
+            Ok(ServerRequest::Ping(_)) => {
+                let empty = Raw::from_value(&EmptyResult::new());
+                return self.respond(id, empty.as_ref().map_err(|_| internal()));
+            }
+            Ok(
+                asked @ (ServerRequest::Elicit(_)
+                | ServerRequest::CreateMessage(_)
+                | ServerRequest::ListRoots(_)),
+            ) => match self.asked(id, asked, related) {
+                Ok(()) => return,
+                Err(refusal) => refusal,
+            },
+            Ok(other) => not_found(other.method()),
+            Err(error) => ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()),
+        };
+        self.respond(id, Err(refusal));
+    }
+
+    /// A server up to 2025-11-25 asks. What it asks about is the call that the transport says, else the one that began last:
+    /// the protocol does not say.
+    fn asked(
+        &mut self,
+        id: &RequestId,
+        request: ServerRequest,
+        related: Option<UpstreamCall>,
+    ) -> Result<(), ErrorObject> {
+        if missing_capability(&self.options.capabilities, &request).is_some() {
+            return Err(not_found(request.method()));
+        }
+        let max_rounds = u64::from(self.options.max_rounds);
+        let related = related.filter(|call| self.calls.contains_key(call));
+        let call = related.or_else(|| self.calls.last_key_value().map(|(call, _)| *call));
+        let open = call.and_then(|call| Some((call, self.calls.get_mut(&call)?)));
+        let Some((call, open)) = open else {
+            let text = "no call is open that could need this";
+            return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, text));
+        };
+        open.questions += 1;
+        if open.questions > max_rounds {
+            let cancelled = self.cancel(call);
+            debug_assert!(cancelled.is_ok(), "the call is open");
+            let error = CallError::TooManyRounds;
+            self.events.push_back(ClientEvent::Failed { call, error });
+            return Err(ErrorObject::new(ErrorCode::INVALID_REQUEST, "the call asked too often"));
+        }
+        let key = format!("{}", open.questions);
+        open.asked.insert(key.clone(), id.clone());
+        self.events.push_back(ClientEvent::Needs { call, needs: Needs::new([(key, request)]) });
+        Ok(())
+    }
+
+    /// The server wants no answer to a request any more: none is sent.
+    pub(super) fn handle_withdrawn(&mut self, id: &RequestId) {
+        let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+        let _unsent = self.peer.respond(id, Err(cancelled));
+        for (call, open) in &mut self.calls {
+            let key = open.asked.iter().find(|(_, asked)| *asked == id).map(|(key, _)| key.clone());
+            if let Some(key) = key {
+                open.asked.remove(&key);
+                self.events.push_back(ClientEvent::Withdrawn { call: *call, key });
+                return;
+            }
+        }
+    }
+
+    pub(super) fn handle_notification(&mut self, notification: &Notification<'_>) {
+        match ServerNotification::decode(&notification.method, notification.params) {
+            Ok(ServerNotification::ToolListChanged(_)) => {
+                self.events.push_back(ClientEvent::ToolsChanged);
+            }
+            Ok(ServerNotification::Cancelled(_)) => {}
+            Ok(ServerNotification::Progress(params)) => {
+                let token = params.progress_token.as_i64().and_then(|it| u64::try_from(it).ok());
+                let call = token.map(UpstreamCall).filter(|call| self.calls.contains_key(call));
+                if let Some(call) = call {
+                    self.events.push_back(ClientEvent::Progress { call, params });
+                }
+            }
+            Ok(other) => self.events.push_back(ClientEvent::Notification(other)),
+            Err(error) => {
+                let problem = format!("{}: {error}", notification.method);
+                self.events.push_back(ClientEvent::Malformed(problem));
+            }
+        }
+    }
+}
+
+fn not_found(method: &str) -> ErrorObject {
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method: {method}"))
+}
+
+fn internal() -> ErrorObject {
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "result has no JSON form")
+}

@@ -1,0 +1,389 @@
+//! The client, as servers of both generations see it.
+use crate::server::{ALL, answer, form, wire_raw};
+use jsonrpc_core::wire;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::client::{
+    CallError, CallParams, Client, ClientEvent, ClientOptions, ConnectError, NotSent, UpstreamCall,
+};
+use mcp_bridge::mcp::base::{CacheScope, Era};
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A server that remembers what it was sent.
+struct Server {
+    client: Client,
+}
+
+impl Server {
+    fn new(era: Option<Era>) -> Self {
+        let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
+        let mut options = ClientOptions::new(Implementation::new("c", "1"), capabilities);
+        options.era = era;
+        Self { client: Client::new(options) }
+    }
+
+    /// One that is known to be of a generation.
+    fn ready(era: Era) -> Self {
+        let mut server = Self::new(Some(era));
+        server.client.start(Duration::ZERO);
+        let begun = server.take();
+        let result = match era {
+            Era::Modern => json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }),
+            Era::Legacy => {
+                json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } })
+            }
+        };
+        server.result(&begun, result);
+        assert!(matches!(server.client.poll_event(), Some(ClientEvent::Ready(_))));
+        if era == Era::Legacy {
+            assert_eq!(server.take()["method"], "notifications/initialized");
+        }
+        server
+    }
+
+    /// The one message that was sent.
+    fn take(&mut self) -> Value {
+        let message = self.client.poll_outgoing().expect("a message");
+        let mut line = Vec::new();
+        message.as_message().to_line(&mut line);
+        serde_json::from_slice(&line).expect("JSON")
+    }
+
+    fn line(&mut self, message: &Value) {
+        self.client.handle_line(Ok(&message.to_string()), None);
+    }
+
+    fn result(&mut self, request: &Value, result: Value) {
+        self.line(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+    }
+
+    fn call(&mut self) -> (UpstreamCall, Value) {
+        let call =
+            self.client.call(CallParams::new("t", wire_raw(&json!({})))).expect("it is ready");
+        (call, self.take())
+    }
+}
+
+/// What `server/discover` gives, and how it goes on from there.
+#[test]
+fn the_generation_is_found_out() {
+    let unsupported = |supported: Value| json!({ "error": { "code": -32022, "message": "no", "data": { "supported": supported, "requested": "2026-07-28" } } });
+    let discovered = |versions: Value| json!({ "result": { "supportedVersions": versions, "capabilities": {} } });
+    let table = [
+        (discovered(json!(["2026-07-28", "2025-11-25"])), "ready"),
+        (discovered(json!(["2025-11-25"])), "initialize"),
+        (discovered(json!(["2031-01-01"])), "unusable"),
+        (unsupported(json!(["2025-11-25"])), "initialize"),
+        (unsupported(json!(["2031-01-01"])), "unusable"),
+        (json!({ "error": { "code": -32601, "message": "unknown method" } }), "initialize"),
+        (json!({ "error": { "code": -32600, "message": "not initialized" } }), "initialize"),
+        (json!({ "result": { "tools": [] } }), "initialize"),
+        (json!({ "result": 7 }), "initialize"),
+    ];
+    for (answer, expected) in table {
+        for era in [None, Some(Era::Modern)] {
+            let mut server = Server::new(era);
+            server.client.start(Duration::ZERO);
+            let probe = server.take();
+            let meta = &probe["params"]["_meta"];
+            assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+            assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], ALL());
+            let mut line = answer.clone();
+            (line["jsonrpc"], line["id"]) = ("2.0".into(), probe["id"].clone());
+            server.line(&line);
+            let got = match (server.client.poll_event(), server.client.poll_outgoing()) {
+                (Some(ClientEvent::Ready(_)), None) => "ready",
+                (Some(ClientEvent::Unusable(_)), None) => "unusable",
+                (None, Some(sent)) => {
+                    assert_eq!(
+                        sent.as_message().id().map(ToString::to_string).as_deref(),
+                        Some("2")
+                    );
+                    "initialize"
+                }
+                other => panic!("{other:?}"),
+            };
+            // Where the generation is given, there is no other to try.
+            let expected =
+                if era.is_some() && expected == "initialize" { "unusable" } else { expected };
+            assert_eq!(got, expected, "{answer}");
+        }
+    }
+    let mut silent = Server::new(None);
+    silent.client.start(Duration::from_secs(1));
+    silent.take();
+    assert_eq!(silent.client.poll_timeout(), Some(Duration::from_secs(6)));
+    silent.client.handle_timeout(Duration::from_secs(6));
+    let begun = silent.take();
+    assert_eq!(
+        (&begun["method"], &begun["params"]["protocolVersion"]),
+        (&json!("initialize"), &json!("2025-11-25"))
+    );
+    silent.result(&begun, json!({ "protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } }));
+    let event = silent.client.poll_event();
+    assert!(matches!(event, Some(ClientEvent::Unusable(ConnectError::Version))), "{event:?}");
+    assert_eq!(
+        silent.client.call(CallParams::new("t", wire_raw(&json!({})))),
+        Err(NotSent::NotReady)
+    );
+}
+
+/// A tool that cannot be read, or whose name is taken, is left out with the reason, and loses no other.
+#[test]
+fn one_bad_tool_does_not_lose_the_list() {
+    let mut server = Server::ready(Era::Modern);
+    server.client.list_tools().expect("it is ready");
+    let page = server.take();
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    server.result(&page, json!({
+        "tools": [tool("a"), { "name": "bad", "inputSchema": {}, "annotations": 7 }, 7], "nextCursor": "2",
+        "ttlMs": 50, "cacheScope": "private", "resultType": "complete",
+    }));
+    let page = server.take();
+    assert_eq!(page["params"]["cursor"], "2");
+    server.result(
+        &page,
+        json!({ "tools": [tool("a"), tool("b")], "ttlMs": 10, "cacheScope": "public" }),
+    );
+    let Some(ClientEvent::Tools(list)) = server.client.poll_event() else { panic!("no list") };
+    assert_eq!(list.tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let bad: Vec<_> =
+        list.bad.iter().map(|it| (it.index, it.name.as_deref(), it.error.as_str())).collect();
+    let expected = [
+        (1, Some("bad"), "at /annotations: expected an object (ToolAnnotations), got number"),
+        (2, None, "expected an object (Tool), got number"),
+        (3, Some("a"), "another tool has the name"),
+    ];
+    assert_eq!(bad, expected);
+    assert_eq!((list.ttl_ms, &list.cache_scope), (Some(10), &Some(CacheScope::Private)));
+}
+
+/// What each answer to a call is taken as.
+#[test]
+fn each_answer_to_a_call_is_read() {
+    let table: &[(Value, &str, &str)] = &[
+        (json!({ "content": [] }), "done", "done"),
+        (json!({ "content": [], "resultType": "complete" }), "done", "done"),
+        (
+            json!({ "content": [{ "type": "hologram" }], "tools": [], "messages": [] }),
+            "done",
+            "done",
+        ),
+        (json!({ "content": [], "resultType": "partial" }), "type", "done"),
+        (
+            json!({ "content": [], "resultType": "task", "taskId": "t", "status": "working", "createdAt": "", "lastUpdatedAt": "" }),
+            "type",
+            "done",
+        ),
+        (json!({ "resultType": "input_required", "requestState": "s" }), "needs", "decode"),
+        (
+            json!({ "resultType": "input_required", "inputRequests": { "k": { "method": "elicitation/create", "params": {} } } }),
+            "decode",
+            "decode",
+        ),
+        (json!({ "isError": "yes", "content": [] }), "decode", "decode"),
+        (json!(7), "decode", "decode"),
+    ];
+    for (result, modern, legacy) in table {
+        for (era, expected) in [(Era::Modern, modern), (Era::Legacy, legacy)] {
+            let mut server = Server::ready(era);
+            let (_, request) = server.call();
+            server.result(&request, result.clone());
+            let got = match server.client.poll_event() {
+                Some(ClientEvent::Done { .. }) => "done",
+                Some(ClientEvent::Needs { .. }) => "needs",
+                Some(ClientEvent::Failed { error: CallError::ResultType(_), .. }) => "type",
+                Some(ClientEvent::Failed { error: CallError::Decode { .. }, .. }) => "decode",
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(got, *expected, "{era:?} {result}");
+            assert_eq!(server.client.open_calls(), usize::from(got == "needs"));
+        }
+    }
+}
+
+/// From 2026-07-28 on a call is made again under another id, with the state to the byte, the answers, and everything else as it
+/// was; what cannot be told is cancelled or missing.
+#[test]
+fn a_call_is_made_again() {
+    let mut server = Server::ready(Era::Modern);
+    let mut params = CallParams::new("t", wire_raw(&json!({ "a": 1 })));
+    params.meta = Some(wire_raw(&json!({ "traceparent": "00-1", "x": 1, "io.modelcontextprotocol/protocolVersion": "2025-11-25" })).into());
+    let call = server.client.call(params).expect("it is ready");
+    let first = server.take();
+    assert_eq!(first["params"]["_meta"]["traceparent"], "00-1");
+    assert_eq!(first["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    let asked = form("m").to_params().expect("JSON").expect("params");
+    let asked: Value = asked.decode().expect("JSON");
+    let state = "a\u{0}\"\\ü";
+    server.result(&first, json!({ "resultType": "input_required", "requestState": state, "inputRequests": {
+        "q": { "method": "elicitation/create", "params": asked }, "r": { "method": "roots/list" }, "s": { "method": "elicitation/create", "params": asked },
+    } }));
+    let Some(ClientEvent::Needs { call: needing, needs }) = server.client.poll_event() else {
+        panic!("no needs")
+    };
+    assert_eq!(
+        (needing, needs.request_state.as_deref(), needs.requests.len()),
+        (call, Some(state), 3)
+    );
+    let error = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
+    let responses = vec![
+        ("q".to_owned(), Ok(wire_raw(&answer("seat", "accept")))),
+        ("r".to_owned(), error()),
+        ("s".to_owned(), error()),
+    ];
+    server.client.answer(call, responses).expect("it is open");
+    let mut again = server.take();
+    assert_ne!(again["id"], first["id"]);
+    let params = again["params"].as_object_mut().expect("params");
+    assert_eq!(params.remove("requestState"), Some(json!(state)));
+    assert_eq!(
+        params.remove("inputResponses"),
+        Some(json!({ "q": answer("seat", "accept"), "s": { "action": "cancel" } }))
+    );
+    assert_eq!(again["params"], first["params"]);
+    // Without a state there is none to give back.
+    server.result(&again, json!({ "resultType": "input_required", "inputRequests": { "r": { "method": "roots/list" } } }));
+    assert!(matches!(server.client.poll_event(), Some(ClientEvent::Needs { .. })));
+    server
+        .client
+        .answer(call, vec![("r".to_owned(), Ok(wire_raw(&json!({ "roots": [] }))))])
+        .expect("it is open");
+    assert_eq!(server.take()["params"].get("requestState"), None);
+}
+
+/// Up to 2025-11-25 the server asks while the call is open; each request is answered once, or taken back.
+#[test]
+fn a_server_asks_while_a_call_is_open() {
+    let mut server = Server::ready(Era::Legacy);
+    let asked = form("m").to_params().expect("JSON").expect("params");
+    let asked: Value = asked.decode().expect("JSON");
+    let ask = |id: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": asked });
+    server.line(&ask("early"));
+    assert_eq!(server.take()["error"]["code"], -32600);
+    server.line(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }));
+    assert_eq!(server.take()["result"], json!({}));
+    server.line(&json!({ "jsonrpc": "2.0", "id": "u", "method": "sampling/unknown" }));
+    assert_eq!(server.take()["error"]["code"], -32601);
+    let (call, request) = server.call();
+    assert_eq!(request["params"], json!({ "name": "t", "arguments": {} }));
+    server.line(&ask("one"));
+    server.line(&ask("two"));
+    server.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "two" } }));
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let Some(ClientEvent::Needs { call: needing, needs }) = server.client.poll_event() else {
+            panic!("no needs")
+        };
+        assert_eq!(needing, call);
+        keys.extend(needs.requests.into_iter().map(|(key, _)| key));
+    }
+    let Some(ClientEvent::Withdrawn { key, .. }) = server.client.poll_event() else {
+        panic!("not withdrawn")
+    };
+    assert_eq!(key, keys[1]);
+    let responses =
+        keys.iter().map(|key| (key.clone(), Ok(wire_raw(&json!({ "action": "accept" })))));
+    server.client.answer(call, responses.collect()).expect("it is open");
+    let sent = server.take();
+    assert_eq!((&sent["id"], &sent["result"]["action"]), (&json!("one"), &json!("accept")));
+    assert!(server.client.poll_outgoing().is_none());
+    server.line(&ask("three"));
+    server.client.poll_event();
+    server.client.cancel(call).expect("it is open");
+    let told = [server.take(), server.take()];
+    let told = [&told[1], &told[0]];
+    assert_eq!((&told[0]["id"], &told[0]["error"]["code"]), (&json!("three"), &json!(-32800)));
+    assert_eq!(
+        (&told[1]["method"], &told[1]["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &request["id"])
+    );
+    server.result(&request, json!({ "content": [] }));
+    assert!(server.client.poll_event().is_none());
+}
+
+/// A server that asks for ever is stopped, in both generations.
+#[test]
+fn a_call_asks_so_often_at_most() {
+    for era in [Era::Modern, Era::Legacy] {
+        let mut server = Server::ready(era);
+        let (call, mut request) = server.call();
+        let asked = form("m").to_params().expect("JSON").expect("params");
+        let asked: Value = asked.decode().expect("JSON");
+        for round in 0..=ClientOptions::DEFAULT_MAX_ROUNDS {
+            if era == Era::Modern {
+                server.result(
+                    &request,
+                    json!({ "resultType": "input_required", "requestState": "s" }),
+                );
+            } else {
+                server.line(&json!({ "jsonrpc": "2.0", "id": format!("q{round}"), "method": "elicitation/create", "params": asked }));
+            }
+            match server.client.poll_event() {
+                Some(ClientEvent::Needs { needs, .. }) => {
+                    assert!(round < ClientOptions::DEFAULT_MAX_ROUNDS);
+                    let responses = needs
+                        .requests
+                        .into_iter()
+                        .map(|(key, _)| (key, Ok(wire_raw(&json!({ "action": "decline" })))));
+                    server.client.answer(call, responses.collect()).expect("it is open");
+                    request = server.take();
+                }
+                Some(ClientEvent::Failed { error: CallError::TooManyRounds, .. }) => {
+                    assert_eq!(round, ClientOptions::DEFAULT_MAX_ROUNDS);
+                }
+                other => panic!("{era:?} {round}: {other:?}"),
+            }
+        }
+        assert_eq!(server.client.open_calls(), 0);
+    }
+}
+
+/// Progress finds its call; a deadline and the end of the connection end calls.
+#[test]
+fn calls_end_and_tell_how_far_they_are() {
+    let mut server = Server::ready(Era::Legacy);
+    let mut params = CallParams::new("t", wire_raw(&json!({})));
+    (params.wants_progress, params.deadline) = (true, Some(Duration::from_secs(9)));
+    let call = server.client.call(params).expect("it is ready");
+    let token = server.take()["params"]["_meta"]["progressToken"].clone();
+    let progress = |token: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": { "progressToken": token, "progress": 0.5 } });
+    server.line(&progress(&token));
+    server.line(&progress(&json!("other")));
+    assert!(
+        matches!(server.client.poll_event(), Some(ClientEvent::Progress { call: found, .. }) if found == call)
+    );
+    assert!(server.client.poll_event().is_none());
+    server.client.handle_timeout(Duration::from_secs(9));
+    assert!(matches!(
+        server.client.poll_event(),
+        Some(ClientEvent::Failed { error: CallError::Silent, .. })
+    ));
+    server.call();
+    server.client.handle_close();
+    assert!(matches!(
+        server.client.poll_event(),
+        Some(ClientEvent::Failed { error: CallError::Silent, .. })
+    ));
+    assert!(server.client.poll_event().is_none());
+    server.line(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    assert!(matches!(server.client.poll_event(), Some(ClientEvent::ToolsChanged)));
+}
+
+proptest! {
+    /// No line makes the client panic.
+    #[test]
+    fn any_line_is_taken(
+        is_modern: bool,
+        lines in prop::collection::vec("\\PC{0,40}|\\{\"jsonrpc\":\"2.0\",\"id\":[0-4],\"(result|error|method)\":(\\{\\}|\"ping\"|\"roots/list\"|\\{\"content\":\\[\\]\\}|\\{\"resultType\":\"input_required\"\\})\\}", 0..8),
+    ) {
+        let mut server = Server::ready(if is_modern { Era::Modern } else { Era::Legacy });
+        server.call();
+        for line in lines {
+            server.client.handle_line(Ok(&line), None);
+            while server.client.poll_event().is_some() {}
+        }
+    }
+}

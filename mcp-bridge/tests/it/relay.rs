@@ -1,0 +1,356 @@
+//! Tools of another server offered again, from either generation to either.
+use crate::server::{ALL, CAPABILITIES, VERSION, answer, book_flight, text, tool};
+use jsonrpc_core::wire;
+use mcp_bridge::client::ClientOptions;
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::relay::{ConnectionId, Relay, RelayEvent, RelayOptions, StateCodec};
+use mcp_bridge::server::{Server, ServerEvent, ServerOptions, ToolCall};
+use serde_json::{Value, json};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+/// Signs with a secret; enough to see that what was changed is refused.
+#[derive(Debug)]
+struct Signed;
+
+impl Signed {
+    fn sign(state: &str, bound_to: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        ("secret", state, bound_to).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl StateCodec for Signed {
+    fn seal(&self, state: &str, bound_to: &str) -> String {
+        format!("{:x}.{state}", Self::sign(state, bound_to))
+    }
+
+    fn open(&self, sealed: &str, bound_to: &str) -> Option<String> {
+        let (signature, state) = sealed.split_once('.')?;
+        (signature == format!("{:x}", Self::sign(state, bound_to))).then(|| state.to_owned())
+    }
+}
+
+/// A relay between a server that runs here and a client that the test is.
+struct World {
+    upstream: Server,
+    relay: Relay<Signed>,
+    /// Calls of the server that nobody has run yet.
+    calls: Vec<ToolCall>,
+    now: Duration,
+    next_id: i64,
+    is_modern: bool,
+    connection: ConnectionId,
+}
+
+impl World {
+    fn new(upstream: Era, is_modern: bool) -> Self {
+        let tools = [tool("book_flight"), tool("slow")];
+        let server = Server::new(ServerOptions::new(Implementation::new("travel", "1"), tools));
+        let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
+        let mut options = ClientOptions::new(Implementation::new("relay", "1"), capabilities);
+        options.era = Some(upstream);
+        let offered = RelayOptions::new(ServerOptions::new(Implementation::new("relay", "1"), []));
+        let mut relay = Relay::new(options, offered, Signed);
+        let connection = relay.connect().expect("there is room");
+        relay.start(Duration::ZERO);
+        let (calls, now) = (Vec::new(), Duration::ZERO);
+        let mut world =
+            Self { upstream: server, relay, calls, now, next_id: 0, is_modern, connection };
+        assert_eq!(world.run(), Vec::<Value>::new());
+        assert!(matches!(world.relay.poll_event(), Some(RelayEvent::Ready(_))));
+        let Some(RelayEvent::Tools(list)) = world.relay.poll_event() else { panic!("no tools") };
+        assert_eq!(list.tools.len(), 2);
+        world.handshake();
+        world
+    }
+
+    fn handshake(&mut self) {
+        if !self.is_modern {
+            let params = json!({ "protocolVersion": "2025-11-25", "capabilities": ALL(), "clientInfo": { "name": "c", "version": "1" } });
+            self.send("initialize", params);
+            assert_eq!(self.run().len(), 1);
+        }
+    }
+
+    /// Lets the server and the relay talk until both are silent; the server's tools run at once. Gives what the client got.
+    fn run(&mut self) -> Vec<Value> {
+        loop {
+            let mut is_idle = true;
+            while let Some(message) = self.relay.poll_upstream() {
+                self.upstream.handle_message(message.as_message());
+                is_idle = false;
+            }
+            while let Some(event) = self.upstream.poll_event() {
+                match event {
+                    ServerEvent::Call(call) if call.name == "book_flight" => {
+                        book_flight(&mut self.upstream, &call);
+                    }
+                    ServerEvent::Call(call) => self.calls.push(*call),
+                    ServerEvent::Cancelled(id) => self.calls.retain(|call| call.id != id),
+                    other => panic!("{other:?}"),
+                }
+            }
+            while let Some(outgoing) = self.upstream.poll_outgoing() {
+                let line = line(&outgoing.message);
+                self.relay.handle_upstream(Ok(&line.to_string()), None, self.now);
+                is_idle = false;
+            }
+            if is_idle {
+                break;
+            }
+        }
+        let mut got = Vec::new();
+        while let Some((_, outgoing)) = self.relay.poll_downstream() {
+            got.push(line(&outgoing.message));
+        }
+        got
+    }
+
+    fn line(&mut self, message: &Value) {
+        self.relay.handle_downstream(self.connection, Ok(&message.to_string()), self.now);
+    }
+
+    fn send(&mut self, method: &str, mut params: Value) -> i64 {
+        self.next_id += 1;
+        if self.is_modern {
+            params["_meta"] = json!({ VERSION: "2026-07-28", CAPABILITIES: ALL() });
+        }
+        self.line(
+            &json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }),
+        );
+        self.next_id
+    }
+
+    /// Another connection of the same client, as after a restart of it.
+    fn reconnect(&mut self) {
+        self.relay.disconnect(self.connection);
+        self.connection = self.relay.connect().expect("there is room");
+        self.handshake();
+    }
+
+    /// Books a flight; `between` happens before each answer.
+    fn book(&mut self, actions: &[&str], mut between: impl FnMut(&mut Self, &Value)) -> Vec<Value> {
+        let params = json!({ "name": "book_flight", "arguments": { "from": "NYC" } });
+        self.send("tools/call", params.clone());
+        let (mut actions, mut got) = (actions.iter(), Vec::new());
+        for _ in 0..10 {
+            for message in self.run() {
+                let result = &message["result"];
+                if let Some(requests) = result["inputRequests"].as_object() {
+                    between(self, &message);
+                    let action = actions.next().unwrap_or(&"accept");
+                    let answers = requests.iter().map(|(key, request)| {
+                        let asked = request["params"]["message"].as_str().unwrap_or("tip");
+                        (key.clone(), answer(asked, action))
+                    });
+                    let mut again = params.clone();
+                    again["inputResponses"] = answers.collect();
+                    again["requestState"] = result["requestState"].clone();
+                    self.send("tools/call", again);
+                } else if message["method"].is_string() {
+                    let asked = message["params"]["message"].as_str().unwrap_or("tip");
+                    let result = answer(asked, actions.next().unwrap_or(&"accept"));
+                    self.line(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+                } else if !message["result"]["content"].is_null() || !message["error"].is_null() {
+                    got.push(message);
+                    return got;
+                }
+                got.push(message);
+            }
+        }
+        panic!("it did not end: {got:?}");
+    }
+}
+
+fn line(message: &jsonrpc_core::MessageBuf) -> Value {
+    let mut line = Vec::new();
+    message.as_message().to_line(&mut line);
+    serde_json::from_slice(&line).expect("JSON")
+}
+
+const PAIRS: [(Era, bool); 4] =
+    [(Era::Legacy, false), (Era::Legacy, true), (Era::Modern, false), (Era::Modern, true)];
+
+/// The same tool ends in the same way, whatever the server and the client are; each sees its own generation only.
+#[test]
+fn each_generation_reaches_each() {
+    for (upstream, is_modern) in PAIRS {
+        for (actions, expected) in [
+            (&["accept", "accept", "accept"][..], "\"SH-142\" 12 \"bus\""),
+            (&["decline"][..], "not booked"),
+            (&["accept", "cancel"][..], "not booked"),
+        ] {
+            let mut world = World::new(upstream, is_modern);
+            let got = world.book(actions, |_, _| {});
+            let last = got.last().expect("a result");
+            assert_eq!(last["result"]["content"][0]["text"], expected, "{upstream:?} {is_modern}");
+            assert!(
+                got.iter()
+                    .all(|message| message["method"].is_null() == is_modern || message == last)
+            );
+            assert!(
+                got.iter().all(|message| message["result"]["resultType"].is_string() == is_modern)
+            );
+            assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
+        }
+    }
+}
+
+/// A new client may come back on another connection, even if an old server waits meanwhile.
+#[test]
+fn a_new_client_comes_back_on_another_connection() {
+    for upstream in [Era::Legacy, Era::Modern] {
+        let mut world = World::new(upstream, true);
+        let got = world.book(&[], |world, _| world.reconnect());
+        assert_eq!(
+            got.last().expect("a result")["result"]["content"][0]["text"],
+            "\"SH-142\" 12 \"bus\""
+        );
+    }
+}
+
+/// Towards a new server a relay keeps nothing between two calls of a new client.
+#[test]
+fn nothing_is_kept_between_new_peers() {
+    let mut world = World::new(Era::Modern, true);
+    world.book(&[], |world, _| {
+        assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
+    });
+}
+
+/// A state that was changed, or is of another call, is refused.
+#[test]
+fn a_state_is_of_its_call() {
+    for upstream in [Era::Legacy, Era::Modern] {
+        for (name, arguments, change) in [
+            ("book_flight", json!({ "from": "NYC" }), "x"),
+            ("book_flight", json!({ "from": "LAX" }), ""),
+            ("slow", json!({ "from": "NYC" }), ""),
+        ] {
+            let mut world = World::new(upstream, true);
+            world.send(
+                "tools/call",
+                json!({ "name": "book_flight", "arguments": { "from": "NYC" } }),
+            );
+            let state = world.run().remove(0)["result"]["requestState"]
+                .as_str()
+                .expect("a state")
+                .to_owned();
+            let state = format!("{state}{change}");
+            world.send(
+                "tools/call",
+                json!({ "name": name, "arguments": arguments, "requestState": state }),
+            );
+            assert_eq!(world.run()[0]["error"]["code"], -32602, "{upstream:?} {name} {arguments}");
+        }
+    }
+}
+
+/// What was not answered is asked for again, and what came twice counts once.
+#[test]
+fn missing_answers_are_asked_for_again() {
+    for upstream in [Era::Legacy, Era::Modern] {
+        let mut world = World::new(upstream, true);
+        let params = json!({ "name": "book_flight", "arguments": {} });
+        world.send("tools/call", params.clone());
+        let first = world.run().remove(0)["result"].clone();
+        let mut again = params.clone();
+        again["requestState"] = first["requestState"].clone();
+        again["inputResponses"] = json!({ "unasked": {} });
+        world.send("tools/call", again.clone());
+        let second = world.run().remove(0)["result"].clone();
+        assert_eq!(second["inputRequests"], first["inputRequests"], "{upstream:?}");
+        let key = first["inputRequests"]
+            .as_object()
+            .expect("requests")
+            .keys()
+            .next()
+            .expect("a key")
+            .clone();
+        again["inputResponses"] = json!({ key: answer("flight", "accept") });
+        world.send("tools/call", again.clone());
+        let third = world.run().remove(0)["result"].clone();
+        assert_eq!(
+            third["inputRequests"]
+                .as_object()
+                .map(|it| it.values().all(|it| it["params"]["message"] == "seat")),
+            Some(true)
+        );
+    }
+}
+
+/// A call of an old server waits so long for its client, and then is over; so is the call of a client that has gone.
+#[test]
+fn a_call_waits_so_long() {
+    let mut world = World::new(Era::Legacy, true);
+    let params = json!({ "name": "book_flight", "arguments": {} });
+    world.send("tools/call", params.clone());
+    let state = world.run().remove(0)["result"]["requestState"].clone();
+    assert_eq!(world.relay.poll_timeout(), Some(RelayOptions::DEFAULT_WAIT));
+    world.now = RelayOptions::DEFAULT_WAIT;
+    world.relay.handle_timeout(world.now);
+    assert!(matches!(world.relay.poll_event(), Some(RelayEvent::Expired(_))));
+    world.run();
+    assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
+    let mut again = params;
+    (again["requestState"], again["inputResponses"]) = (state, json!({}));
+    world.send("tools/call", again);
+    let lost = world.run().remove(0);
+    assert_eq!(lost["result"]["isError"], true);
+    for (upstream, is_modern) in PAIRS {
+        let mut world = World::new(upstream, is_modern);
+        world.send("tools/call", json!({ "name": "slow", "arguments": {} }));
+        world.run();
+        assert_eq!((world.calls.len(), world.relay.open_calls()), (1, 1));
+        world.relay.disconnect(world.connection);
+        world.run();
+        assert_eq!(
+            (world.calls.len(), world.relay.open_calls()),
+            (0, 0),
+            "{upstream:?} {is_modern}"
+        );
+    }
+}
+
+/// A call that ends while its client is away has its result when the client comes back.
+#[test]
+fn a_result_waits_for_its_client() {
+    let mut world = World::new(Era::Legacy, true);
+    let params = json!({ "name": "slow", "arguments": {} });
+    world.send("tools/call", params.clone());
+    world.run();
+    let call = world.calls.remove(0);
+    let needs = mcp_bridge::server::Needs::new([("k", crate::server::form("m"))]);
+    world.upstream.ask(call.id, needs, Some(Duration::from_secs(1))).expect("it may");
+    let state = world.run().remove(0)["result"]["requestState"].clone();
+    world.upstream.handle_timeout(Duration::from_secs(1));
+    world.run();
+    let call = world.calls.remove(0);
+    world.upstream.finish(call.id, text("without you")).expect("it is open");
+    assert_eq!(world.run(), Vec::<Value>::new());
+    let mut again = params;
+    (again["requestState"], again["inputResponses"]) =
+        (state, json!({ "1": { "action": "accept" } }));
+    world.send("tools/call", again);
+    assert_eq!(world.run()[0]["result"]["content"][0]["text"], "without you");
+}
+
+/// A client that declared nothing is not asked: an old server hears so, and a new one's call fails with what is missing.
+#[test]
+fn a_client_is_asked_what_it_declared() {
+    for upstream in [Era::Legacy, Era::Modern] {
+        let mut world = World::new(upstream, true);
+        world.next_id += 1;
+        let params = json!({ "name": "book_flight", "arguments": {}, "_meta": { VERSION: "2026-07-28", CAPABILITIES: {} } });
+        world.line(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
+        let got = world.run().remove(0);
+        match upstream {
+            Era::Legacy => assert_eq!(got["result"]["content"][0]["text"], "not booked"),
+            Era::Modern => assert_eq!(got["error"]["code"], -32021),
+        }
+        assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
+    }
+}
