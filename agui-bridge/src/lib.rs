@@ -6,6 +6,14 @@
 //! - [`input::work`] finds in a run's input what is new for the agent, as a prompt;
 //! - [`Translator`] turns what the agent sends into the run's events, whatever it sends and in whatever order.
 //!
+//! Beside them:
+//!
+//! | to | use |
+//! |---|---|
+//! | have the agent use the page's tools | [`frontend_tool`]; as Jaeger's sidecars do, [`contextual_tools`] |
+//! | make an AG-UI agent of a model and its tools, without ACP | [`hybrid_tools`], [`chat_history`] |
+//! | drive an AG-UI agent from an editor that speaks ACP | [`acp_agent`] |
+//!
 //! A whole turn:
 //!
 //! ```
@@ -61,6 +69,8 @@
 //! | … another `rawInput` after that | `CUSTOM` `acp.tool_call.args_changed` | the same |
 //! | … `completed`, `failed` | `TOOL_CALL_RESULT`, once | the same, text only |
 //! | … output after that | `CUSTOM` `acp.tool_call.late` | nothing |
+//! | a call of the page's tools, by [`Translator::handle_frontend_call`] | `TOOL_CALL_START`, `TOOL_CALL_ARGS`, `TOOL_CALL_END`; pending at the run's end | the same |
+//! | … that was announced and not made | `CUSTOM` `acp.tool_call.not_made` `{toolCallId,name,status}` | the same |
 //! | `session/request_permission` | `CUSTOM` `acp.permission.requested`, `acp.permission.resolved`; by policy `acp.permission` | the same |
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
 //! | `usage_update` | `CUSTOM` `acp.usage` | the same, the last one |
@@ -77,7 +87,7 @@
 //! | the prompt's answer | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
 //!
 //! What ACP says beyond AG-UI's members is in `metadata` under `acp`: of a message its `_meta` and annotations; of
-//! `TOOL_CALL_START` title, kind, status, locations and source (`agent` or `mcp:<server>`); of `TOOL_CALL_RESULT` the
+//! `TOOL_CALL_START` title, kind, status, locations and source (`agent`, `mcp:<server>` or `frontend`); of `TOOL_CALL_RESULT` the
 //! status and arguments that changed; of `RUN_ERROR` the number of the error.
 //!
 //! # Identifiers

@@ -6,9 +6,16 @@ use acp_types::v1::tool_calls::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
     SelectedPermissionOutcome, ToolCallId as AgentId, ToolCallStatus,
 };
-use alloc::string::ToString;
+use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
+use alloc::string::{String, ToString};
 use core::time::Duration;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Meta, Raw};
+
+/// Names of version 2 that version 1 has for other types.
+mod v2 {
+    pub(super) use acp_types::v2::prompt_lifecycle::SessionUpdate;
+    pub(super) use acp_types::v2::tool_calls::ToolCallStatus;
+}
 
 /// How many tool calls of the agent's own are watched at most.
 const MAX_BUSY: usize = 1024;
@@ -20,26 +27,51 @@ impl FrontendTools {
     /// prefix of contextual tools, and the page offers the tool.
     pub fn handle_update(&mut self, notification: &SessionNotification, now: Duration) -> Whose {
         self.last_activity = now;
+        let report = match &notification.update {
+            SessionUpdate::ToolCall(call) => Report {
+                id: call.tool_call_id.clone(),
+                name: call.name.as_deref(),
+                title: Some(&call.title),
+                meta: call.meta.as_ref(),
+                status: call.status.as_ref().map(ToolCallStatus::as_str),
+                input: call.raw_input.as_ref(),
+                announces: true,
+            },
+            SessionUpdate::ToolCallUpdate(update) => Report {
+                id: update.tool_call_id.clone(),
+                name: update.name.value().map(String::as_str),
+                title: update.title.value().map(String::as_str),
+                meta: update.meta.as_ref(),
+                status: update.status.value().map(ToolCallStatus::as_str),
+                input: update.raw_input.value(),
+                announces: false,
+            },
+            _ => return Whose::Agent,
+        };
+        self.watch(&report)
+    }
+
+    /// [`handle_update`](Self::handle_update), of ACP v2.
+    pub fn handle_update_v2(
+        &mut self,
+        notification: &UpdateSessionNotification,
+        now: Duration,
+    ) -> Whose {
+        self.last_activity = now;
         match &notification.update {
-            SessionUpdate::ToolCall(call) => {
-                let clues = Clues {
-                    name: call.name.as_deref(),
-                    meta: call.meta.as_ref(),
-                    kind: call.kind.as_ref(),
-                    title: Some(&call.title),
-                };
-                let (status, input) = (call.status.as_ref(), call.raw_input.as_ref());
-                self.watch(&call.tool_call_id, clues, status, input, true)
-            }
-            SessionUpdate::ToolCallUpdate(update) => {
-                let clues = Clues {
-                    name: update.name.value().map(|name| &**name),
-                    meta: update.meta.as_ref(),
-                    kind: update.kind.value(),
-                    title: update.title.value().map(|title| &**title),
-                };
-                let (status, input) = (update.status.value(), update.raw_input.value());
-                self.watch(&update.tool_call_id, clues, status, input, false)
+            v2::SessionUpdate::ToolCallUpdate(update) => self.watch(&Report {
+                id: update.tool_call_id.as_str().into(),
+                name: update.name.value().map(String::as_str),
+                title: update.title.value().map(String::as_str),
+                meta: update.meta.value(),
+                status: update.status.value().map(v2::ToolCallStatus::as_str),
+                input: update.raw_input.value(),
+                announces: update.title.value().is_some(),
+            }),
+            v2::SessionUpdate::ToolCallContentChunk(chunk)
+                if self.correlation.knows(&chunk.tool_call_id.as_str().into()) =>
+            {
+                Whose::Frontend
             }
             _ => Whose::Agent,
         }
@@ -66,49 +98,63 @@ impl FrontendTools {
         Some(RequestPermissionOutcome::Selected(selected))
     }
 
-    fn watch(
-        &mut self,
-        id: &AgentId,
-        clues: Clues<'_>,
-        status: Option<&ToolCallStatus>,
-        input: Option<&Raw>,
-        announces: bool,
-    ) -> Whose {
-        let is_over = matches!(status, Some(ToolCallStatus::Completed | ToolCallStatus::Failed));
+    fn watch(&mut self, report: &Report<'_>) -> Whose {
+        let id = &report.id;
+        let clues = Clues { name: report.name, meta: report.meta, kind: None, title: report.title };
         let known = self.correlation.knows(id);
         let tool = self.correlation.announced_tool(id).or_else(|| self.tools.of_call(clues));
         let tool = tool.map(ToString::to_string);
         // Another call may have been announced as the agent's own before its name was known.
         let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
         if let (true, Some(tool)) = (frontend, &tool) {
-            self.correlation.announce(id, tool, input);
+            self.correlation.announce(id, tool, report.input);
         }
         if !frontend {
-            self.watch_own(id, status, is_over, announces);
+            self.watch_own(report);
             return Whose::Agent;
         }
-        if let (true, Some(name)) = (is_over, self.correlation.announced_tool(id)) {
+        if let (true, Some(name)) = (report.is_over(), self.correlation.announced_tool(id)) {
             let name = name.to_string();
-            let status = status.map_or("", ToolCallStatus::as_str).to_string();
+            let status = report.status.unwrap_or_default().to_string();
             self.correlation.forget(id);
             self.actions.push_back(Action::NotMade { tool_call_id: id.clone(), name, status });
         }
         Whose::Frontend
     }
 
-    fn watch_own(
-        &mut self,
-        id: &AgentId,
-        status: Option<&ToolCallStatus>,
-        is_over: bool,
-        announces: bool,
-    ) {
-        if is_over {
+    fn watch_own(&mut self, report: &Report<'_>) {
+        let id = &report.id;
+        let runs = report.status == Some(ToolCallStatus::InProgress.as_str());
+        if report.is_over() {
             self.busy.remove(id);
-        } else if let Some(runs) = self.busy.get_mut(id) {
-            *runs |= status == Some(&ToolCallStatus::InProgress);
-        } else if (announces || status.is_some()) && self.busy.len() < MAX_BUSY {
-            self.busy.insert(id.clone(), status == Some(&ToolCallStatus::InProgress));
+        } else if let Some(busy) = self.busy.get_mut(id) {
+            *busy |= runs;
+        } else if (report.announces || report.status.is_some()) && self.busy.len() < MAX_BUSY {
+            self.busy.insert(id.clone(), runs);
         }
+    }
+}
+
+/// What an update says of a tool call, in either version.
+#[derive(Clone, Debug)]
+struct Report<'a> {
+    id: AgentId,
+    name: Option<&'a str>,
+    title: Option<&'a str>,
+    meta: Option<&'a Meta>,
+    status: Option<&'a str>,
+    input: Option<&'a Raw>,
+    /// Whether a call that is not known begins here.
+    announces: bool,
+}
+
+impl Report<'_> {
+    fn is_over(&self) -> bool {
+        let over = [
+            ToolCallStatus::Completed.as_str(),
+            ToolCallStatus::Failed.as_str(),
+            v2::ToolCallStatus::Cancelled.as_str(),
+        ];
+        self.status.is_some_and(|status| over.contains(&status))
     }
 }

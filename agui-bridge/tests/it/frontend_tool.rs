@@ -384,6 +384,38 @@ fn whose_a_tool_call_is_is_told_from_its_names() {
 }
 
 #[test]
+fn calls_of_version_2_are_told_apart_as_well() {
+    let read =
+        |update: Value| decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap();
+    let report = |id: &str, name: &str, status: &str| {
+        read(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "title": "x", "name": name, "status": status}),
+        )
+    };
+    let mut tools = begun();
+    let chunk = json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t1", "content": {"type": "content", "content": {"type": "text", "text": "x"}}});
+    let table = [
+        (read(chunk.clone()), Whose::Agent),
+        (report("t1", "mcp__ui__park", "pending"), Whose::Frontend),
+        (read(chunk), Whose::Frontend),
+        (report("own", "Bash", "in_progress"), Whose::Agent),
+        (read(json!({"sessionUpdate": "state_update", "state": "running"})), Whose::Agent),
+    ];
+    for (update, whose) in table {
+        assert_eq!(tools.handle_update_v2(&update, at(0)), whose, "{update:?}");
+    }
+    assert_eq!(call(&mut tools, "park", 0).as_str(), "t1");
+    tools.tick(at(14_000));
+    assert_eq!(actions(&mut tools), [], "a call of its own runs");
+    assert_eq!(
+        tools.handle_update_v2(&report("own", "Bash", "cancelled"), at(14_000)),
+        Whose::Agent
+    );
+    tools.tick(at(14_100));
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec!["t1".into()] }]);
+}
+
+#[test]
 fn permission_is_given_for_frontend_calls_and_no_others() {
     let ask = |name: &str, kinds: &[&str]| {
         let options: Vec<_> = kinds

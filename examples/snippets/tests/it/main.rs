@@ -1,3 +1,4 @@
 //! The snippets at work.
 
 mod acp;
+mod agui;

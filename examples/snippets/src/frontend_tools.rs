@@ -1,0 +1,87 @@
+//! A page's tool, called by an ACP agent: the run ends, the page answers, the agent goes on.
+use acp_types::v1::prompt_turn::{PromptResponse, SessionNotification, StopReason};
+use agui_bridge::frontend_tool::{
+    Binding, CallError, FrontendTools, NewCall, Options as ToolOptions, Outcome, Whose,
+};
+use agui_bridge::{Options, RunOpen, Translator};
+use agui_types::event::Event;
+use agui_types::id::ToolCallId;
+use agui_types::input::RunAgentInput;
+use core::time::Duration;
+
+/// Answers to the agent's requests; an MCP server would send them.
+#[derive(Debug, Default)]
+pub struct Answers(pub Vec<(ToolCallId, Outcome)>);
+
+impl Binding for Answers {
+    fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome) {
+        self.0.push((call_id.clone(), outcome));
+    }
+
+    fn tell(&mut self, _: &ToolCallId, _: &str) {}
+}
+
+/// A thread with its agent: what the page reads, and what the agent is told.
+#[derive(Debug)]
+pub struct Thread {
+    translator: Translator,
+    tools: FrontendTools,
+    /// What the agent was told.
+    pub answers: Answers,
+}
+
+impl Default for Thread {
+    fn default() -> Self {
+        Self {
+            translator: Translator::new(Options::new()),
+            tools: FrontendTools::new(ToolOptions::new()),
+            answers: Answers::default(),
+        }
+    }
+}
+
+impl Thread {
+    /// The page sends a run's input. Where a turn waits for its answers, it goes on with that.
+    ///
+    /// # Errors
+    /// The last run has not ended.
+    pub fn post(&mut self, input: &RunAgentInput, now: Duration) -> Result<(), RunOpen> {
+        let _begun = self.translator.begin_run(input, &[])?;
+        let tools = input.tools.as_deref().unwrap_or_default();
+        if self.tools.is_turn_open() {
+            self.tools.resume_turn(tools, now);
+            self.tools.handle_messages(&input.messages, now);
+        } else {
+            self.tools.begin_turn(tools, now);
+        }
+        Ok(())
+    }
+
+    /// The agent calls a tool of the page's, by MCP.
+    ///
+    /// # Errors
+    /// The call cannot be taken; the error is its result.
+    pub fn call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
+        self.tools.handle_call(call, now)
+    }
+
+    /// The agent reports something, by ACP.
+    pub fn update(&mut self, update: SessionNotification, now: Duration) {
+        if self.tools.handle_update(&update, now) == Whose::Agent {
+            self.translator.handle_notification(update);
+        }
+    }
+
+    /// The agent answers the prompt.
+    pub fn end_turn(&mut self) {
+        self.tools.handle_turn_end();
+        self.translator.handle_prompt_response(Ok(PromptResponse::new(StopReason::EndTurn)));
+    }
+
+    /// What the page reads by now.
+    pub fn stream(&mut self, now: Duration) -> Vec<Event> {
+        self.tools.tick(now);
+        self.tools.drive(&mut self.answers, &mut self.translator);
+        core::iter::from_fn(|| self.translator.poll_event()).collect()
+    }
+}
