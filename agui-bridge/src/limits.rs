@@ -32,6 +32,8 @@ pub struct Limits {
     pub terminals: usize,
     /// The conversation, where [`Options::history`](crate::Options::history) has it kept.
     pub history: usize,
+    /// What the shared state has under `/acp`; what does not fit is told by custom events.
+    pub state: usize,
     /// Updates that are kept while no run is open; the oldest go first, and the next run says how many went.
     pub waiting_updates: usize,
     /// Size of those updates as JSON; the oldest go first here too.
@@ -63,6 +65,8 @@ impl Limits {
     pub const TERMINALS: usize = 64;
     /// Default of [`history`](Self::history): 64 MiB.
     pub const HISTORY: usize = 64 << 20;
+    /// Default of [`state`](Self::state): 64 KiB.
+    pub const STATE: usize = 64 << 10;
     /// Default of [`waiting_updates`](Self::waiting_updates).
     pub const WAITING_UPDATES: usize = 4096;
     /// Default of [`waiting_bytes`](Self::waiting_bytes): 32 MiB.
@@ -86,6 +90,7 @@ impl Default for Limits {
             tool_call_bytes: Self::TOOL_CALL_BYTES,
             terminals: Self::TERMINALS,
             history: Self::HISTORY,
+            state: Self::STATE,
             waiting_updates: Self::WAITING_UPDATES,
             waiting_bytes: Self::WAITING_BYTES,
             permissions: Self::PERMISSIONS,

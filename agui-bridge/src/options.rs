@@ -29,6 +29,9 @@ pub struct Options {
     pub elicitation: ElicitationMode,
     /// What becomes of a run whose input does not answer what the run before asked.
     pub unanswered: Unanswered,
+    /// Whether what the session tells of itself is kept in the shared state under `/acp`, for clients of 1.0, instead of
+    /// being told by custom events. Nothing else of the state is ever written.
+    pub state: bool,
     /// Whether the conversation is kept, so that a message which the agent rewrites, as it may in ACP v2, can be restated
     /// with `MESSAGES_SNAPSHOT`; otherwise `CUSTOM` `acp.message.changed` tells.
     pub history: bool,
@@ -50,6 +53,7 @@ impl Default for Options {
             permission: PermissionMode::default(),
             elicitation: ElicitationMode::default(),
             unanswered: Unanswered::default(),
+            state: false,
             history: false,
             arguments: ArgsMode::default(),
             interrupt_prefix: ids::INTERRUPT.to_owned(),

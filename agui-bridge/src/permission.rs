@@ -220,6 +220,7 @@ impl Translator {
         let permission = Permission { call: Some(call), title: None, options };
         self.heard();
         if self.run.is_some() {
+            self.begin_subagent(&lane);
             self.speak_as(&lane, |t| t.tool_call(Change::from(tool_call).asking()));
         } else {
             let update = SessionUpdate::ToolCallUpdate(Box::new(tool_call));

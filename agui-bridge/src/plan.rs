@@ -21,6 +21,7 @@ impl Translator {
         let entries: Vec<_> = plan.entries.iter().map(entry).collect();
         let value =
             Members::new().with("entries", &json::bounded(&entries, self.options.limits.value));
+        self.project_plan(&plan.entries);
         if !self.session.changes(Kind::Plan, &value.clone().into_raw()) {
             return;
         }

@@ -74,12 +74,18 @@ impl Update {
     }
 
     /// Whether it is part of the conversation.
-    pub(crate) fn is_said(&self) -> bool {
-        let tag = match self {
+    pub(crate) fn is_conversation(&self) -> bool {
+        let tag = self.tag();
+        let parts =
+            ["message", "thought", "tool_call", "plan", "terminal", "compaction", "subagent"];
+        parts.iter().any(|part| tag.contains(part))
+    }
+
+    fn tag(&self) -> &str {
+        match self {
             Self::V1(notification) => notification.update.tag(),
             Self::V2(notification) => notification.update.tag(),
-        };
-        tag.contains("message") || tag.contains("thought") || tag.starts_with("tool_call")
+        }
     }
 }
 
@@ -114,15 +120,15 @@ impl Session {
 impl Translator {
     /// Tells what has a custom event of its own.
     ///
-    /// | update | event | value |
-    /// |---|---|---|
-    /// | `usage_update` | `acp.usage` | the update without its tag |
-    /// | `available_commands_update` | `acp.commands` | the same |
-    /// | `current_mode_update` | `acp.mode` | the same |
-    /// | `config_option_update` | `acp.config_options` | the same |
-    /// | `session_info_update` | `acp.session_info` | the same |
-    /// | `notice` | `acp.notice` | the same |
-    /// | anything else | `acp.unknown` | the update with its tag |
+    /// | update | event | value | in the state |
+    /// |---|---|---|---|
+    /// | `usage_update` | `acp.usage` | the update without its tag | `/acp/usage`, at most once a second |
+    /// | `available_commands_update` | `acp.commands` | the same | `/acp/commands`, the list |
+    /// | `current_mode_update` | `acp.mode` | the same | `/acp/mode`, the id |
+    /// | `config_option_update` | `acp.config_options` | the same | `/acp/configOptions`, the list |
+    /// | `session_info_update` | `acp.session_info` | the same | `/acp/session`, and the event |
+    /// | `notice` | `acp.notice` | the same | |
+    /// | anything else | `acp.unknown` | the update with its tag | |
     pub(crate) fn tell(&mut self, update: &SessionUpdate) {
         let limit = self.options.limits.value;
         match update {
@@ -139,6 +145,7 @@ impl Translator {
                 self.tell_whole(Kind::ConfigOptions, json::bounded(options, limit));
             }
             SessionUpdate::SessionInfoUpdate(info) => {
+                self.project_session(info);
                 self.tell_whole(Kind::SessionInfo, json::bounded(info, limit));
             }
             SessionUpdate::Notice(notice) => {
@@ -164,8 +171,17 @@ impl Translator {
         self.custom("acp.notice", notice.into_raw());
     }
 
-    /// Tells the whole of something, unless it is what was told last.
+    /// Tells the whole of something, unless it is what was told last: in the state, or as a custom event. What names a
+    /// thread is told in both.
     pub(crate) fn tell_whole(&mut self, kind: Kind, value: Raw) {
+        let in_state = match kind {
+            Kind::Usage => self.project_usage(value.clone()),
+            Kind::SessionInfo => false,
+            _ => self.project(kind, &value),
+        };
+        if in_state {
+            return;
+        }
         if kind == Kind::Usage && !self.is_modern() {
             self.session.usage = Some(value);
         } else if self.session.changes(kind, &value) {
@@ -175,6 +191,7 @@ impl Translator {
 
     /// Tells what was held back for the end of the run.
     pub(crate) fn tell_last(&mut self) {
+        self.flush_state();
         if let Some(usage) = self.session.usage.take() {
             self.emit(CustomEvent::new("acp.usage", usage));
         }

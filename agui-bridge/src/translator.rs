@@ -3,6 +3,7 @@ use crate::ids::Ids;
 use crate::interrupt::{Begun, Parked, Resumed};
 use crate::json::Members;
 use crate::options::Options;
+use crate::projection::Projection;
 use crate::question::{Questions, Response};
 use crate::state::{Session, Update, Waiting};
 use crate::subagent::{self, Subagents};
@@ -20,6 +21,7 @@ use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
 use agui_types::{Metadata, PROTOCOL_VERSION};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -70,6 +72,11 @@ pub struct Translator {
     /// Whether messages may come again.
     pub(crate) remembers: bool,
     pub(crate) history: Option<History>,
+    pub(crate) projection: Projection,
+    /// Translates a session that is told again.
+    pub(crate) replay: Option<Box<Translator>>,
+    /// The conversation that was told again, for the next run.
+    pub(crate) told_again: Option<Vec<Message>>,
     pub(crate) calls: ToolCalls,
     pub(crate) questions: Questions,
     pub(crate) session: Session,
@@ -134,6 +141,9 @@ impl Translator {
             written: Written::default(),
             remembers: false,
             history: None,
+            projection: Projection::default(),
+            replay: None,
+            told_again: None,
             calls: ToolCalls::default(),
             questions: Questions::default(),
             session: Session::default(),
@@ -183,6 +193,7 @@ impl Translator {
         if self.run.is_some() {
             return Err(RunOpen);
         }
+        self.end_replay();
         self.profile =
             self.options.profile.unwrap_or_else(|| Profile::of(input.protocol_version.as_deref()));
         for message in &input.messages {
@@ -205,6 +216,9 @@ impl Translator {
         self.emit(started);
         self.run = Some(run);
         self.runs += 1;
+        let whole = self.told_again.is_some();
+        self.say_again(input);
+        self.begin_state(input, whole);
         self.prompt_due = false;
         let answers = input.resume.as_deref().unwrap_or_default();
         if let Some(parked) = self.parked.take() {
@@ -238,6 +252,7 @@ impl Translator {
     pub fn handle_notification(&mut self, notification: SessionNotification) {
         self.heard();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
+            && self.replay.is_none()
             && self.text.is_echo(&chunk.content)
         {
             return;
@@ -247,6 +262,7 @@ impl Translator {
 
     /// Translates an update, or keeps it for the next run.
     pub(crate) fn take(&mut self, update: Update) {
+        let Some(update) = self.tell_again(update) else { return };
         if self.run.is_some() {
             self.translate(update);
         } else {
@@ -285,7 +301,7 @@ impl Translator {
 
     fn translate(&mut self, update: Update) {
         let lane = self.subagents.lane(&update.session());
-        if !lane.is_empty() && update.is_said() {
+        if update.is_conversation() {
             self.begin_subagent(&lane);
         }
         self.speak_as(&lane, |t| match update {

@@ -33,6 +33,7 @@ impl Translator {
             return self.state_update(state.clone());
         }
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
+            && self.replay.is_none()
             && let Some(block) = json::recode(&chunk.content)
             && self.text.is_echo(&block)
         {
@@ -63,6 +64,7 @@ impl Translator {
                 let session = request.session_id.clone();
                 if self.run.is_some() {
                     let lane = self.subagents.lane(&session.as_str().into());
+                    self.begin_subagent(&lane);
                     self.speak_as(&lane, |t| t.tool_call(Change::from(update).asking()));
                 } else {
                     let update = SessionUpdate::ToolCallUpdate(Box::new(update));

@@ -1,10 +1,11 @@
 //! Generated input: what agents send, in any order and many times.
 use crate::script::{Step, in_stream};
-use agui_bridge::{Options, PermissionMode, Policy};
+use agui_bridge::{ArgsMode, ElicitationMode, Options, PermissionMode, Policy, Unanswered};
 use agui_types::profile::Profile;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Ids that agents use, some of which look like ours.
 pub(crate) const CALLS: [&str; 6] = ["t1", "t2", "msg-1", "", "call-1", "t1~2"];
@@ -125,25 +126,154 @@ pub(crate) fn update() -> impl Strategy<Value = Value> {
     ]
 }
 
-pub(crate) fn step() -> impl Strategy<Value = Value> {
+/// An update as v2 says it.
+pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
+    let id = || select(MESSAGES.to_vec());
+    let text = || "[a-b]{0,3}".prop_map(|text| json!({"type": "text", "text": text}));
+    let voices = vec!["agent_message", "agent_thought", "user_message"];
+    let chunks = (select(voices.clone()), id(), block()).prop_map(|(voice, id, block)| {
+        json!({"sessionUpdate": format!("{voice}_chunk"), "messageId": id, "content": block})
+    });
+    let content = prop_oneof![
+        4 => proptest::collection::vec(prop_oneof![4 => text(), 1 => block()], 0..3).prop_map(Value::from),
+        1 => Just(Value::Null),
+    ];
+    let wholes =
+        (select(voices), id(), optional(content, "content")).prop_map(|(voice, id, content)| {
+            merge([json!({"sessionUpdate": voice, "messageId": id}), content])
+        });
+    let status = select(vec![
+        "pending",
+        "in_progress",
+        "paused",
+        "completed",
+        "failed",
+        "cancelled",
+        "newer",
+    ]);
+    let statuses = (
+        select(CALLS.to_vec()),
+        optional(status.prop_map(Value::from), "status"),
+        optional(raw(), "rawInput"),
+    )
+        .prop_map(|(id, status, input)| {
+            merge([
+                json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "title": "Do"}),
+                status,
+                input,
+            ])
+        });
+    let pieces = (select(CALLS.to_vec()), block()).prop_map(|(id, block)| {
+        json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": id, "content": {"type": "content", "content": block}})
+    });
+    let diff = json!({"type": "diff", "changes": [{"operation": "add", "path": "/f"}]});
+    let terminal = json!({"type": "terminal", "terminalId": "term"});
+    let states = prop_oneof![
+        3 => Just(json!({"state": "running"})),
+        1 => Just(json!({"state": "requires_action"})),
+        1 => select(vec!["end_turn", "cancelled", "refusal", "max_tokens"])
+            .prop_map(|reason| json!({"state": "idle", "stopReason": reason})),
+        1 => Just(json!({"state": "idle"})),
+    ];
+    let agents = (select(vec!["sub", "other"]), states.clone()).prop_map(|(id, state)| {
+        json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "Scout", "state": state})
+    });
+    let messages = (id(), text()).prop_map(|(id, text)| json!({"sessionUpdate": "session_message_chunk", "messageId": id, "content": text}));
+    prop_oneof![
+        6 => chunks,
+        4 => wholes,
+        4 => statuses,
+        2 => pieces,
+        1 => Just(json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t1", "content": diff})),
+        1 => Just(json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t1", "content": terminal})),
+        1 => Just(json!({"sessionUpdate": "terminal_update", "terminalId": "term", "exitStatus": {"exitCode": 1}})),
+        2 => select(vec!["b25l", "dHdvCg==", "?"])
+            .prop_map(|data| json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "term", "data": data})),
+        1 => states.prop_map(|state| merge([json!({"sessionUpdate": "state_update"}), state])),
+        2 => agents,
+        1 => messages,
+        1 => Just(json!({"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": "p", "content": "x"}})),
+        1 => Just(json!({"sessionUpdate": "plan_removed", "planId": "p"})),
+        1 => Just(json!({"sessionUpdate": "usage_update", "used": 1, "size": 9})),
+        1 => Just(json!({"sessionUpdate": "newer_update", "anything": [1]})),
+    ]
+}
+
+/// What the agent asks.
+fn question() -> impl Strategy<Value = Value> {
     let options = json!([
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
         {"optionId": "no", "name": "No", "kind": "reject_once"},
     ]);
+    let (v1, v2) = (options.clone(), options);
+    let form = json!({"mode": "form", "sessionId": "session", "message": "?", "requestedSchema":
+        {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}});
+    let page = json!({"mode": "url", "sessionId": "session", "message": "?", "elicitationId": "e", "url": "https://example.org"});
+    let newer = json!({"mode": "newer", "sessionId": "session", "message": "?"});
+    prop_oneof![
+        4 => (call(), any::<u8>()).prop_map(move |(call, id)| json!({"ask": id, "toolCall": call, "options": v1})),
+        1 => (any::<u8>(), proptest::option::of(select(CALLS.to_vec()))).prop_map(move |(id, call)| {
+            let mut request = json!({"sessionId": "session", "title": "May I?", "options": v2});
+            if let Some(call) = call {
+                request["subject"] = json!({"type": "tool_call", "toolCall": {"toolCallId": call}});
+            }
+            json!({"ask2": id, "request": request})
+        }),
+        2 => (any::<u8>(), select(vec![form, page, newer])).prop_map(|(id, request)| json!({"elicit": id, "request": request})),
+    ]
+}
+
+/// The beginning of a run, with answers or without.
+fn run() -> impl Strategy<Value = Value> {
+    let payload = select(vec![
+        json!(true),
+        json!({"optionId": "yes"}),
+        json!({"optionId": "no"}),
+        json!({"name": "Ada"}),
+        json!({}),
+        Value::Null,
+    ]);
+    let answer = (1..6u8, payload).prop_map(|(id, payload)| match payload {
+        Value::Null => json!({"interruptId": format!("int-{id}"), "status": "cancelled"}),
+        payload => {
+            json!({"interruptId": format!("int-{id}"), "status": "resolved", "payload": payload})
+        }
+    });
+    let answers = proptest::collection::vec(answer, 0..4);
+    let all = Just(
+        (1..9u8)
+            .map(|id| json!({"interruptId": format!("int-{id}"), "status": "cancelled"}))
+            .collect(),
+    );
+    let resume = prop_oneof![2 => Just(vec![]), 2 => answers, 1 => all];
+    (proptest::collection::vec(block(), 0..2), resume)
+        .prop_map(|(prompt, resume)| json!({"run": "", "prompt": prompt, "resume": resume}))
+}
+
+pub(crate) fn step() -> impl Strategy<Value = Value> {
     let reasons =
         vec!["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "newer"];
     let codes = vec![-32700, -32603, -32800, -32000, -32002, 400];
+    let action = json!({"action": "accept", "content": {"name": "Ada"}});
+    let sessions = select(vec!["session", "sub", "other"]);
     prop_oneof![
-        3 => proptest::collection::vec(block(), 0..2).prop_map(|prompt| json!({"run": "", "prompt": prompt})),
-        24 => update().prop_map(|update| json!({"update": update})),
-        4 => (call(), any::<u8>(), Just(options))
-            .prop_map(|(call, id, options)| json!({"ask": id, "toolCall": call, "options": options})),
+        4 => run(),
+        18 => (update(), sessions.clone()).prop_map(|(update, session)| json!({"update": update, "session": session})),
+        12 => (update_v2(), sessions).prop_map(|(update, session)| json!({"update2": update, "session": session})),
+        5 => question(),
         3 => (0..5u8, proptest::option::of(select(vec!["yes", "no", "?"])))
             .prop_map(|(id, option)| json!({"answer": format!("int-{id}"), "optionId": option})),
+        1 => (0..5u8).prop_map(move |id| json!({"answer": format!("int-{id}"), "action": action})),
+        1 => any::<u8>().prop_map(|id| json!({"withdraw": id})),
+        1 => Just(json!({"complete": "e"})),
+        1 => Just(json!({"accepted": "A"})),
         2 => select(reasons).prop_map(|reason| json!({"result": {"stopReason": reason}})),
         1 => select(codes).prop_map(|code| json!({"error": {"code": code, "message": "m"}})),
         1 => Just(json!({"cancel": true})),
+        1 => Just(json!({"stop": true})),
         1 => Just(json!({"exit": "gone"})),
+        1 => any::<bool>().prop_map(|begins| json!({"load": begins})),
+        2 => (0..9u16).prop_map(|time| json!({"tick": time * 40})),
     ]
 }
 
@@ -151,7 +281,8 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step(), 0..60).prop_map(|mut steps| {
         let end = json!({"result": {"stopReason": "end_turn"}});
-        steps.extend([end.clone(), json!({"run": ""}), end]);
+        let load = json!({"load": false});
+        steps.extend([end.clone(), load, json!({"run": ""}), end]);
         number_runs(&mut steps);
         steps.iter().map(Step::read).collect()
     })
@@ -167,16 +298,33 @@ pub(crate) fn number_runs(steps: &mut [Value]) {
 }
 
 pub(crate) fn options() -> impl Strategy<Value = Options> {
-    let policies = vec![
+    let permissions = vec![
         PermissionMode::InStream,
+        PermissionMode::Interrupt,
         PermissionMode::Policy(Policy::allow_all()),
         PermissionMode::Policy(Policy::reject_all()),
     ];
-    (select(vec![Profile::V1, Profile::Legacy]), select(policies)).prop_map(
-        |(profile, permission)| {
+    let elicitations =
+        vec![ElicitationMode::Decline, ElicitationMode::InStream, ElicitationMode::Interrupt];
+    let arguments = vec![ArgsMode::Hold, ArgsMode::StreamKeys, ArgsMode::Eager];
+    let time = || proptest::option::of((0..5u64).prop_map(|n| Duration::from_millis(n * 50)));
+    let modes = (select(permissions), select(elicitations), select(arguments));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (select(vec![Profile::V1, Profile::Legacy]), modes, flags, (time(), time(), time(), time()))
+        .prop_map(|(profile, modes, flags, times)| {
             let mut options = in_stream(profile);
-            options.permission = permission;
+            (options.permission, options.elicitation, options.arguments) = modes;
+            (options.history, options.state) = (flags.0, flags.1);
+            options.unanswered = if flags.2 { Unanswered::Abandon } else { Unanswered::Reject };
+            options.times.collect = times.0.unwrap_or_default();
+            (options.times.answer, options.times.settle, options.times.idle) =
+                (times.1, times.2, times.3);
             options
-        },
-    )
+        })
+}
+
+/// How many cases of each property are tried: `PROPTEST_CASES`, or few enough for every day.
+pub(crate) fn cases() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(64))
 }

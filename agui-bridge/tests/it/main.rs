@@ -42,6 +42,8 @@ mod script;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod state;
+#[cfg(test)]
 mod text;
 #[cfg(test)]
 mod tool_calls;

@@ -1,12 +1,14 @@
 //! What holds for any input in any order.
 use crate::generated::{
-    MESSAGES, block, chunk, number_runs, options, raw, steps, tool_update, upsert,
+    MESSAGES, block, cases, chunk, number_runs, options, raw, steps, tool_update, update, upsert,
 };
-use crate::script::{Step, events, in_stream};
+use crate::script::{Step, events, in_stream, interrupting};
 use agui_bridge::{Options, Translator};
-use agui_types::event::{Event, TextMessageRole};
+use agui_types::compact::compact;
+use agui_types::event::{Event, RunFinishedOutcome, TextMessageRole};
 use agui_types::profile::Profile;
 use agui_types::reduce::Reducer;
+use agui_types::sse;
 use agui_types::verify::Verifier;
 use jsonrpc_core::RequestId;
 use proptest::prelude::*;
@@ -48,8 +50,31 @@ fn verify(profile: Profile, events: &[Event]) -> Result<(), TestCaseError> {
     verifier.finish().map_err(|violation| TestCaseError::fail(violation.to_string()))
 }
 
+/// The conversation and the state that a stream makes.
+fn reduced(events: &[Event]) -> (Value, Value) {
+    let mut reducer = Reducer::new();
+    for event in events {
+        let _ = reducer.handle(event);
+    }
+    (serde_json::to_value(reducer.messages()).unwrap(), reducer.state().clone())
+}
+
 fn is_end(event: &Event) -> bool {
     matches!(event, Event::RunFinished(_) | Event::RunError(_))
+}
+
+/// Whether the agent's turn has ended with the run: it was not interrupted, and not asked again in vain.
+fn is_end_of_turn(event: &Event) -> bool {
+    match event {
+        Event::RunFinished(finished) => {
+            !matches!(finished.outcome, Some(RunFinishedOutcome::Interrupt(_)))
+        }
+        Event::RunError(error) => !error
+            .code
+            .as_deref()
+            .is_some_and(|code| code.starts_with("RESUME") || code.starts_with("INTERRUPT")),
+        _ => false,
+    }
 }
 
 /// The kinds of chunks, and the role of the messages that they become; a thought has none.
@@ -103,6 +128,8 @@ fn said(steps: &[Step], kind: &str) -> Vec<(String, String)> {
 }
 
 proptest! {
+    #![proptest_config(cases())]
+
     /// Each stream keeps the strictest order, and has nothing that a client of its profile fails on.
     #[test]
     fn streams_are_in_order(options in options(), steps in steps()) {
@@ -211,7 +238,7 @@ proptest! {
                 }
                 _ => {}
             }
-            if is_end(&event) {
+            if is_end_of_turn(&event) {
                 prop_assert_eq!(&started, &results);
             }
         }
@@ -259,21 +286,169 @@ proptest! {
         }
     }
 
-    /// One text or thought is open at a time, and none while a tool call starts or an activity is shown.
+    /// Of each who speaks, one text or thought is open at a time, and none while a tool call starts or an activity is
+    /// shown.
     #[test]
-    fn texts_are_closed_before_anything_else_is_placed(options in options(), steps in steps()) {
-        let mut open = false;
+    fn texts_are_closed_before_anything_else_is_placed(mut options in options(), steps in steps()) {
+        // To others, subagents are not told apart.
+        options.profile = Some(Profile::V1);
+        let mut open = BTreeSet::new();
         for event in stream(&options, &steps) {
+            let owner = event.subagent_run_id().cloned();
             match event {
-                Event::TextMessageStart(_) | Event::ReasoningStart(_) => {
-                    prop_assert!(!open);
-                    open = true;
-                }
-                Event::TextMessageEnd(_) | Event::ReasoningEnd(_) => open = false,
-                Event::ToolCallStart(_) | Event::ActivitySnapshot(_) => prop_assert!(!open),
+                Event::TextMessageStart(_) | Event::ReasoningStart(_) => prop_assert!(open.insert(owner)),
+                Event::TextMessageEnd(_) | Event::ReasoningEnd(_) => prop_assert!(open.remove(&owner)),
+                Event::ToolCallStart(_) | Event::ActivitySnapshot(_) => prop_assert!(!open.contains(&owner)),
                 _ => {}
             }
         }
+    }
+
+    /// Text goes through server-sent events whole: one `data` line for each event, no carriage return, and the same events
+    /// wherever the body is cut.
+    #[test]
+    fn bodies_can_be_cut_anywhere(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
+        let events = stream(&options, &steps);
+        let mut body = Vec::new();
+        for event in &events {
+            let before = body.len();
+            sse::write_event(&mut body, event)?;
+            let frame = std::str::from_utf8(&body[before..])?;
+            prop_assert!(frame.starts_with("data: ") && frame.ends_with("\n\n") && frame.lines().count() == 2);
+        }
+        prop_assert!(!body.contains(&b'\r'));
+        let (first, second) = body.split_at(cut.index(body.len() + 1));
+        let (mut decoder, mut read) = (sse::Decoder::default(), Vec::new());
+        for piece in [first, second] {
+            decoder.push(piece);
+            while let Some(frame) = decoder.next_frame() {
+                read.push(frame?.decode::<Event>()?);
+            }
+        }
+        prop_assert_eq!(read, events);
+    }
+
+    /// What a stream makes is the same when its deltas are joined, and when texts come in smaller pieces.
+    #[test]
+    fn pieces_make_the_same_whole(mut options in options(), steps in steps(), delta in 1..4usize) {
+        let events = stream(&options, &steps);
+        let whole = reduced(&events);
+        prop_assert_eq!(&reduced(&compact(events)?), &whole);
+        options.limits.delta = delta;
+        prop_assert_eq!(reduced(&stream(&options, &steps)), whole);
+    }
+
+    /// What the client has under `/acp` is what the session told last.
+    #[test]
+    fn the_state_is_what_was_told_last(mut options in options(), steps in steps()) {
+        (options.state, options.profile) = (true, Some(Profile::V1));
+        let mut told = BTreeMap::new();
+        for step in &steps {
+            let Step::Update(notification) = step else { continue };
+            let update = serde_json::to_value(&notification.update)?;
+            let place = match update["sessionUpdate"].as_str() {
+                Some("current_mode_update") => ("mode", update["currentModeId"].clone()),
+                Some("available_commands_update") => ("commands", update["availableCommands"].clone()),
+                Some("plan") => ("plan", json!({"entries": update["entries"]})),
+                _ => continue,
+            };
+            told.insert((notification.session_id.to_string(), place.0), place.1);
+        }
+        // What several sessions tell is in the state by who told last, which is not followed here.
+        let told: Vec<_> = told.into_iter().collect();
+        let alone = |name: &str| told.iter().filter(|((_, other), _)| *other == name).count() == 1;
+        let events = stream(&options, &steps);
+        let (_, state) = reduced(&events);
+        for ((_, name), value) in told.iter().filter(|((_, name), _)| alone(name) && *name != "plan") {
+            prop_assert_eq!(&state["acp"][*name], value, "{}", name);
+        }
+    }
+
+    /// A stream is not much longer than what it was made from.
+    #[test]
+    fn streams_are_not_much_longer_than_their_input(mut options in options(), steps in steps()) {
+        // A conversation is restated as a whole.
+        options.history = false;
+        let steps: Vec<_> = steps.into_iter().filter(|step| !matches!(step, Step::Load(_))).collect();
+        let taken: usize = steps.iter().map(|step| format!("{step:?}").len()).sum();
+        let mut body = Vec::new();
+        for event in stream(&options, &steps) {
+            sse::write_event(&mut body, &event)?;
+        }
+        // A step may close what several others opened, and each of those tells of itself some hundred bytes.
+        prop_assert!(body.len() <= 8 * taken + 2000 * (steps.len() + 1), "{} from {}", body.len(), taken);
+    }
+
+    /// Whenever a run is cancelled, what it asked is answered at once, and it ends when the agent is given up.
+    #[test]
+    fn a_cancelled_run_ends(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
+        let mut translator = Translator::new(options);
+        let (before, _) = steps.split_at(cut.index(steps.len()));
+        let asked = before.iter().filter(|step| matches!(step, Step::Ask(..) | Step::Ask2(..) | Step::Elicit(..))).count();
+        let mut answered = play(&mut translator, before).answered.len();
+        translator.handle_cancel();
+        answered += std::iter::from_fn(|| translator.poll_response()).count();
+        if translator.is_running() || translator.is_interrupted() {
+            prop_assert_eq!(answered, asked);
+        }
+        let running = translator.is_running();
+        let _ = events(&mut translator);
+        translator.handle_stopped();
+        let last = events(&mut translator).pop();
+        prop_assert!(!running || last.is_some_and(|last| is_end(&last)));
+        prop_assert!(!translator.is_running());
+    }
+
+    /// A turn that is interrupted and resumed makes the same messages as one that asks in its stream, but for arguments
+    /// that the interruption ended early.
+    #[test]
+    fn interruptions_change_no_message(updates in proptest::collection::vec(update(), 0..20), asks in
+        proptest::collection::vec((any::<proptest::sample::Index>(), any::<bool>()), 0..3)) {
+        let mut script: Vec<Value> = updates
+            .into_iter()
+            .map(|mut update| {
+                update.as_object_mut().map(|members| members.remove("rawInput"));
+                json!({"update": update})
+            })
+            .collect();
+        let options = json!([
+            {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "no", "name": "No", "kind": "reject_once"},
+        ]);
+        for (number, (at, _)) in asks.iter().enumerate() {
+            let call = format!("asked {number}");
+            let ask = json!({"ask": number, "toolCall": {"toolCallId": call, "title": "Do"}, "options": options});
+            script.insert(at.index(script.len() + 1), ask);
+        }
+        script.push(json!({"result": {"stopReason": "end_turn"}}));
+        let play_as = |interrupt: bool| {
+            let mut steps = vec![json!({"run": "run 0"})];
+            let mut asked = 0;
+            for step in &script {
+                steps.push(step.clone());
+                if step.get("ask").is_none() {
+                    continue;
+                }
+                let approved = asks[asked].1;
+                asked += 1;
+                let id = format!("int-{asked}");
+                steps.push(if interrupt {
+                    let answer = json!({"interruptId": id, "status": "resolved", "payload": approved});
+                    json!({"run": format!("run {asked}"), "resume": [answer]})
+                } else {
+                    json!({"answer": id, "optionId": if approved { "yes" } else { "no" }})
+                });
+            }
+            let options = if interrupt { interrupting() } else { in_stream(Profile::V1) };
+            stream(&options, &steps.iter().map(Step::read).collect::<Vec<_>>())
+        };
+        let (together, apart) = (play_as(false), play_as(true));
+        verify(Profile::V1, &apart)?;
+        let messages = |events: &[Event]| {
+            let messages = reduced(events).0.as_array().cloned().unwrap_or_default();
+            messages.into_iter().filter(|message| message["role"] != "activity").collect::<Vec<_>>()
+        };
+        prop_assert_eq!(messages(&apart), messages(&together));
     }
 
     /// Each permission request gets one answer.
@@ -282,7 +457,7 @@ proptest! {
         let mut asked: Vec<RequestId> = steps
             .iter()
             .filter_map(|step| match step {
-                Step::Ask(id, _) => Some(id.clone()),
+                Step::Ask(id, _) | Step::Ask2(id, _) | Step::Elicit(id, _) => Some(id.clone()),
                 _ => None,
             })
             .collect();
@@ -292,14 +467,14 @@ proptest! {
         prop_assert_eq!(answered, asked);
     }
 
-    /// The same input gives the same events, also from a copy made on the way.
+    /// The same input gives the same events, also when the translator is written down on the way and goes on elsewhere.
     #[test]
     fn translation_is_deterministic(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let whole = stream(&options, &steps);
         let (before, after) = steps.split_at(cut.index(steps.len()));
         let mut translator = Translator::new(options);
         let mut events = play(&mut translator, before).events;
-        let mut copy = translator.clone();
+        let mut copy: Translator = serde_json::from_str(&serde_json::to_string(&translator)?)?;
         events.extend(play(&mut copy, after).events);
         prop_assert_eq!(events, whole);
     }
@@ -353,13 +528,13 @@ proptest! {
         let mut options = options;
         let limits = &mut options.limits;
         for limited in [&mut limits.delta, &mut limits.result, &mut limits.arguments, &mut limits.value, &mut limits.progress,
-            &mut limits.message, &mut limits.tool_calls, &mut limits.waiting_updates, &mut limits.permissions,
+            &mut limits.message, &mut limits.tool_calls, &mut limits.tool_call_bytes, &mut limits.terminals, &mut limits.state, &mut limits.waiting_updates, &mut limits.permissions,
             &mut limits.ids] {
             *limited = limit;
         }
         let played = play(&mut Translator::new(options.clone()), &steps);
         verify(options.profile.unwrap_or(Profile::V1), &played.events)?;
-        let asked = steps.iter().filter(|step| matches!(step, Step::Ask(..))).count();
+        let asked = steps.iter().filter(|step| matches!(step, Step::Ask(..) | Step::Ask2(..) | Step::Elicit(..))).count();
         prop_assert_eq!(played.answered.len(), asked);
     }
 }

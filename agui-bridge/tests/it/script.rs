@@ -38,6 +38,7 @@ use std::time::Duration;
 /// | `answer` | an interrupt id; beside it `optionId` or `action`, unless the answer is `cancelled` |
 /// | `result` | the prompt's result |
 /// | `error` | the prompt's error |
+/// | `load` | whether `session/load` begins, or is answered |
 /// | `cancel` | anything |
 /// | `stop` | anything: the agent does not stop |
 /// | `exit` | why the agent is gone |
@@ -56,6 +57,7 @@ pub(crate) enum Step {
     Answer(String, PermissionAnswer),
     Act(String, ElicitationAction),
     Respond(Result<PromptResponse, ErrorObject>),
+    Load(bool),
     Cancel,
     Stop,
     Exit(String),
@@ -79,8 +81,10 @@ impl Step {
         if let Some(run) = member("run") {
             let messages = member("messages").unwrap_or_else(|| json!([]));
             let mut input = json!({"threadId": "thread", "runId": run, "messages": messages});
-            if let Some(resume) = member("resume") {
-                input["resume"] = resume;
+            for name in ["resume", "state", "tools"] {
+                if let Some(value) = member(name) {
+                    input[name] = value;
+                }
             }
             return Self::Run(get(input), get(member("prompt").unwrap_or_else(|| json!([]))));
         }
@@ -120,6 +124,7 @@ impl Step {
             Some(("error", error)) => Self::Respond(Err(get(error.clone()))),
             Some(("cancel", _)) => Self::Cancel,
             Some(("stop", _)) => Self::Stop,
+            Some(("load", begins)) => Self::Load(get(begins.clone())),
             Some(("accepted", id)) => Self::Accepted(get(json!({"messageId": id}))),
             Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
             Some(("complete", id)) => Self::Complete(get(json!({"elicitationId": id}))),
@@ -151,6 +156,8 @@ impl Step {
             }
             Self::Respond(response) => translator.handle_prompt_response(response),
             Self::Cancel => translator.handle_cancel(),
+            Self::Load(true) => translator.begin_replay(),
+            Self::Load(false) => translator.end_replay(),
             Self::Stop => translator.handle_stopped(),
             Self::Tick(now) => {
                 let _ = translator.tick(now);
