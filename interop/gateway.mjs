@@ -21,6 +21,7 @@ class Chat {
     const login = agent.authenticate ? ["--authenticate", agent.authenticate] : [];
     connection ??= ["--agent", chat.place.agentCommand(agent)];
     const place = ["--listen", "127.0.0.1:0", "--cwd", chat.place.workspace, "--disconnect-grace", "0"];
+    if (!options.includes("--permission")) place.push("--permission", "ask-in-stream");
     chat.gateway = new Program(join(BIN, "gateway"), [...place, ...connection, ...login, ...options], chat.place.env);
     try {
       [, chat.url] = await chat.gateway.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, START_SECONDS);

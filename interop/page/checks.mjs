@@ -325,26 +325,79 @@ export const checks = [
   },
   {
     name: "a reload in the middle of a run goes on with it",
-    async run({ page, shot }) {
+    async run({ page }) {
       await send(page, "hello");
       await turnEnd(page).waitFor();
-      await send(page, "permission");
-      await permission(page).waitFor();
       const before = await turn(page, 1).locator(".agent-text").innerText();
+      await send(page, "slow");
+      await turn(page, 2).getByText("1 of 50").waitFor();
       await page.reload();
-      await permission(page).waitFor();
-      await shot("reloaded");
       assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is there");
+      await turn(page, 2).getByText("1 of 50").waitFor();
       assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
-      await answerAll(page, /^allow/i, 2);
+      await turn(page, 2).getByText("50 of 50").waitFor();
       assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "nothing is said twice");
       await page.reload();
-      assert.match(await turn(page, 2).innerText(), /permission/, "also when it is over");
+      assert.match(await turn(page, 2).innerText(), /50 of 50/, "also when it is over");
       await send(page, "hello");
       await turnEnd(page, 3).waitFor();
       await page.getByRole("button", { name: "New chat" }).click();
       await page.reload();
       assert.equal(await turn(page, 1).count(), 0, "a new chat is not the old one");
+    },
+  },
+  {
+    name: "a question outlives a reload, and its answer goes on with the turn",
+    async run({ page, shot }) {
+      await send(page, "permission");
+      await permission(page).waitFor();
+      await page.reload();
+      await permission(page).waitFor();
+      await shot("reloaded");
+      await answer(page, /^allow/i);
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /Your answer: Allow/);
+      assert.match(await turn(page, 1).innerText(), /I will not make use of it/);
+      assert.equal(await turn(page, 2).count(), 0, "it is the same turn");
+    },
+  },
+  {
+    name: "a form: filled in, wrong, declined, and left for something else",
+    async run({ page, shot }) {
+      const formOf = (number) => turn(page, number).getByRole("group", { name: "Question: Which seat would you like?" });
+      const form = formOf(1);
+      await send(page, "form");
+      await form.waitFor();
+      await shot("form");
+      await noViolations(page, "the form");
+      await form.getByRole("button", { name: "Send" }).click();
+      assert.ok(await form.getByLabel("Name (required)").evaluate((input) => !input.validity.valid), "a name is required");
+      await form.getByLabel("Name (required)").fill("Ada");
+      await form.getByLabel("Seat (required)").selectOption("At the aisle");
+      await form.getByLabel("Bags").fill("9");
+      await form.getByRole("button", { name: "Send" }).click();
+      assert.ok(await form.getByLabel("Bags").evaluate((input) => !input.validity.valid), "no more than three bags");
+      await form.getByLabel("Bags").fill("2");
+      await form.getByLabel("lunch").check();
+      await form.getByLabel("With insurance").check();
+      await form.getByRole("button", { name: "Send" }).click();
+      await turnEnd(page).waitFor();
+      await shot("booked");
+      const said = 'Booked: bags 2, insured true, meals ["lunch"], name "Ada", seat "aisle".';
+      assert.ok((await turn(page, 1).innerText()).includes(said), "all of it reached the agent");
+
+      await send(page, "form");
+      await formOf(2).getByRole("button", { name: "Decline" }).click();
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turn(page, 2).innerText(), /No seat, then/);
+
+      await send(page, "form");
+      await formOf(3).waitFor();
+      await send(page, "hello");
+      await turnEnd(page, 4).waitFor();
+      assert.match(await turn(page, 3).innerText(), /Not answered/);
+      assert.match(await turn(page, 4).innerText(), /Hello! I am a scripted agent/);
     },
   },
   {

@@ -13,14 +13,15 @@ use acp_types::v1::content::ContentBlock;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::{
     AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, PromptCapabilities,
-    ProtocolVersion,
+    ProtocolVersion, SessionCapabilities, SessionCloseCapabilities,
 };
 use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionUpdate,
 };
 use acp_types::v1::session_modes::{SetSessionModeRequest, SetSessionModeResponse};
 use acp_types::v1::session_setup::{
-    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse, SessionId,
+    CloseSessionRequest, CloseSessionResponse, LoadSessionRequest, LoadSessionResponse,
+    NewSessionRequest, NewSessionResponse, SessionId,
 };
 use acp_types::v1::slash_commands::{AvailableCommand, AvailableCommandsUpdate};
 use core::cell::{Cell, RefCell};
@@ -48,7 +49,10 @@ pub(crate) struct Agent {
     /// Takes the status when the process is to exit.
     pub(crate) exit: mpsc::Sender<u8>,
     pub(crate) sessions: RefCell<BTreeMap<SessionId, Session>>,
+    /// How many sessions there were.
+    pub(crate) opened: Cell<u64>,
     has_terminal: Cell<bool>,
+    shows_forms: Cell<bool>,
 }
 
 #[async_trait::async_trait(?Send)]
@@ -60,11 +64,16 @@ impl v1::LocalAgent for Agent {
     ) -> Result<InitializeResponse, ErrorObject> {
         let client = request.client_capabilities.as_ref();
         self.has_terminal.set(client.and_then(|client| client.terminal).unwrap_or(false));
+        let elicitation = client.and_then(|client| client.elicitation.as_ref());
+        self.shows_forms.set(elicitation.is_some_and(|elicitation| elicitation.form.is_some()));
         let mut prompt = PromptCapabilities::new();
         prompt.image = Some(true);
         prompt.embedded_context = Some(true);
         let mut capabilities = AgentCapabilities::new();
         capabilities.load_session = Some(true);
+        let mut sessions = SessionCapabilities::new();
+        sessions.close = Some(SessionCloseCapabilities::new());
+        capabilities.session_capabilities = Some(sessions);
         capabilities.prompt_capabilities = Some(prompt);
         let mut info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
         info.title = Some("Demo agent".to_owned());
@@ -98,11 +107,13 @@ impl v1::LocalAgent for Agent {
             let message = format!("no more than {MAX_SESSIONS} sessions");
             return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         }
-        let session_id = SessionId::from(format!("demo-{}", sessions.len() + 1));
+        self.opened.set(self.opened.get() + 1);
+        let session_id = SessionId::from(format!("demo-{}", self.opened.get()));
         let session = Session::new(Scene {
             session_id: session_id.clone(),
             cwd: request.cwd,
             has_terminal: self.has_terminal.get(),
+            shows_forms: self.shows_forms.get(),
             asks: true,
             ids: 0,
         });
@@ -137,6 +148,16 @@ impl v1::LocalAgent for Agent {
         Ok(response)
     }
 
+    async fn close_session(
+        &self,
+        request: CloseSessionRequest,
+        _: Context,
+    ) -> Result<CloseSessionResponse, ErrorObject> {
+        self.with_session(&request.session_id, |session| session.cancel())?;
+        self.sessions.borrow_mut().remove(&request.session_id);
+        Ok(CloseSessionResponse::new())
+    }
+
     async fn set_session_mode(
         &self,
         request: SetSessionModeRequest,
@@ -163,7 +184,8 @@ impl v1::LocalAgent for Agent {
         };
         let client = Client::new(context.peer().clone(), request.session_id.clone());
         let outcome = self.run(turn, &client, &context).await;
-        self.with_session(&request.session_id, Session::end)?;
+        // It may have been closed meanwhile.
+        let _ = self.with_session(&request.session_id, Session::end);
         outcome
     }
 
@@ -182,7 +204,9 @@ impl Agent {
             gone: CancellationToken::new(),
             exit,
             sessions: RefCell::default(),
+            opened: Cell::new(0),
             has_terminal: Cell::new(false),
+            shows_forms: Cell::new(false),
         }
     }
 

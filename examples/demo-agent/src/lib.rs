@@ -14,6 +14,7 @@
 
 mod agent;
 mod client;
+mod forms;
 mod script;
 mod session;
 mod stdio;

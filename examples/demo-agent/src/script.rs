@@ -87,6 +87,8 @@ pub(crate) struct Scene {
     pub(crate) cwd: String,
     /// The client runs commands for agents.
     pub(crate) has_terminal: bool,
+    /// The client shows forms.
+    pub(crate) shows_forms: bool,
     /// Edits need permission.
     pub(crate) asks: bool,
     /// How many ids were given out.

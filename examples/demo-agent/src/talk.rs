@@ -25,8 +25,12 @@ const ODD: &str = r#"{"sessionUpdate":"weather_update","sky":"clear","wind":{"sp
 
 /// One message, in chunks.
 pub(crate) fn say(scene: &mut Scene, text: &str) -> Vec<Step> {
-    let id = scene.message_id();
-    chunks(text).map(|text| message(&id, text.into())).collect()
+    words(&scene.message_id(), text)
+}
+
+/// One message of that id, in chunks.
+pub(crate) fn words(id: &str, text: &str) -> Vec<Step> {
+    chunks(text).map(|text| message(id, text.into())).collect()
 }
 
 /// One thought, in chunks.

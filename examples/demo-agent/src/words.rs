@@ -1,7 +1,7 @@
 //! The words that the agent knows.
 
 use crate::script::{Scene, Step};
-use crate::{talk, terminal, tools};
+use crate::{forms, talk, terminal, tools};
 
 /// A word, and what it does.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("edit", "edits a file: a diff, after asking for permission", tools::edit),
     word("run", "runs a command: in the client's terminal if it has one", terminal::run),
     word("permission", "asks for permission, and does nothing with it", tools::permission),
+    word("form", "asks with a form, if the client shows forms", forms::form),
     word("usage", "tells how full the context is, the cost, and the tokens", talk::usage),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),

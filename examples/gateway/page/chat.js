@@ -1,12 +1,14 @@
 /** The conversation as it goes: sends, listens, stops, asks again. */
 
 import { answerInterrupt, cancelRun, follow, run, runInput } from "./run.js";
+import { fromInterrupt, resumeEntry } from "./questions.js";
 import { reduce } from "./reduce.js";
 import { keep } from "./store.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
 
 /** @import { AgUiEvent } from "./events.js" */
+/** @import { Answer } from "./questions.js" */
 /** @import { RunEnd } from "./run.js" */
 /** @import { Held } from "./store.js" */
 
@@ -18,6 +20,8 @@ const SHOWN = new Set([
   "acp.permission",
   "acp.permission.requested",
   "acp.permission.resolved",
+  "acp.elicitation.requested",
+  "acp.elicitation.resolved",
   "acp.tool_call.args_changed",
 ]);
 
@@ -35,7 +39,9 @@ const SHOWN = new Set([
 /** How long an agent may take to stop before the connection may be ended instead. */
 const STOP_MS = 2000;
 
-/** @typedef {{id: string, abort: AbortController, state: "running" | "stopping" | "stuck"}} ActiveRun */
+/** @typedef {{id: string, abort: AbortController, state: "running" | "stopping" | "stuck", asked: any[]}} ActiveRun */
+/** Codes of runs that have not taken the answers they brought. */
+const UNANSWERED = /^(RESUME_|EDIT_UNSUPPORTED$|INTERRUPTS_OPEN$)/;
 
 /** One thread with the gateway. */
 export class Chat {
@@ -51,6 +57,8 @@ export class Chat {
   #run = null;
   /** Interrupts that the next run has to answer. @type {any[]} */
   #interrupts = [];
+  /** The answers to those that have one. @type {Map<string, Answer>} */
+  #answers = new Map();
   #events = 0;
   /** How often events of a type were ignored. @type {Map<string, number>} */
   #ignored = new Map();
@@ -68,7 +76,7 @@ export class Chat {
       thread: this.#thread,
       scroller: parts.scroller,
       announcer: parts.announcer,
-      answer: (interruptId, optionId) => answerInterrupt(interruptId, { optionId }),
+      answer: (id, answer) => this.#answer(id, answer),
       mayTakeFocus: () => this.composer?.isIdle() ?? false,
       returnFocus: () => this.composer?.focus(),
     });
@@ -82,16 +90,21 @@ export class Chat {
     this.#thread.state = held.state;
     this.#interrupts = held.interrupts;
     this.#setTitle(held.title);
-    this.#transcript.restore(held.runId !== null);
-    if (held.runId === null) return;
-    const active = this.#begin(held.runId);
+    const waits = held.interrupts.length > 0;
+    this.#transcript.restore(held.runId !== null || waits);
+    if (held.runId === null) {
+      if (waits) this.#transcript.suspendTurn(held.interrupts.map(fromInterrupt));
+      return;
+    }
+    const active = this.#begin(held.runId, []);
     const run = { threadId: this.#thread.id, runId: held.runId };
     this.#finish(active, null, follow(run, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
   }
 
-  /** The part of the page that says whether a run goes on. */
-  get isRunning() {
-    return this.#run !== null;
+  /** What the composer is to be while nobody stops anything. */
+  get restingState() {
+    if (this.#run !== null) return "running";
+    return this.#interrupts.length > 0 ? "asking" : "idle";
   }
 
   /** Ends the connection of a run that is under way; nothing of it is shown any more. */
@@ -113,19 +126,54 @@ export class Chat {
     }
     const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
-    this.#transcript.startTurn(message);
-    const active = this.#begin(newId("run"));
-    const resume = this.#interrupts.map((interrupt) => ({ interruptId: interrupt.id, status: "cancelled" }));
-    const input = runInput(this.#thread, active.id, resume);
-    this.#keep();
-    this.#finish(active, message, run(input, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
+    this.#start(message);
     return true;
   }
 
-  /** @param {string} id */
-  #begin(id) {
+  /** @param {import("./thread.js").Message | null} message What the user said, if anything. */
+  #start(message) {
+    const asked = this.#interrupts;
+    const resume = this.#takeAnswers();
+    if (message !== null) this.#transcript.startTurn(message);
+    const active = this.#begin(newId("run"), asked);
+    const input = runInput(this.#thread, active.id, resume);
+    this.#keep();
+    this.#finish(active, message, run(input, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
+  }
+
+  /**
+   * Answers a question: at once while its run goes on, else with the next run, which begins with the last answer.
+   *
+   * @param {string} id
+   * @param {Answer} answer
+   */
+  async #answer(id, answer) {
+    if (!this.#interrupts.some((interrupt) => interrupt.id === id)) return answerInterrupt(id, answer);
+    this.#answers.set(id, answer);
+    this.#transcript.resolve(id, answer);
+    if (this.#interrupts.every((interrupt) => this.#answers.has(interrupt.id))) this.#start(null);
+    return { ok: true, status: 202, message: "" };
+  }
+
+  /** The answers to what the last run was interrupted for; what has none is cancelled. */
+  #takeAnswers() {
+    const resume = this.#interrupts.map(({ id }) => {
+      const answer = this.#answers.get(id) ?? { cancelled: /** @type {true} */ (true) };
+      this.#transcript.resolve(id, answer);
+      return resumeEntry(id, answer);
+    });
+    this.#interrupts = [];
+    this.#answers.clear();
+    return resume;
+  }
+
+  /**
+   * @param {string} id
+   * @param {any[]} asked The interrupts that it answers.
+   */
+  #begin(id, asked) {
     /** @type {ActiveRun} */
-    const active = { id, abort: new AbortController(), state: "running" };
+    const active = { id, abort: new AbortController(), state: "running", asked };
     this.#run = active;
     this.composer?.setState("running");
     return active;
@@ -138,7 +186,7 @@ export class Chat {
    */
   async #finish(active, message, ending) {
     const end = await ending;
-    if (this.#run === active) this.#end(end, message);
+    if (this.#run === active) this.#end(active, end, message);
   }
 
   /** @param {ActiveRun} active */
@@ -174,6 +222,7 @@ export class Chat {
   /** Stops the agent; asked again after a while, ends the connection. */
   async stop() {
     const active = this.#run;
+    if (active === null && this.#interrupts.length > 0) this.#start(null);
     if (active?.state === "stuck") active.abort.abort();
     if (active?.state !== "running") return;
     this.#enter(active, "stopping");
@@ -227,23 +276,27 @@ export class Chat {
   }
 
   /**
+   * @param {ActiveRun} active
    * @param {RunEnd} end
    * @param {import("./thread.js").Message | null} message What the user said, if it may still be taken back.
    */
-  #end(end, message) {
+  #end(active, end, message) {
     this.#run = null;
+    const isRefused = end.kind === "refused" || end.kind === "unreachable";
     // What the gateway never took must not come back with the next message.
-    if (message !== null && (end.kind === "refused" || end.kind === "unreachable")) this.#thread.remove(message);
-    else this.#interrupts = end.kind === "interrupted" ? end.interrupts : [];
+    if (message !== null && isRefused) this.#thread.remove(message);
+    const isUnanswered = isRefused || (end.kind === "failed" && UNANSWERED.test(end.code ?? ""));
+    this.#interrupts = end.kind === "interrupted" ? end.interrupts : isUnanswered ? active.asked : [];
     const text = message?.content;
     const retry = () => {
       if (this.send(text)) this.composer?.focus();
     };
-    this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+    if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+    if (this.#interrupts.length > 0) this.#transcript.suspendTurn(this.#interrupts.map(fromInterrupt));
     this.#keep();
     this.#parts.announcer.flush();
     this.#parts.announcer.say(END_WORDS[end.kind]);
-    this.composer?.setState("idle");
+    this.composer?.setState(this.restingState);
     this.#showDebugLine();
   }
 

@@ -3,7 +3,7 @@
 import { focus } from "./dom.js";
 
 /** What the button that stops says. */
-const STOP_NAMES = { idle: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
+const STOP_NAMES = { idle: "Stop", asking: "Stop", running: "Stop", stopping: "Stopping…", stuck: "Disconnect" };
 
 /**
  * @typedef {object} ComposerActions
@@ -66,7 +66,7 @@ export class Composer {
   setState(state) {
     const hadFocus = document.activeElement === this.#stop;
     this.#running = state !== "idle";
-    this.#send.hidden = this.#running;
+    this.#send.hidden = this.#running && state !== "asking";
     this.#stop.hidden = !this.#running;
     this.#stop.textContent = STOP_NAMES[state];
     if (hadFocus && !this.#running) this.focus();

@@ -75,7 +75,7 @@ const composer = new Composer(document, {
   stop: () => void chat.stop(),
 });
 chat.composer = composer;
-if (chat.isRunning) composer.setState("running");
+composer.setState(chat.restingState);
 
 function newChat() {
   chat.close();

@@ -251,7 +251,7 @@ export function cancelRun(runId, send = fetch) {
  * Answers what the agent asked in the middle of a run.
  *
  * @param {string} interruptId
- * @param {{optionId: string} | {cancelled: true}} answer
+ * @param {import("./questions.js").Answer} answer
  * @param {typeof fetch} [send]
  * @returns {Promise<{ok: boolean, status: number, message: string}>} Status 0: the gateway was not reached.
  */

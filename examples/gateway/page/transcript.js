@@ -1,6 +1,8 @@
 /** The conversation on the page. It takes changes and adds to what is there. */
 
 import { mediaView } from "./view-media.js";
+import { fromCustom } from "./questions.js";
+import { FormView } from "./view-form.js";
 import { decisionView, PermissionView } from "./view-permission.js";
 import { noticeView } from "./view-notice.js";
 import { TextView } from "./view-text.js";
@@ -9,6 +11,7 @@ import { ToolView } from "./view-tool.js";
 import { TurnView } from "./view-turn.js";
 
 /** @import { Announcer } from "./announcer.js" */
+/** @import { Answer, Question } from "./questions.js" */
 /** @import { Change } from "./reduce.js" */
 /** @import { Message, Thread } from "./thread.js" */
 
@@ -17,7 +20,7 @@ import { TurnView } from "./view-turn.js";
  * @property {Thread} thread What a reset shows again.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {Announcer} announcer
- * @property {(interruptId: string, optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+ * @property {(interruptId: string, answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
  * @property {() => boolean} mayTakeFocus Whether a question may take the keyboard's focus.
  * @property {() => void} returnFocus Called when the focused question is gone.
  */
@@ -33,8 +36,8 @@ export class Transcript {
   #texts = new Map();
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
-  /** Questions that are open, with the tools that they are about. @type {Map<string, {view: PermissionView, tool?: ToolView}>} */
-  #permissions = new Map();
+  /** Questions that are open, with the tools that they are about. @type {Map<string, {view: PermissionView | FormView, tool?: ToolView}>} */
+  #questions = new Map();
   /** Changes that the next frame shows. @type {Change[]} */
   #waiting = [];
   #scheduled = false;
@@ -81,8 +84,21 @@ export class Transcript {
     for (const view of this.#texts.values()) view.end();
     this.#texts.clear();
     for (const tool of this.#tools.values()) tool.endRun();
-    for (const id of [...this.#permissions.keys()]) this.#resolvePermission(id, "cancelled");
+    for (const id of [...this.#questions.keys()]) this.resolve(id, { cancelled: true });
     this.#turn?.end(end, retry);
+    this.#parts.scroller.follow();
+  }
+
+  /**
+   * The run has ended and its turn goes on, once these questions have their answers.
+   *
+   * @param {Question[]} questions
+   */
+  suspendTurn(questions) {
+    this.flush();
+    for (const view of this.#texts.values()) view.end();
+    this.#texts.clear();
+    for (const question of questions) this.#ask(question);
     this.#parts.scroller.follow();
   }
 
@@ -201,45 +217,48 @@ export class Transcript {
    * @param {any} value
    */
   #showCustom(name, value) {
-    if (name === "acp.permission.requested") this.#askPermission(value);
-    else if (name === "acp.permission.resolved") this.#resolvePermission(value?.interruptId, value?.outcome, value?.optionId);
+    if (name === "acp.permission.requested" || name === "acp.elicitation.requested") this.#ask(fromCustom(value));
+    else if (name === "acp.permission.resolved") this.resolve(value?.interruptId, value?.outcome === "selected" ? { optionId: value.optionId } : { cancelled: true });
+    else if (name === "acp.elicitation.resolved") this.resolve(value?.interruptId, value?.action === "cancel" ? { cancelled: true } : { action: value?.action });
     else if (name === "acp.permission") this.#tool(String(value?.toolCallId)).note(decisionView(value));
     else if (name === "acp.tool_call.args_changed") this.#tool(String(value?.toolCallId)).changeArguments(value?.arguments);
     else if (name === "acp.notice") this.#currentTurn.add(noticeView(value));
   }
 
-  /** @param {any} request */
-  #askPermission(request) {
-    const tool = this.#tools.get(request.toolCallId);
-    const view = new PermissionView(request, tool?.title ?? "", (optionId) => this.#parts.answer(request.interruptId, optionId));
-    this.#permissions.set(request.interruptId, { view, tool });
+  /** @param {Question} question */
+  #ask(question) {
+    const tool = this.#tools.get(question.toolCallId ?? "");
+    const answer = (/** @type {Answer} */ said) => this.#parts.answer(question.id, said);
+    const view = question.kind === "permission" ? new PermissionView(question, tool?.title ?? "", answer) : new FormView(question, answer);
+    this.#questions.set(question.id, { view, tool });
     if (tool === undefined) this.#currentTurn.add(view.element);
     else tool.ask(view.element);
     this.#currentTurn.setAsking(true);
-    this.#parts.announcer.say(`The agent asks for permission: ${request.title ?? ""}`);
+    this.#parts.announcer.say(`The agent asks${question.kind === "permission" ? " for permission" : ""}: ${question.title}`);
     if (this.#parts.mayTakeFocus()) view.focus();
   }
 
   /**
-   * @param {string} interruptId
-   * @param {string} outcome
-   * @param {string} [optionId]
+   * A question has its answer.
+   *
+   * @param {string} id
+   * @param {Answer} answer
    */
-  #resolvePermission(interruptId, outcome, optionId) {
-    const asked = this.#permissions.get(interruptId);
+  resolve(id, answer) {
+    const asked = this.#questions.get(id);
     if (asked === undefined) return;
-    this.#permissions.delete(interruptId);
+    this.#questions.delete(id);
     const focused = asked.view.element.contains(document.activeElement);
-    asked.view.resolve(outcome, optionId);
-    asked.tool?.setAsking([...this.#permissions.values()].some((open) => open.tool === asked.tool));
-    this.#turn?.setAsking(this.#permissions.size > 0);
+    asked.view.resolve(answer);
+    asked.tool?.setAsking([...this.#questions.values()].some((open) => open.tool === asked.tool));
+    this.#turn?.setAsking(this.#questions.size > 0);
     if (focused) this.#parts.returnFocus();
   }
 
   /** Builds all anew from the messages of the thread. */
   #showAgain() {
     this.#root.replaceChildren();
-    for (const held of [this.#texts, this.#tools, this.#permissions]) held.clear();
+    for (const held of [this.#texts, this.#tools, this.#questions]) held.clear();
     this.#turns = 0;
     this.#turn = null;
     for (const message of this.#parts.thread.messages) this.#showMessage(message);

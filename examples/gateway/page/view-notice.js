@@ -80,11 +80,6 @@ export function endLine(end, milliseconds) {
       return el("p", { class: "turn-end is-stopped" }, `Stopped · ${took}`);
     case "disconnected":
       return el("p", { class: "turn-end is-stopped" }, `Disconnected · ${took}`);
-    case "interrupted": {
-      const asked = end.interrupts.map((interrupt) => interrupt?.message).filter((text) => typeof text === "string");
-      const words = ["The agent waits for an answer that this page cannot give", ...asked];
-      return el("p", { class: "turn-end is-warning" }, words.join(" · "));
-    }
     default:
       return el("p", { class: "turn-end is-failed" }, `Failed · ${took}`);
   }

@@ -10,7 +10,8 @@ const BUTTON_CLASSES = new Map([
   ["reject_always", "secondary"],
 ]);
 
-/** @typedef {{optionId: string, name: string, kind: string}} PermissionOption */
+/** @import { Answer, Question } from "./questions.js" */
+/** @typedef {Question["options"][number]} PermissionOption */
 
 /** The question, its buttons, and then the answer. */
 export class PermissionView {
@@ -23,24 +24,24 @@ export class PermissionView {
   #resolved = false;
 
   /**
-   * @param {any} request The value of `acp.permission.requested`.
+   * @param {Question} question
    * @param {string} shownTitle What stands above it already.
-   * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+   * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
-  constructor(request, shownTitle, answer) {
-    const title = String(request.title ?? "");
+  constructor(question, shownTitle, answer) {
+    const { title } = question;
     this.#title = title === shownTitle ? "" : title;
-    this.#options = Array.isArray(request.options) ? request.options : [];
+    this.#options = question.options;
     for (const option of this.#options) {
       const name = String(option.name ?? option.optionId);
       this.#buttons.append(button(name, BUTTON_CLASSES.get(option.kind) ?? "secondary", () => this.#choose(option, answer)));
     }
-    const question = el("p", { class: "permission-question" }, el("strong", {}, "The agent asks for permission"));
-    if (this.#title !== "") question.append(el("span", { class: "permission-title" }, this.#title));
+    const asked = el("p", { class: "permission-question" }, el("strong", {}, "The agent asks for permission"));
+    if (this.#title !== "") asked.append(el("span", { class: "permission-title" }, this.#title));
     this.element = el(
       "div",
       { class: "permission", role: "group", tabindex: -1, "aria-label": `Permission: ${title}` },
-      question,
+      asked,
       this.#buttons,
       this.#note,
     );
@@ -51,30 +52,28 @@ export class PermissionView {
     focus(this.element);
   }
 
-  /**
-   * @param {"selected" | "cancelled" | string} outcome
-   * @param {string} [optionId]
-   */
-  resolve(outcome, optionId) {
+  /** @param {Answer} answer */
+  resolve(answer) {
     if (this.#resolved) return;
     this.#resolved = true;
+    const optionId = "optionId" in answer ? answer.optionId : null;
     const option = this.#options.find((candidate) => candidate.optionId === optionId);
-    const word = outcome === "selected" ? `Your answer: ${option?.name ?? optionId}` : "Not answered";
-    const allowed = outcome === "selected" && (option?.kind.startsWith("allow") ?? false);
+    const word = optionId === null ? "Not answered" : `Your answer: ${option?.name ?? optionId}`;
+    const allowed = option?.kind.startsWith("allow") ?? false;
     this.element.classList.add("is-resolved", allowed ? "is-allowed" : "is-rejected");
     this.element.replaceChildren(answerLine(allowed ? "✓" : "✕", this.#title === "" ? word : `${this.#title} · ${word}`));
   }
 
   /**
    * @param {PermissionOption} option
-   * @param {(optionId: string) => Promise<{ok: boolean, status: number, message: string}>} answer
+   * @param {(answer: Answer) => Promise<{ok: boolean, status: number, message: string}>} answer
    */
   async #choose(option, answer) {
     // A disabled button cannot hold the focus.
     if (this.element.contains(document.activeElement)) this.focus();
     this.#setDisabled(true);
     this.#note.textContent = "Sending…";
-    const { ok, status, message } = await answer(option.optionId);
+    const { ok, status, message } = await answer({ optionId: option.optionId });
     if (this.#resolved) return;
     if (ok) {
       this.#note.textContent = `Answered: ${option.name}`;

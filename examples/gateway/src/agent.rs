@@ -3,8 +3,11 @@ use crate::connection::{Command, Connection, Token};
 use crate::settings::Times;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
+use acp_types::v1::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
 use acp_types::v1::initialization::{
-    Implementation, InitializeRequest, InitializeResponse, ProtocolVersion,
+    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+    ElicitationUrlCapabilities, Implementation, InitializeRequest, InitializeResponse,
+    ProtocolVersion,
 };
 use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionNotification,
@@ -25,6 +28,10 @@ use tokio_util::task::TaskTracker;
 /// The most commands that may wait for a connection.
 const MAX_COMMANDS: usize = 1024;
 
+/// How long a prompt may stay unanswered in all, with the time in which the agent waits for a person. How long the
+/// agent may work is up to the translator.
+const PROMPT_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What a thread hears from its session.
 #[derive(Debug)]
 pub(crate) enum FromAgent {
@@ -32,6 +39,10 @@ pub(crate) enum FromAgent {
     Update(SessionNotification),
     /// `session/request_permission`, to be answered with [`Agent::answer`].
     PermissionRequest(RequestId, RequestPermissionRequest),
+    /// `elicitation/create`, likewise.
+    ElicitationRequest(RequestId, Box<CreateElicitationRequest>),
+    /// `elicitation/complete`
+    ElicitationComplete(CompleteElicitationNotification),
     /// The agent does not want an answer any more.
     Withdrawn(RequestId),
     /// The turn is over.
@@ -80,6 +91,8 @@ impl Trouble {
 pub(crate) struct AgentPool {
     address: Address,
     authenticate: Option<String>,
+    /// Whether there is somebody whom the agent can ask.
+    elicits: bool,
     times: Times,
     state: Mutex<State>,
     tasks: TaskTracker,
@@ -93,9 +106,14 @@ struct State {
 }
 
 impl AgentPool {
-    pub(crate) fn new(address: Address, authenticate: Option<String>, times: Times) -> Self {
+    pub(crate) fn new(
+        address: Address,
+        authenticate: Option<String>,
+        elicits: bool,
+        times: Times,
+    ) -> Self {
         let (state, tasks) = (Mutex::default(), TaskTracker::new());
-        Self { address, authenticate, times, state, tasks }
+        Self { address, authenticate, elicits, times, state, tasks }
     }
 
     /// The connection: the one there is, or a new one when there is none or it is gone.
@@ -140,6 +158,14 @@ impl AgentPool {
         client.title = Some("Spanwire gateway".to_owned());
         let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
         initialize.client_info = Some(client);
+        if self.elicits {
+            let mut elicitation = ElicitationCapabilities::new();
+            elicitation.form = Some(ElicitationFormCapabilities::new());
+            elicitation.url = Some(ElicitationUrlCapabilities::new());
+            let mut capabilities = ClientCapabilities::new();
+            capabilities.elicitation = Some(elicitation);
+            initialize.client_capabilities = Some(capabilities);
+        }
         let time = self.times.answer.0;
         let info: InitializeResponse = request(&commands, "initialize", &initialize, time).await?;
         if info.protocol_version != ProtocolVersion::V1 {
@@ -183,7 +209,7 @@ impl Agent {
             method: "session/prompt",
             params: params(prompt)?,
             token: Token::Prompt(prompt.session_id.clone()),
-            time: self.times.turn.0,
+            time: PROMPT_TIME,
         })
     }
 
@@ -193,7 +219,7 @@ impl Agent {
         self.command(Command::Notify { method: "session/cancel", params })
     }
 
-    /// Answers a permission request.
+    /// Answers what the agent asked.
     pub(crate) fn answer(&self, id: RequestId, response: &Answer) -> Result<(), Trouble> {
         self.command(Command::Respond { id, result: params(response)? })
     }

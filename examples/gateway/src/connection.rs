@@ -7,9 +7,10 @@ use crate::agent::{Opened, Trouble};
 use crate::process::Process;
 use crate::sessions::Sessions;
 use crate::transport::{Incoming as Bytes, Outgoing, Transport, Writer};
+use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
-use agui_bridge::Failure;
+use agui_bridge::{Answer, Failure};
 use futures::StreamExt;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::wire::{Extra, Raw};
@@ -220,7 +221,7 @@ impl Connection {
             Command::Detach(session_id) => sessions
                 .detach(&session_id)
                 .into_iter()
-                .try_for_each(|id| respond(peer, outgoing, &id, cancelled())),
+                .try_for_each(|(id, method)| respond(peer, outgoing, &id, cancelled(&method))),
         }
     }
 
@@ -247,10 +248,15 @@ async fn exit(process: &mut Option<&mut Process>) {
     }
 }
 
-/// The answer to a permission request that nobody can be asked about.
-pub(crate) fn cancelled() -> Result<Raw, ErrorObject> {
-    let outcome = RequestPermissionOutcome::Cancelled(Extra::new());
-    Raw::from_value(&RequestPermissionResponse::new(outcome))
+/// The answer to a question that nobody can be asked.
+pub(crate) fn cancelled(method: &str) -> Result<Raw, ErrorObject> {
+    let answer = if method == "elicitation/create" {
+        Answer::Elicitation(CreateElicitationResponse::new(ElicitationAction::Cancel(Extra::new())))
+    } else {
+        let outcome = RequestPermissionOutcome::Cancelled(Extra::new());
+        Answer::Permission(RequestPermissionResponse::new(outcome))
+    };
+    Raw::from_value(&answer)
         .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
 }
 

@@ -2,8 +2,9 @@
 use crate::page;
 use crate::run_log::Reader;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
-use crate::thread::StartError;
+use crate::thread::{StartError, UserAnswer};
 use crate::threads::Threads;
+use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::input::RunAgentInput;
 use axum::Json;
@@ -16,7 +17,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::StreamExt;
-use jsonrpc_core::wire;
+use jsonrpc_core::wire::{self, Raw};
 use serde::Deserialize;
 use serde_json::json;
 use std::borrow::Cow;
@@ -174,7 +175,9 @@ async fn run(
     let input: RunAgentInput = read_json(headers, body).await?;
     let reader = threads.start(principal, agent, input).await.map_err(|error| {
         let status = match &error {
-            StartError::Busy | StartError::OtherRun => StatusCode::CONFLICT,
+            StartError::Busy | StartError::OtherRun | StartError::Resumed(_) => {
+                StatusCode::CONFLICT
+            }
             StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
             StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
             StartError::Overloaded | StartError::Ending => StatusCode::SERVICE_UNAVAILABLE,
@@ -262,16 +265,10 @@ async fn answer(
 ) -> Result<StatusCode, Refusal> {
     let Path(interrupt_id) = interrupt_id?;
     let body: Answer = read_json(&headers, body).await?;
-    let answer = match (body.option_id, body.cancelled) {
-        (Some(option_id), None | Some(false)) => PermissionAnswer::Selected(option_id.into()),
-        (None, Some(true)) => PermissionAnswer::Cancelled,
-        _ => {
-            return Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "expected either `optionId` or `cancelled: true`",
-            ));
-        }
-    };
+    let answer = body.answer().ok_or_else(|| {
+        let message = "expected one of `optionId`, `action`, and `cancelled: true`";
+        Refusal::new(StatusCode::BAD_REQUEST, message)
+    })?;
     match threads.answer(&principal, &interrupt_id, answer).await {
         Ok(()) => Ok(StatusCode::ACCEPTED),
         Err(error @ AnswerError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
@@ -281,12 +278,35 @@ async fn answer(
 }
 
 jsonrpc_core::object! {
-    /// The answer to a permission request.
+    /// The answer to what the agent asked.
     pub struct Answer {}
     optional {
-        /// The option that was chosen.
+        /// The option of a permission request that was chosen.
         option_id: String = "optionId",
-        /// No option was chosen.
+        /// What was done about an elicitation: `accept`, `decline` or `cancel`.
+        action: String = "action",
+        /// What its form was filled in with.
+        content: Raw = "content",
+        /// There is no answer.
         cancelled: bool = "cancelled",
+    }
+}
+
+impl Answer {
+    /// What it says, if that is one thing.
+    fn answer(self) -> Option<UserAnswer> {
+        match (&self.option_id, &self.action, self.cancelled.unwrap_or_default()) {
+            (Some(option_id), None, false) if self.content.is_none() => {
+                let selected = PermissionAnswer::Selected(option_id.as_str().into());
+                Some(UserAnswer::Permission(selected))
+            }
+            (None, Some(_), false) => {
+                let action = Raw::from_value(&self).ok()?.decode::<ElicitationAction>().ok()?;
+                let is_known = !matches!(action, ElicitationAction::Unknown(_));
+                is_known.then_some(UserAnswer::Elicitation(action))
+            }
+            (None, None, true) => Some(UserAnswer::Cancelled),
+            _ => None,
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! Which thread hears what an agent says.
 use crate::agent::{FromAgent, Opened, Trouble};
 use crate::connection::{Token, cancelled};
+use acp_types::v1::elicitation::{
+    CompleteElicitationNotification, CreateElicitationRequest, ElicitationMode, ElicitationScope,
+};
 use acp_types::v1::prompt_turn::SessionNotification;
 use acp_types::v1::session_setup::{NewSessionResponse, SessionId};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
@@ -24,8 +27,8 @@ const MAX_EARLY_BYTES: usize = 32 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     open: HashMap<SessionId, mpsc::Sender<FromAgent>>,
-    /// The permission requests that are open, and whose they are.
-    asked: HashMap<RequestId, SessionId>,
+    /// What the agent has asked and has no answer to: whose it is, and the method.
+    asked: HashMap<RequestId, (SessionId, String)>,
     /// How many sessions the agent was asked for and has not given yet.
     opening: usize,
     /// What came for sessions that nobody knows while some were opening: some agents speak before they answer.
@@ -40,10 +43,26 @@ impl Sessions {
     }
 
     pub(crate) async fn notification(&mut self, notification: &Notification<'_>) {
-        if notification.method != "session/update" {
-            tracing::debug!(method = %notification.method, "a notification that the gateway has no use for");
-            return;
+        match &*notification.method {
+            "session/update" => self.update(notification).await,
+            "elicitation/complete" => {
+                match decode::<CompleteElicitationNotification>(notification.params) {
+                    // Whose it is only those know who show it.
+                    Ok(complete) => {
+                        let listening: Vec<_> = self.open.keys().cloned().collect();
+                        for session_id in listening {
+                            let complete = FromAgent::ElicitationComplete(complete.clone());
+                            self.deliver(&session_id, complete).await;
+                        }
+                    }
+                    Err(error) => tracing::warn!(%error, "a notification that cannot be read"),
+                }
+            }
+            method => tracing::debug!(method, "a notification that the gateway has no use for"),
         }
+    }
+
+    async fn update(&mut self, notification: &Notification<'_>) {
         match decode::<SessionNotification>(notification.params) {
             Ok(update) if self.open.contains_key(&update.session_id) => {
                 let session_id = update.session_id.clone();
@@ -65,35 +84,49 @@ impl Sessions {
         &mut self,
         request: &Request<'_>,
     ) -> Option<Result<Raw, ErrorObject>> {
-        if request.method != "session/request_permission" {
-            let message = "this client does not have the method";
-            return Some(Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, message)));
-        }
-        let asked = match decode::<RequestPermissionRequest>(request.params) {
+        let id = request.id.clone();
+        let asked = match &*request.method {
+            "session/request_permission" => {
+                decode::<RequestPermissionRequest>(request.params).map(|asked| {
+                    (Some(asked.session_id.clone()), FromAgent::PermissionRequest(id, asked))
+                })
+            }
+            "elicitation/create" => {
+                decode::<CreateElicitationRequest>(request.params).map(|asked| {
+                    (session_of(&asked), FromAgent::ElicitationRequest(id, Box::new(asked)))
+                })
+            }
+            _ => {
+                let message = "this client does not have the method";
+                return Some(Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, message)));
+            }
+        };
+        let (session_id, asked) = match asked {
             Ok(asked) => asked,
             Err(error) => {
                 let message = error.to_string();
                 return Some(Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message)));
             }
         };
-        let session_id = asked.session_id.clone();
-        self.asked.insert(request.id.clone(), session_id.clone());
-        let asked = FromAgent::PermissionRequest(request.id.clone(), asked);
-        if self.deliver(&session_id, asked).await {
-            return None;
+        if let Some(session_id) = session_id {
+            let method = request.method.clone().into_owned();
+            self.asked.insert(request.id.clone(), (session_id.clone(), method));
+            if self.deliver(&session_id, asked).await {
+                return None;
+            }
+            self.asked.remove(&request.id);
         }
-        self.asked.remove(&request.id);
-        Some(cancelled())
+        Some(cancelled(&request.method))
     }
 
-    /// The agent takes a permission request back.
+    /// The agent takes a question back.
     pub(crate) async fn withdraw(&mut self, id: RequestId) {
-        if let Some(session_id) = self.asked.remove(&id) {
+        if let Some((session_id, _)) = self.asked.remove(&id) {
             self.deliver(&session_id, FromAgent::Withdrawn(id)).await;
         }
     }
 
-    /// A permission request has its answer.
+    /// A question has its answer.
     pub(crate) fn answered(&mut self, id: &RequestId) {
         self.asked.remove(id);
     }
@@ -119,10 +152,11 @@ impl Sessions {
         }
     }
 
-    /// Nobody listens to the session any more; gives the permission requests that have to be answered now.
-    pub(crate) fn detach(&mut self, session_id: &SessionId) -> Vec<RequestId> {
+    /// Nobody listens to the session any more; gives the questions that have to be answered now, with their methods.
+    pub(crate) fn detach(&mut self, session_id: &SessionId) -> Vec<(RequestId, String)> {
         self.open.remove(session_id);
-        self.asked.extract_if(|_, asking| asking == session_id).map(|(id, _)| id).collect()
+        let asked = self.asked.extract_if(|_, (asking, _)| asking == session_id);
+        asked.map(|(id, (_, method))| (id, method)).collect()
     }
 
     pub(crate) async fn close(self, why: &str) {
@@ -203,6 +237,19 @@ fn decode<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, wire::Dec
     wire::decode(params.map_or("{}", RawValue::get))
 }
 
+/// The session that an elicitation belongs to; those of requests outside of sessions belong to nobody here.
+fn session_of(elicitation: &CreateElicitationRequest) -> Option<SessionId> {
+    let scope = match &elicitation.mode {
+        ElicitationMode::Form(form) => &form.scope,
+        ElicitationMode::Url(page) => &page.scope,
+        _ => return None,
+    };
+    match scope {
+        ElicitationScope::Session(scope) => Some(scope.session_id.clone()),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,7 +280,8 @@ mod tests {
         sessions.answered(&RequestId::from(3));
         let mut left = sessions.detach(&"s".into());
         left.sort();
-        assert_eq!(left, [RequestId::from(2), RequestId::from(4)]);
+        let method = "session/request_permission".to_owned();
+        assert_eq!(left, [2, 4].map(|id| (RequestId::from(id), method.clone())));
         drop(inbox);
         assert!(sessions.request(&permission(5, params)).await.is_some(), "no session any more");
     }

@@ -87,8 +87,11 @@ pub(crate) struct AuthSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Permission {
-    /// Ask the person at the page.
+    /// Ask a person: a run is interrupted for it, and the next one brings the answer. Clients before 1.0 are asked in
+    /// the stream.
     Ask,
+    /// Ask a person in the stream, which stays open meanwhile.
+    AskInStream,
     /// Allow once, whatever it is.
     Allow,
     /// Reject once, whatever it is.
@@ -112,12 +115,16 @@ pub(crate) enum WhenBusy {
 pub(crate) struct Times {
     /// How long the agent may take to start, and to answer anything but a prompt.
     pub(crate) answer: Seconds,
-    /// How long a turn may take.
+    /// How long a turn may take, without the time in which a person was asked.
     pub(crate) turn: Seconds,
     /// How long the agent may take to end a turn that was cancelled.
     pub(crate) cancel_grace: Seconds,
     /// How long the agent may take to exit after the end of its input, before it is terminated.
     pub(crate) exit_grace: Seconds,
+    /// How long a question may wait for its answer.
+    pub(crate) question: Seconds,
+    /// How long a thread is kept in which nothing happens.
+    pub(crate) idle: Seconds,
     /// How long a run goes on without anybody who reads it.
     pub(crate) disconnect_grace: Seconds,
     /// How long a run can be read after its end.
@@ -136,6 +143,8 @@ impl Default for Times {
             turn: seconds(30 * 60),
             cancel_grace: seconds(10),
             exit_grace: seconds(4),
+            question: seconds(15 * 60),
+            idle: seconds(30 * 60),
             disconnect_grace: seconds(60),
             keep: seconds(10 * 60),
             queue: seconds(30),

@@ -2,12 +2,13 @@
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
 use crate::run_log::{RunLog, TooManyReaders};
 use crate::settings::WhenBusy;
+use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
 use agui_bridge::input::{InputError, Prompt, Work, work};
-use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, Translator};
+use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Translator};
 use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
 use futures::FutureExt;
@@ -15,14 +16,12 @@ use futures::future::BoxFuture;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Extra;
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-
-/// How long a thread without runs is kept.
-pub(crate) const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// A run that was asked for.
 #[derive(Debug)]
@@ -59,18 +58,30 @@ pub(crate) enum StartError {
     /// Nothing begins any more.
     #[error("the gateway is ending")]
     Ending,
+    /// The answers that it brings have resumed that run.
+    #[error("run {0} has these answers already")]
+    Resumed(String),
 }
 
 /// Hears whether a run has begun.
-type Begun = oneshot::Sender<Result<(), StartError>>;
+type Reply = oneshot::Sender<Result<(), StartError>>;
 
 /// What a thread is told.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Begin a run.
-    Run(Box<Run>, Begun),
-    /// Answer a permission request.
-    Answer(String, PermissionAnswer, oneshot::Sender<Result<(), AnswerError>>),
+    Run(Box<Run>, Reply),
+    /// Answer what the agent asked.
+    Answer(String, UserAnswer, oneshot::Sender<Result<(), AnswerError>>),
+}
+
+/// What somebody answers aside from a run's input.
+#[derive(Clone, Debug)]
+pub(crate) enum UserAnswer {
+    Permission(PermissionAnswer),
+    Elicitation(ElicitationAction),
+    /// Nothing, whatever was asked.
+    Cancelled,
 }
 
 /// The agent's side of the conversation.
@@ -92,6 +103,8 @@ type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
 enum Stage {
     /// The agent was asked for a session; the prompt follows.
     Opening { agent: Arc<Agent>, session: Opening, prompt: Prompt },
+    /// The turn of the run before has to end first; the prompt follows.
+    Waiting { agent: Arc<Agent>, prompt: Prompt },
     /// The agent works.
     Working,
     /// The agent was asked to stop, and has until then.
@@ -113,10 +126,26 @@ pub(crate) struct Rules {
     pub(crate) when_busy: WhenBusy,
     /// How many may wait.
     pub(crate) queue: usize,
+    /// How long a thread without runs is kept.
+    pub(crate) idle: Duration,
+}
+
+/// What a thread takes notice of.
+enum News {
+    Shutdown,
+    Command(Option<Command>),
+    Cancelled,
+    GraceOver,
+    Heard(Option<FromAgent>),
+    Opened(Answered),
+    Time,
+    Idle,
 }
 
 pub(crate) struct Thread {
     translator: Translator,
+    /// When the time began that the translator is told.
+    began: Instant,
     cwd: String,
     rules: Rules,
     session: Option<Session>,
@@ -124,13 +153,14 @@ pub(crate) struct Thread {
     accepted: Option<MessageId>,
     active: Option<Active>,
     /// Runs that wait for the end of the one that is going on.
-    next: VecDeque<(Box<Run>, Begun)>,
+    next: VecDeque<(Box<Run>, Reply)>,
 }
 
 impl Thread {
     pub(crate) fn new(options: Options, cwd: String, rules: Rules) -> Self {
         Self {
             translator: Translator::new(options),
+            began: Instant::now(),
             cwd,
             rules,
             session: None,
@@ -140,34 +170,56 @@ impl Thread {
         }
     }
 
-    /// Serves the thread until nobody asks for it any more, or nothing has happened for [`IDLE`].
+    /// Serves the thread until nobody asks for it any more, or nothing has happened for a while.
     pub(crate) async fn serve(
         mut self,
         mut commands: mpsc::Receiver<Command>,
         shutdown: CancellationToken,
     ) {
         loop {
-            let idle = Instant::now() + IDLE;
-            let (cancelled, deadline) = match &self.active {
-                Some(Active { stage: Stage::Stopping(deadline), .. }) => (None, Some(*deadline)),
-                Some(active) => (Some(active.cancel.clone()), None),
-                None => (None, None),
-            };
-            tokio::select! {
-                biased;
-                () = shutdown.cancelled() => return self.fail(Failure::GatewayShutdown, "The gateway is ending."),
-                command = commands.recv() => match command {
-                    Some(command) => self.command(command),
-                    None => return,
-                },
-                () = wait(cancelled) => self.stop(),
-                () = wait_until(deadline) => self.give_up(),
-                heard = hear(&mut self.session) => self.hear(heard),
-                opened = open(&mut self.active) => self.opened(opened),
-                () = sleep_until(idle), if self.active.is_none() => return,
+            let news = self.news(&mut commands, &shutdown).await;
+            if self.translator.tick(self.began.elapsed()).is_some() {
+                self.leave_session();
+            }
+            match news {
+                News::Shutdown => {
+                    return self.fail(Failure::GatewayShutdown, "The gateway is ending.");
+                }
+                News::Command(Some(command)) => self.command(command),
+                News::Command(None) | News::Idle => return,
+                News::Cancelled => self.stop(),
+                News::GraceOver => self.give_up(),
+                News::Heard(heard) => self.hear(heard),
+                News::Opened(opened) => self.opened(opened),
+                News::Time => {}
             }
             self.flush();
             self.begin_next();
+        }
+    }
+
+    async fn news(
+        &mut self,
+        commands: &mut mpsc::Receiver<Command>,
+        shutdown: &CancellationToken,
+    ) -> News {
+        let idle = Instant::now() + self.rules.idle;
+        let timeout = self.translator.poll_timeout().map(|time| self.began + time);
+        let (cancelled, deadline) = match &self.active {
+            Some(Active { stage: Stage::Stopping(deadline), .. }) => (None, Some(*deadline)),
+            Some(active) => (Some(active.cancel.clone()), None),
+            None => (None, None),
+        };
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => News::Shutdown,
+            command = commands.recv() => News::Command(command),
+            () = wait(cancelled) => News::Cancelled,
+            () = wait_until(deadline) => News::GraceOver,
+            heard = hear(&mut self.session) => News::Heard(heard),
+            opened = open(&mut self.active) => News::Opened(opened),
+            () = wait_until(timeout) => News::Time,
+            () = sleep_until(idle), if self.active.is_none() => News::Idle,
         }
     }
 
@@ -178,13 +230,29 @@ impl Thread {
             }
             Command::Run(run, reply) => self.queue(run, reply),
             Command::Answer(id, answer, reply) => {
-                let _ = reply.send(self.translator.answer_permission(&id, answer));
+                let _ = reply.send(self.answer(&id, answer));
+            }
+        }
+    }
+
+    fn answer(&mut self, id: &str, answer: UserAnswer) -> Result<(), AnswerError> {
+        match answer {
+            UserAnswer::Permission(answer) => self.translator.answer_permission(id, answer),
+            UserAnswer::Elicitation(action) => self.translator.answer_elicitation(id, action),
+            UserAnswer::Cancelled => {
+                match self.translator.answer_permission(id, PermissionAnswer::Cancelled) {
+                    Err(AnswerError::Kind) => {
+                        let cancel = ElicitationAction::Cancel(Extra::new());
+                        self.translator.answer_elicitation(id, cancel)
+                    }
+                    answered => answered,
+                }
             }
         }
     }
 
     /// A run comes while there is one.
-    fn queue(&mut self, run: Box<Run>, reply: Begun) {
+    fn queue(&mut self, run: Box<Run>, reply: Reply) {
         self.next.retain(|(_, reply)| !reply.is_closed());
         let Some(active) = &self.active else { return };
         // One that is being stopped ends soon: the first behind it waits whatever the rule is.
@@ -225,6 +293,11 @@ impl Thread {
             self.session = None;
             self.accepted = None;
         }
+        if let Some(run_id) =
+            self.translator.resumed_by(input.resume.as_deref().unwrap_or_default())
+        {
+            return Err(StartError::Resumed(run_id.to_string()));
+        }
         let asked = work(&input, &capabilities(&agent), self.accepted.as_ref())?;
         let blocks = match &asked {
             Work::Prompt(prompt) => &prompt.blocks[..],
@@ -233,24 +306,35 @@ impl Thread {
         let begun = self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
         let stopped = cancel.is_cancelled();
         self.active = Some(Active { log, cancel, stage: Stage::Working });
-        match (asked, agent) {
-            // It was cancelled while it waited, or its client is gone: the agent need not know of it.
-            _ if stopped => self.translator.handle_stopped(),
-            // Nothing interrupts runs here: at most, an answer came to what nobody asked.
-            _ if begun != agui_bridge::Begun::Prompt => {}
-            (Work::Nothing, _) => self.translator.handle_no_work(),
-            (Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
-            (Work::Prompt(prompt), Ok(_)) if self.session.is_some() => self.prompt(prompt),
-            (Work::Prompt(prompt), Ok(agent)) => {
-                if prompt.unseen > 0 {
-                    self.translator.handle_new_session();
+        match (begun, asked, agent) {
+            // It was cancelled while it waited: the agent need not know of it.
+            (Begun::Prompt, ..) if stopped => self.translator.handle_stopped(),
+            (Begun::Prompt, Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
+            (Begun::Prompt, Work::Prompt(prompt), Ok(agent)) => self.begin_turn(agent, prompt),
+            (Begun::Prompt, Work::Nothing, _) => self.translator.handle_no_work(),
+            (Begun::Wait { cancel }, Work::Prompt(prompt), Ok(agent)) => {
+                if cancel {
+                    self.cancel_turn();
                 }
-                let (opener, cwd) = (agent.clone(), self.cwd.clone());
-                let session = async move { opener.new_session(&cwd).await }.boxed();
-                self.stage(Stage::Opening { agent, session, prompt });
+                self.stage(Stage::Waiting { agent, prompt });
             }
+            // It goes on with the turn of the run before, or has ended already.
+            _ => {}
         }
         Ok(())
+    }
+
+    /// Sends a prompt, in a new session where there is none.
+    fn begin_turn(&mut self, agent: Arc<Agent>, prompt: Prompt) {
+        if self.session.is_some() {
+            return self.prompt(prompt);
+        }
+        if prompt.unseen > 0 {
+            self.translator.handle_new_session();
+        }
+        let (opener, cwd) = (agent.clone(), self.cwd.clone());
+        let session = async move { opener.new_session(&cwd).await }.boxed();
+        self.stage(Stage::Opening { agent, session, prompt });
     }
 
     fn stage(&mut self, stage: Stage) {
@@ -289,6 +373,12 @@ impl Thread {
             Some(FromAgent::Update(update)) => self.translator.handle_notification(update),
             Some(FromAgent::PermissionRequest(id, request)) => {
                 self.translator.handle_permission_request(id, request);
+            }
+            Some(FromAgent::ElicitationRequest(id, request)) => {
+                self.translator.handle_elicitation_request(id, *request);
+            }
+            Some(FromAgent::ElicitationComplete(complete)) => {
+                self.translator.handle_elicitation_complete(&complete);
             }
             Some(FromAgent::Withdrawn(id)) => self.translator.handle_request_withdrawn(&id),
             Some(FromAgent::PromptEnded(Ok(response))) => {
@@ -353,7 +443,12 @@ impl Thread {
 
     /// Leaves a session in which the agent may still be working: what comes from it is not for the next run.
     fn leave_session(&mut self) {
-        if let Some(session) = self.session.take()
+        self.cancel_turn();
+        self.session = None;
+    }
+
+    fn cancel_turn(&self) {
+        if let Some(session) = &self.session
             && let Err(trouble) = session.agent.cancel(&session.id)
         {
             tracing::debug!(?trouble, "the agent does not hear that it may stop");
@@ -362,6 +457,14 @@ impl Thread {
 
     /// Sends what the translator has, to both sides.
     fn flush(&mut self) {
+        if self.translator.poll_prompt()
+            && let Some(active) = &mut self.active
+            && matches!(active.stage, Stage::Waiting { .. })
+            && let Stage::Waiting { agent, prompt } =
+                mem::replace(&mut active.stage, Stage::Working)
+        {
+            self.begin_turn(agent, prompt);
+        }
         while let Some(response) = self.translator.poll_response() {
             if let Some(session) = &self.session
                 && let Err(trouble) = session.agent.answer(response.request_id, &response.result)

@@ -5,8 +5,8 @@ use crate::settings::{
     AgentSettings, Limits, Permission, Settings, SettingsError, Times, WhenBusy, working_directory,
 };
 use crate::site::Principal;
-use crate::thread::{Command, Rules, Run, StartError, Thread};
-use agui_bridge::{AnswerError, Failure, Options, PermissionAnswer, PermissionMode, Policy};
+use crate::thread::{Command, Rules, Run, StartError, Thread, UserAnswer};
+use agui_bridge::{AnswerError, ElicitationMode, Failure, Options, PermissionMode, Policy};
 use agui_types::input::RunAgentInput;
 use futures::future::join_all;
 use std::collections::{BTreeMap, HashMap};
@@ -40,13 +40,23 @@ impl Agents {
     ) -> Result<Self, SettingsError> {
         let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
         let mut options = Options::new();
-        options.permission = match agent.permission.unwrap_or(settings.permission) {
-            Permission::Ask => PermissionMode::InStream,
-            Permission::Allow => PermissionMode::Policy(Policy::allow_all()),
-            Permission::Reject => PermissionMode::Policy(Policy::reject_all()),
-        };
+        (options.permission, options.elicitation) =
+            match agent.permission.unwrap_or(settings.permission) {
+                Permission::Ask => (PermissionMode::Interrupt, ElicitationMode::Interrupt),
+                Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
+                Permission::Allow => {
+                    (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
+                }
+                Permission::Reject => {
+                    (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
+                }
+            };
+        options.times.turn = Some(settings.times.turn.0);
+        options.times.answer = Some(settings.times.question.0);
         let address = agent.address(name)?;
-        let pool = AgentPool::new(address, agent.authenticate.clone(), settings.times);
+        let elicits = options.elicitation != ElicitationMode::Decline;
+        let login = agent.authenticate.clone();
+        let pool = AgentPool::new(address, login, elicits, settings.times);
         Ok(Self { pool, options, cwd })
     }
 }
@@ -158,22 +168,30 @@ impl Threads {
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
+        let key = run.clone();
         self.tasks.spawn(async move {
             let begun = threads.begin(&thread, input, log.clone(), cancel.clone()).await;
             let has_begun = begun.is_ok();
             if !has_begun {
                 // Before anybody hears of it: the same may be asked for again at once.
-                threads.forget(&run, &log);
+                threads.forget(&key, &log);
                 log.end();
             }
             let _ = reply.send(begun);
             if has_begun {
-                threads.keep(&run.1, &log, &cancel).await;
-                threads.forget(&run, &log);
+                threads.keep(&key.1, &log, &cancel).await;
+                threads.forget(&key, &log);
             }
         });
-        begun.await.map_err(|_| StartError::Ending)??;
-        Ok(reader)
+        match begun.await.map_err(|_| StartError::Ending)? {
+            Ok(()) => Ok(reader),
+            // Whoever brings the same answers again gets what came of them.
+            Err(StartError::Resumed(other)) => match self.run(&run.0, &other) {
+                Some(log) => Ok(log.follow(0)?),
+                None => Err(StartError::Resumed(other)),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     async fn begin(
@@ -254,12 +272,12 @@ impl Threads {
         going_on.inspect(|kept| kept.cancel.cancel()).is_some()
     }
 
-    /// Answers a permission request.
+    /// Answers what the agent asked.
     pub(crate) async fn answer(
         &self,
         principal: &Principal,
         interrupt_id: &str,
-        answer: PermissionAnswer,
+        answer: UserAnswer,
     ) -> Result<(), AnswerError> {
         let number = interrupt_id
             .split_once(INTERRUPT)
@@ -309,6 +327,8 @@ impl Threads {
             cancel_grace: self.times.cancel_grace.0,
             when_busy: self.when_busy,
             queue: self.limits.queue,
+            // A question ends before its thread does.
+            idle: self.times.idle.0.max(self.times.question.0 + self.times.cancel_grace.0),
         };
         let thread = Thread::new(options, agents.cwd.clone(), rules);
         self.tasks.spawn(thread.serve(inbox, self.shutdown.clone()));

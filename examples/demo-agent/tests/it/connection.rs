@@ -179,3 +179,15 @@ fn a_client_that_cannot_ask_is_told_so() {
     let response: PromptResponse = client.answer(prompt).unwrap().decode().unwrap();
     assert_eq!(response.stop_reason, StopReason::EndTurn);
 }
+
+#[test]
+fn a_session_that_was_closed_is_gone_and_its_id_is_not_given_again() {
+    let mut client = Client::start(json!({}));
+    let first = client.new_session();
+    let closed = json!({ "sessionId": first });
+    assert_eq!(client.call("session/close", &closed).unwrap().as_str(), "{}");
+    assert_eq!(client.call("session/close", &closed).unwrap_err().code, RESOURCE_NOT_FOUND);
+    let prompt = json!({ "sessionId": first, "prompt": [] });
+    assert_eq!(client.call("session/prompt", &prompt).unwrap_err().code, RESOURCE_NOT_FOUND);
+    assert_ne!(client.new_session(), first);
+}

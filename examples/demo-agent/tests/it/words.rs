@@ -304,3 +304,27 @@ fn tour_shows_everything_in_one_turn() {
     assert_eq!(turn.requests.len(), 1);
     assert_eq!(stop(&turn), "end_turn");
 }
+
+#[test]
+fn form_asks_and_says_what_it_got() {
+    let mut client = Client::start(json!({ "elicitation": { "form": {} } }));
+    let session = client.new_session();
+    for (answer, said) in [
+        (
+            json!({ "action": "accept", "content": { "name": "Ada", "seat": "aisle", "bags": 2, "meals": ["lunch"], "insured": true } }),
+            r#"Booked: bags 2, insured true, meals ["lunch"], name "Ada", seat "aisle". "#,
+        ),
+        (json!({ "action": "decline" }), "No seat, then. "),
+        (json!({ "action": "cancel" }), "Another time, then. "),
+    ] {
+        let turn = client.turn(&session, "form", |request| match request {
+            AgentRequest::CreateElicitationRequest(request) => {
+                assert_eq!(request.message, "Which seat would you like?");
+                answer.clone()
+            }
+            other => panic!("not asked for: {other:?}"),
+        });
+        assert_eq!((&*text(&turn.updates), stop(&turn)), (said, "end_turn"));
+    }
+    assert_eq!(text(&say("form").updates), "You show no forms, so I ask nothing. ");
+}

@@ -37,7 +37,7 @@ async fn a_run_that_is_not_there_is_not_cancelled() {
 
 #[tokio::test]
 async fn a_run_that_waits_for_permission_is_cancelled() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "r", "edit").await;
     let asked = run.until_asked().await;
     assert_eq!(gateway.post("runs/r/cancel", &Value::Null).await.0, 202);
@@ -55,7 +55,7 @@ async fn a_run_that_waits_for_permission_is_cancelled() {
 
 #[tokio::test]
 async fn a_thread_has_one_run_at_a_time() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "1", "permission").await;
     let asked = run.until_asked().await;
     for (thread, id, message) in [

@@ -14,6 +14,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("edit", "success", "I have edited greeting.txt", 1),
     ("run", "success", "", 1),
     ("permission", "success", "I will not make use of it", 1),
+    ("form", "success", "You show no forms", 0),
     ("usage", "success", "This is what I cost", 0),
     ("image", "success", "A red pixel", 0),
     ("link", "success", "notes.txt", 0),
@@ -113,7 +114,7 @@ async fn two_threads_go_on_at_once() {
 
 #[tokio::test]
 async fn a_thread_goes_on_in_its_session() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut first = gateway.ask("t", "1", "edit").await;
     let asked = first.until_asked().await;
     gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-always" })).await;

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 #[tokio::test]
 async fn streams_end_when_the_gateway_does() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let gateway = Gateway::demo(&[]).await;
+        let gateway = Gateway::asking_in_stream().await;
         let mut slow = gateway.ask("one", "1", "slow").await;
         let mut asking = gateway.ask("two", "2", "edit").await;
         slow.until("1 of 50").await;

@@ -61,6 +61,11 @@ impl Gateway {
         Self::start(arguments, &[]).await
     }
 
+    /// One with the demo agent, whose questions come in the stream.
+    pub(crate) async fn asking_in_stream() -> Self {
+        Self::demo(&["--permission", "ask-in-stream"]).await
+    }
+
     /// One with variables of the environment.
     pub(crate) async fn with_environment(variables: &[(&str, &str)]) -> Self {
         Self::start(&[], variables).await

@@ -17,6 +17,8 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+mod interrupts;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod reading;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn an_answer_reaches_the_agent() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     for (answer, said, end) in [
         (json!({ "optionId": "allow-once" }), "I have edited greeting.txt", "success"),
         (json!({ "optionId": "reject-once" }), "Then I leave greeting.txt as it is", "success"),
@@ -35,19 +35,36 @@ async fn an_answer_reaches_the_agent() {
 
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut run = gateway.ask("t", "r", "permission").await;
     let asked = run.until_asked().await;
     let here = format!("interrupts/{asked}");
-    let either = "expected either `optionId` or `cancelled: true`";
+    let either = "expected one of `optionId`, `action`, and `cancelled: true`";
     for (path, body, status, message) in [
-        ("interrupts/nothing", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
-        ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
-        ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "nothing was asked under this id"),
+        (
+            "interrupts/nothing",
+            json!({ "cancelled": true }),
+            404,
+            "nothing was asked under this id",
+        ),
+        (
+            "interrupts/1-int-2",
+            json!({ "cancelled": true }),
+            404,
+            "nothing was asked under this id",
+        ),
+        (
+            "interrupts/7-int-1",
+            json!({ "cancelled": true }),
+            404,
+            "nothing was asked under this id",
+        ),
         (&here, json!({ "optionId": "maybe" }), 400, "does not offer this option"),
         (&here, json!({}), 400, either),
         (&here, json!({ "cancelled": false }), 400, either),
         (&here, json!({ "cancelled": true, "optionId": "allow-once" }), 400, either),
+        (&here, json!({ "action": "accept", "content": {} }), 400, "another kind"),
+        (&here, json!({ "action": "maybe" }), 400, either),
         (&here, json!({ "optionId": 7 }), 400, "at /optionId: expected a string, got number"),
         (&here, json!([]), 400, "expected"),
     ] {
@@ -67,7 +84,7 @@ async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
 
 #[tokio::test]
 async fn requests_of_two_threads_do_not_mix() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut one = gateway.ask("one", "1", "permission").await;
     let mut two = gateway.ask("two", "2", "permission").await;
     let (first, second) = (one.until_asked().await, two.until_asked().await);

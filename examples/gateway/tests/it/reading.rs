@@ -6,7 +6,7 @@ use futures::future::select_all;
 
 #[tokio::test]
 async fn several_read_one_run_from_its_beginning() {
-    let gateway = Gateway::demo(&[]).await;
+    let gateway = Gateway::asking_in_stream().await;
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
     let input = input("t", "1", "permission");
@@ -89,7 +89,10 @@ async fn ended_runs_make_room_for_others() {
 
 #[tokio::test]
 async fn runs_wait_for_their_turn_or_take_it() {
-    let gateway = Gateway::configured("when-busy = 'queue'\n[limits]\nqueue = 1").await;
+    let gateway = Gateway::configured(
+        "permission = 'ask-in-stream'\nwhen-busy = 'queue'\n[limits]\nqueue = 1",
+    )
+    .await;
     let mut first = gateway.ask("t", "1", "permission").await;
     let asked = first.until_asked().await;
     let inputs = ["2", "3"].map(|run| input("t", run, "hello"));

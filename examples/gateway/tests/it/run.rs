@@ -3,6 +3,7 @@ use crate::gateway::{Gateway, soon};
 use agui_types::content::Content;
 use agui_types::event::{CustomEvent, Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
 use agui_types::input::RunAgentInput;
+use agui_types::interrupt::Interrupt;
 use agui_types::profile::Profile;
 use agui_types::sse::Decoder;
 use agui_types::verify::Verifier;
@@ -170,10 +171,19 @@ impl Told {
             Some(Event::RunFinished(finished)) => match &finished.outcome {
                 Some(RunFinishedOutcome::Success(_)) => "success",
                 Some(RunFinishedOutcome::Cancelled(_)) => "cancelled",
+                Some(RunFinishedOutcome::Interrupt(_)) => "interrupt",
                 Some(other) => panic!("unexpected: {other:?}"),
                 None => "finished",
             },
             other => panic!("no end: {other:?}"),
+        }
+    }
+
+    /// What the run was interrupted for.
+    pub(crate) fn interrupts(&self) -> &[Interrupt] {
+        match &self.finished().outcome {
+            Some(RunFinishedOutcome::Interrupt(outcome)) => &outcome.interrupts,
+            other => panic!("not interrupted: {other:?}"),
         }
     }
 

@@ -78,7 +78,7 @@ async fn settings_that_cannot_be_read_are_explained() {
 #[tokio::test]
 async fn agents_have_names() {
     let gateway =
-        Gateway::configured("default-agent = 'b'\n[agents.a]\npermission = 'allow'\n[agents.b]")
+        Gateway::configured("default-agent = 'b'\n[agents.a]\npermission = 'allow'\n[agents.b]\npermission = 'ask-in-stream'")
             .await;
     let get = gateway.client.get(gateway.url("/api/ai/agents"));
     let listed: Value = soon(get.send()).await.unwrap().json().await.unwrap();

@@ -4,7 +4,8 @@ use crate::run::Run;
 use reqwest::header::{AUTHORIZATION, HOST, ORIGIN};
 use serde_json::{Value, json};
 
-const TOKENS: &str = "[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
+const TOKENS: &str =
+    "permission = 'ask-in-stream'\n[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'";
 
 #[tokio::test]
 async fn whoever_has_no_token_gets_nothing() {

@@ -18,7 +18,7 @@ type Socket = WebSocketStream<TcpStream>;
 async fn listen() -> (TcpListener, Gateway) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("ws://{}/acp", listener.local_addr().unwrap());
-    let gateway = Gateway::demo(&["--agent-url", &url]).await;
+    let gateway = Gateway::demo(&["--agent-url", &url, "--permission", "ask-in-stream"]).await;
     (listener, gateway)
 }
 

@@ -1,0 +1,163 @@
+//! Questions that end a run, and the run that answers them.
+use crate::gateway::{Gateway, input};
+use crate::run::Told;
+use agui_types::reduce::Reducer;
+use jsonrpc_core::wire;
+use serde_json::{Value, json};
+
+/// A conversation whose last run was interrupted.
+struct Asked {
+    thread: String,
+    messages: Value,
+    told: Told,
+    /// The id of what was asked.
+    id: String,
+}
+
+impl Asked {
+    /// Says a word, for which the run is interrupted.
+    async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
+        let input = input(thread, &format!("{thread}-1"), word);
+        let told = gateway.run(&input).await.rest().await;
+        assert_eq!(told.end(), "interrupt");
+        let [interrupt] = told.interrupts() else { panic!("{:?}", told.interrupts()) };
+        let id = interrupt.id.to_string();
+        let mut reducer = Reducer::for_input(&wire::decode(&input.to_string()).unwrap()).unwrap();
+        for event in &told.events {
+            assert_eq!(reducer.handle(event), None, "{event:?}");
+        }
+        let messages = serde_json::to_value(reducer.messages()).unwrap();
+        Self { thread: thread.to_owned(), messages, told, id }
+    }
+
+    /// The input of a run that goes on: no new message, and these answers.
+    fn resume(&self, run: &str, answers: &Value) -> Value {
+        let mut input = input(&self.thread, &format!("{}-{run}", self.thread), "");
+        input["messages"] = self.messages.clone();
+        input["resume"] = answers.clone();
+        input
+    }
+
+    /// The same with one answer.
+    fn answered(&self, run: &str, status: &str, payload: &Value) -> Value {
+        let mut answer = json!({ "interruptId": self.id, "status": status });
+        if !payload.is_null() {
+            answer["payload"] = payload.clone();
+        }
+        self.resume(run, &json!([answer]))
+    }
+}
+
+#[tokio::test]
+async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    let interrupt = &asked.told.interrupts()[0];
+    assert_eq!(interrupt.reason, "tool_call");
+    assert_eq!(interrupt.message.as_deref(), Some("Edit greeting.txt"));
+    let answer = asked.answered("2", "resolved", &json!({ "optionId": "allow-once" }));
+    let next = gateway.run(&answer).await.rest().await;
+    assert_eq!(next.end(), "success");
+    assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
+    // The same answers in another run, as after a connection that broke: what came of them.
+    let again = asked.answered("3", "resolved", &json!({ "optionId": "allow-once" }));
+    let again = gateway.chat(&again).await.text().await.unwrap();
+    assert!(again.contains(r#""runId":"t-2""#), "{again}");
+    let late = asked.answered("4", "cancelled", &Value::Null);
+    assert_eq!(gateway.run(&late).await.rest().await.end(), "RESUME_MISMATCH");
+}
+
+#[tokio::test]
+async fn a_form_interrupts_and_its_content_reaches_the_agent() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let interrupt = &asked.told.interrupts()[0];
+    assert_eq!(interrupt.message.as_deref(), Some("Which seat would you like?"));
+    let schema = serde_json::to_value(&interrupt.response_schema).unwrap();
+    assert_eq!(schema["required"], json!(["name", "seat"]));
+    for (run, payload) in
+        [("2", json!({ "name": "Ada" })), ("3", json!({ "name": "Ada", "seat": "roof" }))]
+    {
+        let refused = gateway.run(&asked.answered(run, "resolved", &payload)).await.rest().await;
+        assert_eq!(refused.end(), "RESUME_INVALID", "{payload}");
+    }
+    let payload = json!({ "name": "Ada", "seat": "aisle", "bags": 2 });
+    let next = gateway.run(&asked.answered("4", "resolved", &payload)).await.rest().await;
+    assert_eq!(next.end(), "success");
+    assert_eq!(next.text(), r#"Booked: bags 2, name "Ada", seat "aisle". "#);
+}
+
+#[tokio::test]
+async fn what_is_declined_or_cancelled_is_told_to_the_agent() {
+    let gateway = Gateway::demo(&[]).await;
+    for (thread, status, payload, said) in [
+        ("declined", "resolved", json!({ "action": "decline" }), "No seat, then. "),
+        ("cancelled", "cancelled", Value::Null, "Another time, then. "),
+    ] {
+        let asked = Asked::for_word(&gateway, thread, "form").await;
+        let next = gateway.run(&asked.answered("2", status, &payload)).await.rest().await;
+        assert_eq!((next.end(), &*next.text()), ("success", said));
+    }
+}
+
+#[tokio::test]
+async fn a_question_can_be_answered_aside_from_the_runs() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let content = json!({ "action": "accept", "content": { "name": "Ada", "seat": "window" } });
+    let here = format!("interrupts/{}", asked.id);
+    assert_eq!(gateway.post(&here, &content).await.0, 202);
+    assert_eq!(gateway.post(&here, &content).await.0, 409);
+    let next = gateway.run(&asked.resume("2", &json!([]))).await.rest().await;
+    assert_eq!(next.end(), "success");
+    assert_eq!(next.text(), r#"Booked: name "Ada", seat "window". "#);
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_ends() {
+    let gateway = Gateway::configured("[times]\nquestion = 0.3").await;
+    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let mut next = None;
+    for run in 0..1000 {
+        let input = asked.resume(&format!("poll-{run}"), &json!([]));
+        let told = gateway.run(&input).await.rest().await;
+        if told.end() != "interrupt" {
+            next = Some(told);
+            break;
+        }
+    }
+    let next = next.expect("the question does not end");
+    assert_eq!((next.end(), &*next.text()), ("success", "Another time, then. "));
+    let late = asked.answered("late", "resolved", &json!({ "name": "Ada", "seat": "aisle" }));
+    assert_eq!(gateway.run(&late).await.rest().await.end(), "RESUME_MISMATCH");
+}
+
+#[tokio::test]
+async fn a_new_message_does_not_answer_a_question() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "form").await;
+    let with_message = |mut input: Value| {
+        let message = json!({ "id": "next-user", "role": "user", "content": "hello" });
+        input["messages"].as_array_mut().unwrap().push(message);
+        input
+    };
+    let told = gateway.run(&with_message(asked.resume("2", &json!([])))).await.rest().await;
+    assert_eq!(told.end(), "INTERRUPTS_OPEN");
+    assert!(told.error().message.contains(&asked.id), "{}", told.error().message);
+    // With an answer, the turn that asked ends first.
+    let both = with_message(asked.answered("3", "cancelled", &Value::Null));
+    let told = gateway.run(&both).await.rest().await;
+    assert_eq!(told.end(), "success");
+    assert!(told.text().contains("Hello! I am a scripted agent"), "{}", told.text());
+}
+
+#[tokio::test]
+async fn clients_of_0_x_are_asked_in_the_stream() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut old = input("t", "1", "permission");
+    old.as_object_mut().unwrap().remove("protocolVersion");
+    let mut run = gateway.run(&old).await;
+    let asked = run.until_asked().await;
+    gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-once" })).await;
+    assert_eq!(run.rest().await.end(), "finished");
+}
