@@ -7,6 +7,7 @@ mod conductor;
 mod document;
 mod driver;
 mod framing;
+mod mcp;
 mod message;
 mod peek;
 mod peek_cache;
@@ -24,6 +25,7 @@ pub use conductor::conductor;
 pub use document::document;
 pub use driver::driver;
 pub use framing::{body, content_length, lines};
+pub use mcp::{mcp_context, mcp_message, mcp_peers, mcp_schema};
 pub use message::message;
 pub use peek::peek;
 pub use peek_cache::peek_cache;
@@ -38,7 +40,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 26] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -61,4 +63,8 @@ pub const TARGETS: [Target; 22] = [
     ("agui_stream", agui_stream),
     ("agui_produce", agui_produce),
     ("agui_client", agui_client),
+    ("mcp_message", mcp_message),
+    ("mcp_context", mcp_context),
+    ("mcp_schema", mcp_schema),
+    ("mcp_peers", mcp_peers),
 ];
