@@ -76,7 +76,7 @@
 //! | `SUBAGENT_*`, `subagentRunId` | what subagents say is shown as the agent's |
 //! | text of role `system`, `developer` | it is not for the user |
 //! | video and documents in results | they are named in the text |
-//! | metadata but `acp` | it has no place |
+//! | metadata but `acp`; `expiresAt` of an interrupt | they have no place |
 //! | a form of an interrupt whose answer is "no" | AG-UI tells it from giving up only by the form's own means |
 //! | how a message's chunks were cut | chunks are as the events were |
 use acp_types::v1::elicitation::{CreateElicitationRequest, ElicitationAction};
@@ -113,6 +113,9 @@ mod questions;
 use calls::Calls;
 use questions::Asked;
 
+/// Messages of which is known that the editor has them, and messages of a turn that are not the agent's, at most.
+const MAX_SHOWN: usize = 100_000;
+
 /// How an [`AcpAgent`] works.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -125,8 +128,9 @@ pub struct AcpAgentOptions {
     pub forwarded_props: Option<Raw>,
     /// How many runs a prompt has at most; 32. The turn ends with `max_turn_requests` when another would begin.
     pub max_runs: u32,
-    /// How many bytes of arguments a tool call has at most; 1 MiB. What is beyond is lost.
-    pub max_arguments: usize,
+    /// How many bytes of arguments the calls that are open have at most together, and how many of diffs those that have
+    /// no result; 16 MiB each. What is beyond is lost.
+    pub max_call_bytes: usize,
 }
 
 impl Default for AcpAgentOptions {
@@ -136,7 +140,7 @@ impl Default for AcpAgentOptions {
             client: ClientCapabilities::new(),
             forwarded_props: None,
             max_runs: 32,
-            max_arguments: 1 << 20,
+            max_call_bytes: 16 << 20,
         }
     }
 }
@@ -308,7 +312,7 @@ impl AcpAgent {
         }
         let content = prompt::content(&request.prompt, self.options.profile)?;
         let id = self.new_message_id();
-        self.shown.insert(id.clone());
+        self.show(&id);
         self.say(Message::User(UserMessage::new(id, content)));
         let run_id = run_id.into();
         self.turn = Some(Turn {
@@ -425,6 +429,14 @@ impl AcpAgent {
         let none = || crate::json::raw(&Extra::new());
         input.forwarded_props = Some(self.options.forwarded_props.clone().unwrap_or_else(none));
         self.outputs.push_back(Output::Run(Box::new(input)));
+    }
+
+    /// Notes that the editor has a message. Says whether it is new to it.
+    fn show(&mut self, message: &MessageId) -> bool {
+        if self.shown.len() >= MAX_SHOWN {
+            self.shown.pop_first();
+        }
+        self.shown.insert(message.clone())
     }
 
     /// Adds to the conversation what the agent does not say.

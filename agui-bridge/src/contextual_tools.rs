@@ -40,7 +40,7 @@
 //! | a tool that is offered twice | announced twice | the first is announced |
 //! | a call's `args` that are left out | handed on as nothing | `{}` |
 //! | a tool's name | anything but blank | the same, at most [`MAX_NAME_BYTES`] bytes |
-//! | sizes | no limit | [`MAX_TOOLS`], [`MAX_TOOL_BYTES`], [`MAX_SESSIONS`] |
+//! | sizes | no limit | [`MAX_TOOLS`], [`MAX_TOOL_BYTES`], [`MAX_SESSION_BYTES`], [`MAX_SESSIONS`] |
 //! | an entry of the store that is skipped | not heard of again | given back, with why |
 use acp_types::v1::session_setup::SessionId;
 use agui_types::tool::Tool;
@@ -70,10 +70,12 @@ pub const PREFIX: &str = "ui_";
 pub const MAX_TOOLS: usize = 128;
 /// How many bytes the JSON text of a tool has at most.
 pub const MAX_TOOL_BYTES: usize = 64 << 10;
+/// How many bytes the JSON texts of a session's tools have at most together.
+pub const MAX_SESSION_BYTES: usize = 1 << 20;
 /// How many bytes the name of a tool has at most.
 pub const MAX_NAME_BYTES: usize = 256;
 /// How many sessions have tools at most at the same time.
-pub const MAX_SESSIONS: usize = 4096;
+pub const MAX_SESSIONS: usize = 1024;
 
 /// The names on the wire; Jaeger's by default.
 #[derive(Clone, Debug, PartialEq, Eq)]

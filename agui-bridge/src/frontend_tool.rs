@@ -59,6 +59,19 @@
 //! Either may come first. The page sees the call when the request comes, under the agent's id where it is known by then;
 //! the agent's own reports of it are kept from the stream ([`FrontendTools::handle_update`]). So a call that is
 //! announced, and never made because someone did not allow it, is not run by the page.
+//!
+//! # Where it differs from Jaeger's MCP endpoint on purpose
+//!
+//! | | Jaeger | here |
+//! |---|---|---|
+//! | a tool of the page's with the name of one of the agent's | hides it | has a server of its own, `ui` |
+//! | a call that the agent also reports | is in the stream twice | is in it once |
+//! | a call while no page reads | fails | is taken between two runs of a turn, else fails |
+//! | the result | is an acknowledgement, always | by mode |
+//! | an acknowledgement | `ui tool "X" dispatched to the browser` | `The page was told.` |
+//! | ids of calls | the tool's name, a clock and a counter | the agent's own where it is known, else a counter |
+//! | of two tools of a name | the first is listed | the same |
+//! | a schema that is not for an object, or none | is `{"type":"object"}` | the same, also one that is too long |
 use agui_types::content::Content;
 use agui_types::id::ToolCallId;
 use agui_types::message::ToolMessage;
@@ -147,7 +160,7 @@ pub struct Options {
     pub stalled_quiet: Duration,
     /// How often the binding is to show the agent that a call that it waits for is alive; 15 s.
     pub keep_alive: Duration,
-    /// How many calls are parked at most; 32.
+    /// How many calls are parked at most, and how many wait for the next run to begin; 32.
     pub max_parked: usize,
     /// How many calls are remembered at most, with those whose result is there; 1024.
     pub max_calls: usize,
@@ -228,7 +241,7 @@ pub enum CallError {
     /// The arguments have more bytes than [`Options::max_arguments`].
     #[error("the arguments are too long")]
     TooLarge,
-    /// There are [`Options::max_calls`] calls that wait.
+    /// There are [`Options::max_calls`] calls that wait, or [`Options::max_parked`] that no page has seen.
     #[error("too many calls wait for the page")]
     TooMany,
 }

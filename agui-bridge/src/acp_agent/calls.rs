@@ -22,7 +22,11 @@ const MAX_CALLS: usize = 10_000;
 
 /// Calls that the agent made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Calls(BTreeMap<CallId, Call>);
+pub(super) struct Calls {
+    calls: BTreeMap<CallId, Call>,
+    argument_bytes: usize,
+    item_bytes: usize,
+}
 
 #[derive(Clone, Debug, Default)]
 struct Call {
@@ -31,21 +35,48 @@ struct Call {
     is_done: bool,
     /// Diffs and other content that the result's text only stands for.
     items: Vec<ToolCallContent>,
+    item_bytes: usize,
 }
 
 impl Calls {
     /// The calls without a result, in no order that means anything.
     fn open(&self) -> Vec<CallId> {
-        self.0.iter().filter(|(_, call)| !call.is_done).map(|(id, _)| id.clone()).collect()
+        self.calls.iter().filter(|(_, call)| !call.is_done).map(|(id, _)| id.clone()).collect()
+    }
+
+    fn insert(&mut self, id: CallId) {
+        if self.calls.len() >= MAX_CALLS
+            && let Some((_, oldest)) = self.calls.pop_first()
+        {
+            self.forget(&oldest);
+        }
+        if let Some(replaced) = self.calls.insert(id, Call::default()) {
+            self.forget(&replaced);
+        }
+    }
+
+    fn forget(&mut self, call: &Call) {
+        self.argument_bytes -= call.arguments.len();
+        self.item_bytes -= call.item_bytes;
+    }
+
+    /// Keeps what a call shows, where there is room for it.
+    fn keep_items(&mut self, id: &CallId, items: Vec<ToolCallContent>, limit: usize) {
+        let Some(call) = self.calls.get_mut(id) else { return };
+        self.item_bytes -= core::mem::take(&mut call.item_bytes);
+        let bytes = json::raw(&items).as_str().len();
+        if items.is_empty() || self.item_bytes.saturating_add(bytes) > limit {
+            call.items = Vec::new();
+        } else {
+            (call.items, call.item_bytes) = (items, bytes);
+            self.item_bytes += bytes;
+        }
     }
 }
 
 impl AcpAgent {
     pub(super) fn start_call(&mut self, start: &ToolCallStartEvent) {
-        if self.calls.0.len() >= MAX_CALLS {
-            self.calls.0.pop_first();
-        }
-        self.calls.0.insert(start.tool_call_id.clone(), Call::default());
+        self.calls.insert(start.tool_call_id.clone());
         let acp = acp(start.metadata.as_ref());
         let title: Option<String> = member(&acp, "title");
         let mut call = ToolCall::new(
@@ -61,22 +92,25 @@ impl AcpAgent {
     }
 
     pub(super) fn extend_call(&mut self, id: &CallId, delta: &str) {
-        let limit = self.options.max_arguments;
-        let Some(call) = self.calls.0.get_mut(id).filter(|call| !call.is_ended) else {
+        let limit = self.options.max_call_bytes;
+        let kept = self.calls.argument_bytes.saturating_add(delta.len());
+        let Some(call) = self.calls.calls.get_mut(id).filter(|call| !call.is_ended) else {
             return self.lose("TOOL_CALL_ARGS", "its call is not open");
         };
-        if call.arguments.len().saturating_add(delta.len()) > limit {
+        if kept > limit {
             return self.lose("TOOL_CALL_ARGS", "the arguments are too long");
         }
         call.arguments.push_str(delta);
+        self.calls.argument_bytes = kept;
     }
 
     pub(super) fn end_call(&mut self, id: &CallId) {
-        let Some(call) = self.calls.0.get_mut(id).filter(|call| !call.is_ended) else {
+        let Some(call) = self.calls.calls.get_mut(id).filter(|call| !call.is_ended) else {
             return self.lose("TOOL_CALL_END", "its call is not open");
         };
         call.is_ended = true;
         let arguments = core::mem::take(&mut call.arguments);
+        self.calls.argument_bytes -= arguments.len();
         let mut update = ToolCallUpdate::new(id.as_str());
         update.status = ToolCallStatus::InProgress.into();
         if !arguments.is_empty() {
@@ -87,12 +121,17 @@ impl AcpAgent {
     }
 
     pub(super) fn finish_call(&mut self, result: &ToolCallResultEvent) {
-        let call = self.calls.0.entry(result.tool_call_id.clone()).or_default();
+        if !self.calls.calls.contains_key(&result.tool_call_id) {
+            // A call of an earlier run.
+            self.calls.insert(result.tool_call_id.clone());
+        }
+        let Some(call) = self.calls.calls.get_mut(&result.tool_call_id) else { return };
         if core::mem::replace(&mut call.is_done, true) {
             return self.lose("TOOL_CALL_RESULT", "its call has a result");
         }
         let text = flatten(&result.content);
         let items = core::mem::take(&mut call.items);
+        self.calls.item_bytes -= core::mem::take(&mut call.item_bytes);
         let content = if items.is_empty() { tool_content(&result.content) } else { items };
         let status: Option<String> = member(&acp(result.metadata.as_ref()), "status");
         let mut update = ToolCallUpdate::new(result.tool_call_id.as_str());
@@ -110,7 +149,7 @@ impl AcpAgent {
         let Some(id) = activity.get("toolCallId").and_then(|id| id.decode::<CallId>().ok()) else {
             return false;
         };
-        let Some(call) = self.calls.0.get_mut(&id) else { return false };
+        let Some(call) = self.calls.calls.get(&id) else { return false };
         let read = Some(activity.clone());
         let content: Vec<ToolCallContent> = member(&read, "content").unwrap_or_default();
         let is_item = |item: &ToolCallContent| match item {
@@ -126,7 +165,7 @@ impl AcpAgent {
         update.kind = member::<ToolKind>(&read, "kind").map(Into::into).unwrap_or_default();
         update.locations = member::<Vec<_>>(&read, "locations").map(Into::into).unwrap_or_default();
         if !is_done {
-            call.items.clone_from(&items);
+            self.calls.keep_items(&id, items, self.options.max_call_bytes);
             let shown: Vec<_> = content
                 .into_iter()
                 .filter(|item| !matches!(item, ToolCallContent::Terminal(_)) && item.is_known())
@@ -147,8 +186,10 @@ impl AcpAgent {
     }
 
     pub(super) fn fail_call(&mut self, id: &CallId, why: &str) {
-        if let Some(call) = self.calls.0.get_mut(id) {
-            (call.is_ended, call.is_done) = (true, true);
+        if let Some(call) = self.calls.calls.get_mut(id) {
+            let failed = Call { is_ended: true, is_done: true, ..Call::default() };
+            let call = core::mem::replace(call, failed);
+            self.calls.forget(&call);
         }
         let mut update = ToolCallUpdate::new(id.as_str());
         update.status = ToolCallStatus::Failed.into();

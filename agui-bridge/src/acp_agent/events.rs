@@ -1,4 +1,4 @@
-use super::AcpAgent;
+use super::{AcpAgent, MAX_SHOWN};
 use crate::json::{self, Members};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, MessageId as ChunkId, SessionUpdate};
@@ -49,14 +49,16 @@ impl AcpAgent {
                     Some(TextMessageRole::User) => Some(Speaker::User),
                     Some(_) => Some(Speaker::Unheard),
                 };
-                if let (Some(turn), Some(speaker)) = (&mut self.turn, speaker) {
+                if let (Some(turn), Some(speaker)) = (&mut self.turn, speaker)
+                    && turn.roles.len() < MAX_SHOWN
+                {
                     turn.roles.insert(start.message_id, speaker);
                 }
             }
             Event::TextMessageContent(content) => self.say_text(&content.message_id, content.delta),
             Event::ReasoningMessageContent(content) => {
                 let chunk = chunk(&content.message_id, content.delta.into());
-                self.shown.insert(content.message_id);
+                self.show(&content.message_id);
                 self.update(SessionUpdate::AgentThoughtChunk(chunk));
             }
             Event::ToolCallStart(start) => self.start_call(&start),
@@ -85,7 +87,7 @@ impl AcpAgent {
             return;
         }
         let speaker = self.turn.as_ref().and_then(|turn| turn.roles.get(id)).copied();
-        self.shown.insert(id.clone());
+        self.show(id);
         let chunk = chunk(id, delta.into());
         match speaker {
             None => self.update(SessionUpdate::AgentMessageChunk(chunk)),
@@ -105,7 +107,7 @@ impl AcpAgent {
             let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
             let restated =
                 self.conversation.messages().iter().any(|known| known.id().as_ref() == Some(id));
-            if restated || !self.shown.insert(id.clone()) {
+            if restated || !self.show(id) {
                 continue;
             }
             let chunk = chunk(id, text.clone().into());

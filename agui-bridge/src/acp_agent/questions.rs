@@ -73,6 +73,9 @@ impl AcpAgent {
             };
             let Some(turn) = self.turn.as_mut() else { return };
             match asked {
+                Some(_) if turn.questions.contains_key(&interrupt.id) => {
+                    self.lose("RUN_FINISHED", "two interrupts have the same id");
+                }
                 Some((question, asked)) => {
                     turn.questions.insert(interrupt.id.clone(), asked);
                     self.outputs.push_back(Output::Ask(interrupt.id.clone(), question));

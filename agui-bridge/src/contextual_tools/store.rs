@@ -1,4 +1,4 @@
-use super::{MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS};
+use super::{MAX_SESSION_BYTES, MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -63,6 +63,9 @@ pub enum SkipReason {
     /// It has more bytes than [`MAX_TOOL_BYTES`].
     #[error("expected at most {MAX_TOOL_BYTES} bytes")]
     TooLarge,
+    /// With those before it there would be more bytes than [`MAX_SESSION_BYTES`].
+    #[error("expected at most {MAX_SESSION_BYTES} bytes of tools")]
+    TooMuch,
     /// [`MAX_TOOLS`] came before it.
     #[error("expected at most {MAX_TOOLS} tools")]
     TooMany,
@@ -83,16 +86,22 @@ impl ContextualToolsStore {
         session_id: &str,
         tools: impl IntoIterator<Item = impl Into<ToolText>>,
     ) -> Vec<SkippedTool> {
-        let (mut kept, mut skipped) = (Vec::new(), Vec::new());
+        let (mut kept, mut skipped, mut bytes) = (Vec::new(), Vec::new(), 0);
         if session_id.is_empty() {
             return skipped;
         }
         let full = !self.sessions.contains_key(session_id) && self.sessions.len() >= MAX_SESSIONS;
         for (index, tool) in tools.into_iter().enumerate() {
-            let checked =
-                if full { Err(SkipReason::StoreFull) } else { check(tool.into(), kept.len()) };
+            let checked = if full {
+                Err(SkipReason::StoreFull)
+            } else {
+                check(tool.into(), kept.len(), bytes)
+            };
             match checked {
-                Ok(tool) => kept.push(tool),
+                Ok(tool) => {
+                    bytes += tool.as_str().len();
+                    kept.push(tool);
+                }
                 Err(reason) => skipped.push(SkippedTool { index, reason }),
             }
         }
@@ -141,12 +150,14 @@ impl From<&str> for ToolText {
     }
 }
 
-fn check(tool: ToolText, kept: usize) -> Result<Raw, SkipReason> {
+fn check(tool: ToolText, kept: usize, bytes: usize) -> Result<Raw, SkipReason> {
     let tool = tool.0.map_err(SkipReason::NotJson)?;
     if tool.as_str().len() > MAX_TOOL_BYTES {
         Err(SkipReason::TooLarge)
     } else if kept >= MAX_TOOLS {
         Err(SkipReason::TooMany)
+    } else if tool.as_str().len() > MAX_SESSION_BYTES - bytes {
+        Err(SkipReason::TooMuch)
     } else {
         Ok(tool)
     }

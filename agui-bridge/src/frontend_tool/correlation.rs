@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How many announced calls, and how many calls that may still be announced, are remembered at most.
-const MAX_REMEMBERED: usize = 1024;
+const MAX_REMEMBERED: usize = 256;
 /// How many bytes of arguments are compared at most.
-const MAX_COMPARED_BYTES: usize = 64 << 10;
+const MAX_COMPARED_BYTES: usize = 16 << 10;
 
 /// Which ACP tool calls and which requests to the binding are one, within a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

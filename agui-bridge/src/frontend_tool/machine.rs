@@ -165,8 +165,8 @@ impl FrontendTools {
         Ok(call_id)
     }
 
-    /// Tells what id the stream gave a call that began, because the thread had used the call's own. Results by either are
-    /// taken.
+    /// Tells what id the stream gave a call that began; it is another than the call's own where the thread had used that.
+    /// Results are taken by the stream's id from then on.
     pub fn handle_begun(&mut self, call_id: &ToolCallId, stream_id: ToolCallId) {
         if let Some(call) = self.calls.get_mut(call_id) {
             call.stream_id = Some(stream_id).filter(|id| id != call_id);
@@ -190,7 +190,7 @@ impl FrontendTools {
         done
     }
 
-    /// Takes a call's result, whichever way it came.
+    /// Takes the result of a call that the stream has under this id, whichever way it came.
     pub fn complete(
         &mut self,
         call_id: &ToolCallId,
@@ -321,13 +321,20 @@ impl FrontendTools {
         if !call.arguments.as_str().trim_start().starts_with('{') {
             return Err(CallError::NotAnObject);
         }
+        let waiting = self.calls.values().filter(|call| call.waiting_to_begin.is_some()).count();
+        if !self.run_is_open && waiting >= self.options.max_parked {
+            return Err(CallError::TooMany);
+        }
         Ok((name.to_string(), mode))
     }
 
     /// Forgets the oldest call that the agent does not wait for, where there are too many.
     fn make_room(&mut self) -> Result<(), CallError> {
         while self.calls.len() >= self.options.max_calls.max(1) {
-            let idle = self.calls.iter().filter(|(_, call)| !call.stage.waits());
+            let idle = self
+                .calls
+                .iter()
+                .filter(|(_, call)| !call.stage.waits() && call.waiting_to_begin.is_none());
             let oldest = idle.min_by_key(|(_, call)| call.number).map(|(id, _)| id.clone());
             self.calls.remove(&oldest.ok_or(CallError::TooMany)?);
         }
@@ -408,13 +415,11 @@ impl FrontendTools {
         meant.into_iter().map(|(_, id)| id).collect()
     }
 
+    /// The call that the stream has under `id`.
     fn find(&self, id: &ToolCallId) -> Option<ToolCallId> {
-        let mut by_stream_id =
-            self.calls.iter().filter(|(_, call)| call.stream_id.as_ref() == Some(id));
-        match by_stream_id.next() {
-            Some((call_id, _)) => Some(call_id.clone()),
-            None => self.calls.contains_key(id).then(|| id.clone()),
-        }
+        let shown = |call_id, call: &Call| call.stream_id.as_ref().unwrap_or(call_id) == id;
+        let mut found = self.calls.iter().filter(|(call_id, call)| shown(call_id, call));
+        found.next().map(|(call_id, _)| call_id.clone())
     }
 
     /// When the run ends unless something happens: it has calls that are parked, and nothing else goes on.

@@ -291,7 +291,7 @@ impl HybridLoop {
     }
 
     fn has_room(&mut self, event: &ModelEvent) -> bool {
-        self.answer.bytes += match event {
+        let bytes = match event {
             ModelEvent::Text(text) | ModelEvent::Reasoning(text) => text.len(),
             ModelEvent::ToolCallStart { id, name } => id.as_str().len() + name.len(),
             ModelEvent::ToolCallArguments { delta, .. } => delta.len(),
@@ -300,6 +300,8 @@ impl HybridLoop {
             }
             ModelEvent::Usage(_) => 0,
         };
+        // An empty piece counts as well, or there could be any number of them.
+        self.answer.bytes += bytes.max(1);
         let has_room = self.answer.bytes <= self.options.max_answer_bytes;
         if !has_room {
             let limit = self.options.max_answer_bytes;

@@ -612,7 +612,7 @@ fn calls_that_wait_for_the_editor_fail_and_the_agent_goes_on() {
 #[test]
 fn limits_and_nonsense_lose_events_and_nothing_else() {
     let mut options = AcpAgentOptions::new();
-    options.max_arguments = 4;
+    options.max_call_bytes = 4;
     let out = shown(
         options,
         &[
@@ -636,4 +636,33 @@ fn limits_and_nonsense_lose_events_and_nothing_else() {
 fn the_editor_may_send_everything() {
     let capabilities = serde_json::to_value(AcpAgent::prompt_capabilities()).unwrap();
     assert_eq!(capabilities, json!({"image": true, "audio": true, "embeddedContext": true}));
+}
+
+/// What calls keep is given free when they go on: any number of them fits, one after the other.
+#[test]
+fn what_calls_keep_is_bounded_together() {
+    let mut options = AcpAgentOptions::new();
+    options.max_call_bytes = 64;
+    let mut agent = begun(options);
+    let large = json!({"type": "diff", "path": "/x", "newText": "b".repeat(100)});
+    let small = json!({"type": "diff", "path": "/x", "newText": "b"});
+    for (number, diff) in [&small, &large, &small, &small].into_iter().enumerate() {
+        let id = format!("c{number}");
+        let activity = json!({"toolCallId": id, "content": [diff]});
+        tell(
+            &mut agent,
+            &[
+                json!({"type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": "n"}),
+                json!({"type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": format!("{:60}", "{}")}),
+                json!({"type": "TOOL_CALL_END", "toolCallId": id}),
+                json!({"type": "ACTIVITY_SNAPSHOT", "messageId": format!("a{number}"), "activityType": "acp.tool", "content": activity}),
+                json!({"type": "TOOL_CALL_RESULT", "toolCallId": id, "messageId": format!("r{number}"), "content": "text"}),
+            ],
+        );
+        let out = outputs(&mut agent);
+        assert_eq!(out.len(), 4, "{out:?}");
+        assert_eq!(out[1]["rawInput"], json!({}), "{number}");
+        let shown = if diff == &small { "diff" } else { "content" };
+        assert_eq!(out[3]["content"][0]["type"], shown, "{number}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Tools of a page: the store, the announcement, and what an agent may call.
 use agui_bridge::contextual_tools::{
-    self, BadToolName, ContextualToolsStore, Dispatch, MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS,
-    SkipReason, ToolsCallResponse, Wire, check_names,
+    self, BadToolName, ContextualToolsStore, Dispatch, MAX_SESSION_BYTES, MAX_SESSIONS,
+    MAX_TOOL_BYTES, MAX_TOOLS, SkipReason, ToolsCallResponse, Wire, check_names,
 };
 use agui_types::tool::Tool;
 use jsonrpc_core::wire::{Meta, Raw};
@@ -175,6 +175,12 @@ fn limits_skip_what_is_beyond_them() {
     let skipped = store.set("s", entries.iter().map(String::as_str));
     let reasons: Vec<_> = skipped.into_iter().map(|s| (s.index, s.reason)).collect();
     assert_eq!(reasons, [(0, SkipReason::TooLarge), (MAX_TOOLS + 1, SkipReason::TooMany)]);
+    let half = json!({"name": "a", "description": "x".repeat(MAX_TOOL_BYTES - 100)}).to_string();
+    let skipped = store.set("t", std::iter::repeat_n(half.as_str(), 17));
+    let fits = MAX_SESSION_BYTES / half.len();
+    assert_eq!((skipped.len(), skipped[0].index), (17 - fits, fits));
+    assert_eq!(skipped[0].reason, SkipReason::TooMuch);
+    store.delete("t");
     for session in 1..MAX_SESSIONS {
         assert_eq!(store.set(&session.to_string(), [&*text("a")]), []);
     }

@@ -269,6 +269,21 @@ fn calls_between_two_runs_begin_with_the_next() {
 }
 
 #[test]
+fn few_calls_wait_for_a_run_to_begin() {
+    let mut options = Options::new();
+    options.max_parked = 1;
+    let mut tools = FrontendTools::new(options);
+    tools.begin_turn(&page(), at(0));
+    call(&mut tools, "park", 0);
+    tools.tick(at(100));
+    call(&mut tools, "ack", 200);
+    let refused = tools.handle_call(NewCall::new("ack", raw(&json!({}))), at(200));
+    assert_eq!(refused, Err(CallError::TooMany));
+    tools.resume_turn(&page(), at(300));
+    call(&mut tools, "ack", 300);
+}
+
+#[test]
 fn an_acknowledged_call_that_no_page_saw_begins_in_the_next_turn() {
     let mut tools = begun();
     call(&mut tools, "park", 0);
@@ -734,6 +749,11 @@ fn an_id_that_comes_again_is_another_in_the_stream() {
         thread.drive();
         assert_eq!(id.as_str(), "t1");
         assert_eq!(thread.brief()[1], format!("TOOL_CALL_START {shown}"));
+        if run == 1 {
+            // Pages send the whole conversation: this is the first call's result.
+            let old = thread.tools.complete(&"t1".into(), ToolResult::text("old"), at(run));
+            assert_eq!(old, Completion::Unknown);
+        }
         assert_eq!(
             thread.tools.complete(&shown.into(), ToolResult::text("x"), at(run)),
             Completion::Delivered
