@@ -1,6 +1,6 @@
 //! Writes messages as one line of JSON.
 use crate::message::Message;
-use crate::{ErrorObject, RequestId};
+use crate::{ErrorObject, RequestId, scan};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use memchr::memchr2;
@@ -79,14 +79,43 @@ pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
 
 /// Appends a JSON string.
 pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
-    let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-    if is_plain {
+    if scan::plain_prefix(text.as_bytes()) == text.len() {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
-        json(text, out);
+        escaped(text, out);
     }
+}
+
+/// Appends a JSON string that has something to escape.
+fn escaped(text: &str, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(text.len() + text.len() / 8 + 2);
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, behind) = rest.split_at(scan::plain_prefix(rest));
+        out.extend_from_slice(plain);
+        let Some((byte, behind)) = behind.split_first() else { break };
+        rest = behind;
+        let short = match byte {
+            b'"' | b'\\' => *byte,
+            b'\n' => b'n',
+            b'\t' => b't',
+            b'\r' => b'r',
+            8 => b'b',
+            12 => b'f',
+            control => {
+                let digit = |at: u8| DIGITS.get(usize::from(at & 15)).copied().unwrap_or_default();
+                let (high, low) = (digit(control >> 4), digit(*control));
+                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+                continue;
+            }
+        };
+        out.extend_from_slice(&[b'\\', short]);
+    }
+    out.push(b'"');
 }
 
 /// Appends what `value` displays as.

@@ -1,6 +1,8 @@
 use alloc::borrow::Cow;
+use alloc::string::String;
 use core::fmt;
 use core::str::Chars;
+use memchr::memchr;
 
 /// A JSON string as it stands in the text, escapes and all; compared by what it means.
 ///
@@ -21,6 +23,11 @@ impl<'a> JsonStr<'a> {
         text.strip_prefix('"')?.strip_suffix('"').map(Self)
     }
 
+    /// What stands between its quotes, escapes and all: to be written between others as it is.
+    pub fn as_escaped(&self) -> &'a str {
+        self.0
+    }
+
     /// The string, where it has no escapes.
     pub fn as_plain(&self) -> Option<&'a str> {
         (!self.has_escapes()).then_some(self.0)
@@ -31,7 +38,7 @@ impl<'a> JsonStr<'a> {
     pub fn decode(&self) -> Option<Cow<'a, str>> {
         match self.as_plain() {
             Some(plain) => Some(Cow::Borrowed(plain)),
-            None => Unescaped(self.0.chars()).collect::<Option<_>>().map(Cow::Owned),
+            None => unescape(self.0).map(Cow::Owned),
         }
     }
 
@@ -78,6 +85,20 @@ fn has_escape(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 255;
     let zero = word ^ (ONES * 0x5c);
     zero.wrapping_sub(ONES) & !zero & (ONES << 7) != 0
+}
+
+fn unescape(mut rest: &str) -> Option<String> {
+    let mut text = String::with_capacity(rest.len());
+    while let Some((plain, escape)) =
+        memchr(b'\\', rest.as_bytes()).and_then(|at| rest.split_at_checked(at))
+    {
+        text.push_str(plain);
+        let mut characters = Unescaped(escape.chars());
+        text.push(characters.next()??);
+        rest = characters.0.as_str();
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// The characters of a string; nothing for what is none: half a surrogate pair, or a bad escape.

@@ -7,7 +7,7 @@
 //! | [`Message`] | requests, notifications and responses, borrowed from their line, what they carry left as text |
 //! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
 //! | [`MessageBuf`] | a message that is kept |
-//! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way, and [`PeekCache`] is for lines that are much alike |
+//! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way, [`peek_params`] reads them on the way, and [`PeekCache`] is for lines that are much alike |
 //! | [`framing`] | messages out of a stream of bytes, cut anywhere: lines, headers with a length, bodies |
 //! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
 //! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
@@ -76,6 +76,7 @@ mod peek_cache;
 mod peek_members;
 mod peer;
 mod pending;
+mod reader;
 mod scan;
 mod strictness;
 pub mod transcript;
@@ -95,6 +96,7 @@ pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,
 };
+pub use reader::{Reader, peek_params, read_json};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

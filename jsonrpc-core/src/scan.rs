@@ -7,6 +7,7 @@
 //!
 //! What reads gives nothing where the text is not JSON, and the scanner then has the [`Fault`].
 use crate::json_str::JsonStr;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -34,6 +35,12 @@ impl<'a> Name<'a> {
             return self.text().is_some_and(|text| text == name);
         }
         self.bytes == name.as_bytes()
+    }
+
+    /// What stands between the quotes, where that is the name itself.
+    #[inline(always)]
+    pub(crate) fn plain(&self) -> Option<&'a [u8]> {
+        (!self.has_escapes).then_some(self.bytes)
     }
 
     /// Nothing where the bytes are not UTF-8.
@@ -410,7 +417,7 @@ fn special_bytes(word: u64) -> u64 {
 
 /// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
 #[inline]
-fn plain_prefix(bytes: &[u8]) -> usize {
+pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     let (mut rest, mut length) = (bytes, 0);
     while let Some((word, behind)) = rest.split_first_chunk() {
         let found = special_bytes(u64::from_le_bytes(*word));
@@ -494,4 +501,112 @@ impl Open {
             (self.bits, self.at_hand) = (bits, u64::BITS);
         }
     }
+}
+
+/// For readers that look into values.
+impl<'a> Scanner<'a> {
+    /// Where the next byte is.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Goes back to where reading began.
+    pub(crate) fn go_back(&mut self, at: usize) {
+        (self.at, self.is_too_deep) = (at, false);
+    }
+
+    /// Enters an array, or goes on behind an item; whether there is another item.
+    #[inline(always)]
+    pub(crate) fn next_item(&mut self, is_first: bool) -> Option<bool> {
+        let is_more = match (self.next_token(), is_first) {
+            (b'[', true) => {
+                self.at += 1;
+                if self.next_token() == b']' {
+                    self.at += 1;
+                    return Some(false);
+                }
+                true
+            }
+            (b',', false) => true,
+            (b']', false) => false,
+            _ => return None,
+        };
+        self.at += usize::from(!is_first);
+        if is_more {
+            self.next_token();
+        }
+        Some(is_more)
+    }
+
+    /// Reads a string: what stands between its quotes, and the string itself where that is another.
+    #[inline(always)]
+    pub(crate) fn text(&mut self) -> Option<(Range<usize>, Option<String>)> {
+        if self.next_token() != b'"' {
+            return None;
+        }
+        let start = self.at + 1;
+        let (step, text) = match plain_string(self.bytes, start) {
+            Ok(end) => (Ok(end), None),
+            Err(at) => unescape(self.bytes, start, at)?,
+        };
+        self.take(step)?;
+        Some((start..self.at - 1, text))
+    }
+}
+
+/// Reads a string from its first escape, and undoes the escapes. Nothing where it is not UTF-8 or has half a surrogate pair.
+#[inline(never)]
+fn unescape(bytes: &[u8], start: usize, mut at: usize) -> Option<(Step, Option<String>)> {
+    let rest = bytes.len() - start;
+    // What is left of the text is an upper bound that small texts reach soon.
+    let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
+    let mut plain = start;
+    loop {
+        text.extend_from_slice(bytes.get(plain..at)?);
+        match byte(bytes, at) {
+            b'"' => return Some((Ok(at + 1), Some(String::from_utf8(text).ok()?))),
+            b'\\' => at = undo_escape(bytes, at + 1, &mut text)?,
+            _ => return Some((Err(at), None)),
+        }
+        plain = at;
+        at += plain_prefix(bytes.get(at..).unwrap_or_default());
+    }
+}
+
+/// Undoes the escape behind a backslash, and says where it ends.
+#[inline]
+fn undo_escape(bytes: &[u8], at: usize, text: &mut Vec<u8>) -> Option<usize> {
+    text.push(match byte(bytes, at) {
+        same @ (b'"' | b'\\' | b'/') => same,
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        b'u' => {
+            let (character, end) = undo_unit(bytes, at + 1)?;
+            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(end);
+        }
+        _ => return None,
+    });
+    Some(at + 1)
+}
+
+/// The character of one `\u` escape, or of two that are a surrogate pair, and where they end.
+fn undo_unit(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 4)?;
+        digits.iter().try_fold(0, |unit, byte| Some(unit << 4 | char::from(*byte).to_digit(16)?))
+    };
+    let (first, end) = (unit(at)?, at + 4);
+    if !(0xd800..0xdc00).contains(&first) {
+        return char::from_u32(first).map(|character| (character, end));
+    }
+    if bytes.get(end..end + 2) != Some(b"\\u") {
+        return None;
+    }
+    let low = unit(end + 2)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+    char::from_u32(0x10000 + ((first - 0xd800) << 10) + low).map(|character| (character, end + 6))
 }

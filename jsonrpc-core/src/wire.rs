@@ -98,6 +98,8 @@ mod raw;
 #[cfg(feature = "schemars")]
 #[doc(hidden)]
 pub mod schema;
+mod text;
+mod write;
 
 /// Stands where the macros would implement `JsonSchema`.
 #[cfg(not(feature = "schemars"))]
@@ -116,6 +118,7 @@ pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
 pub use raw::Raw;
+pub use write::write;
 
 /// What the macros expand to; not for use by hand.
 #[doc(hidden)]
@@ -125,6 +128,7 @@ pub mod private {
         Name, assert_distinct, deserialize, optional, read_once, required, serialize,
     };
     pub use super::open_union::{read_marked_tag, read_tag};
+    pub(crate) use super::text::read_next;
     pub use alloc::borrow::Cow;
     pub use alloc::sync::Arc;
     pub use alloc::vec::Vec;

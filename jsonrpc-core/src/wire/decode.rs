@@ -1,5 +1,6 @@
 use super::locate::locate;
 use super::mark::Recovery;
+use super::text;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,6 +19,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 /// # Errors
 /// The text is not JSON, or not a `T`.
 pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
+    if let Some(value) = text::read(text) {
+        return Ok(value);
+    }
     serde_json::from_str(text).map_err(|error| {
         // The type may be what reading stumbles over first in a text that is no JSON at all.
         match serde_json::from_str::<IgnoredAny>(text) {

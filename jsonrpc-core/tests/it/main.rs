@@ -27,6 +27,7 @@ mod probes;
 #[cfg(feature = "schemars")]
 mod schema;
 mod specification;
+mod text;
 mod text_policy;
 mod too_long;
 mod transcript;

@@ -1,0 +1,340 @@
+//! Reads JSON text into a type with the scanner: one pass, strings borrowed where they have no escapes.
+//!
+//! It takes what serde_json takes, and makes the same of it, but not all of that: where it gives nothing, serde_json says
+//! whether the text is right after all, and if not, why.
+use super::mark;
+use super::object::Name;
+use crate::scan::{self, Scanner};
+use alloc::string::String;
+use core::fmt::{self, Display};
+use core::iter;
+use core::ops::Range;
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+/// How deep arrays and objects may lie in each other, which is what serde_json takes.
+const MAX_DEPTH: usize = 127;
+
+/// Reads a whole text.
+pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {
+    let mut scanner = Scanner::new(text.as_bytes());
+    let value = read_next(text, &mut scanner)?;
+    scanner.end()?;
+    Some(value)
+}
+
+/// Reads the next value of a text.
+pub(crate) fn read_next<'de, T: Deserialize<'de>>(
+    text: &'de str,
+    scanner: &mut Scanner<'de>,
+) -> Option<T> {
+    scanner.next_token();
+    T::deserialize(&mut Text { text, scanner, depth: 0 }).ok()
+}
+
+struct Text<'s, 'de> {
+    text: &'de str,
+    scanner: &'s mut Scanner<'de>,
+    depth: usize,
+}
+
+/// The text is not JSON, or not of the type, or something that is not read here.
+#[derive(Debug)]
+struct Unread;
+
+impl core::error::Error for Unread {}
+
+impl Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot be read")
+    }
+}
+
+impl de::Error for Unread {
+    fn custom<T: Display>(_: T) -> Self {
+        Self
+    }
+}
+
+impl<'de> Text<'_, 'de> {
+    #[inline]
+    fn value(&mut self) -> Result<&'de str, Unread> {
+        let place = self.scanner.value().ok_or(Unread)?;
+        self.slice(place)
+    }
+
+    #[inline(always)]
+    fn slice(&self, place: Range<usize>) -> Result<&'de str, Unread> {
+        self.text.get(place).ok_or(Unread)
+    }
+
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        let text = self.value()?;
+        if let Ok(number) = text.parse::<u64>() {
+            return visitor.visit_u64(number);
+        }
+        // Negative zero is a number with a fraction to serde_json.
+        if text != "-0"
+            && let Ok(number) = text.parse::<i64>()
+        {
+            return visitor.visit_i64(number);
+        }
+        visitor.visit_f64(serde_json::from_str(text).map_err(|_| Unread)?)
+    }
+
+    #[inline]
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        match self.scanner.text().ok_or(Unread)? {
+            (_, Some(text)) => visitor.visit_string(text),
+            (place, None) => visitor.visit_borrowed_str(self.slice(place)?),
+        }
+    }
+
+    /// Reads what lies inside an array or an object.
+    #[inline]
+    fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Unread>,
+    ) -> Result<T, Unread> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Unread);
+        }
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    #[inline]
+    fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        self.nested(|text| {
+            let mut members = Members { text, next: Next::First };
+            let value = visitor.visit_map(&mut members)?;
+            if matches!(members.next, Next::None) { Ok(value) } else { Err(Unread) }
+        })
+    }
+
+    fn array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
+        self.nested(|text| {
+            let mut items = Items { text, next: Next::First };
+            let value = visitor.visit_seq(&mut items)?;
+            if matches!(items.next, Next::None) { Ok(value) } else { Err(Unread) }
+        })
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Text<'_, 'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        match self.scanner.next_token() {
+            b'"' => self.string(visitor),
+            b'{' => self.object(visitor),
+            b'[' => self.array(visitor),
+            b't' | b'f' => match self.value()? {
+                "true" => visitor.visit_bool(true),
+                _ => visitor.visit_bool(false),
+            },
+            b'n' => {
+                self.value()?;
+                visitor.visit_unit()
+            }
+            _ => self.number(visitor),
+        }
+    }
+
+    #[inline]
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.string(visitor)
+    }
+
+    #[inline]
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.string(visitor)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.object(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        if self.scanner.next_token() == b'n' {
+            self.value()?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        // A name that no type can have is an agreement: one of ours, or the one for a raw value.
+        if name.starts_with('$') && !name.starts_with(mark::PREFIX) {
+            let member = (name, BorrowedStrDeserializer::new(self.value()?));
+            return visitor.visit_map(MapDeserializer::new(iter::once(member)));
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        match self.scanner.text().ok_or(Unread)? {
+            (_, Some(text)) => visitor.visit_enum(text.into_deserializer()),
+            (place, None) => visitor.visit_enum(self.slice(place)?.into_deserializer()),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        self.value()?;
+        visitor.visit_unit()
+    }
+
+    // serde_json has rules of its own for these.
+    fn deserialize_f32<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
+        Err(Unread)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
+        Err(Unread)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Unread> {
+        Err(Unread)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f64 char unit unit_struct seq tuple tuple_struct struct identifier
+    }
+}
+
+/// What comes next in an array or an object.
+enum Next {
+    First,
+    Other,
+    None,
+}
+
+struct Members<'m, 's, 'de> {
+    text: &'m mut Text<'s, 'de>,
+    next: Next,
+}
+
+impl<'de> Members<'_, '_, 'de> {
+    #[inline]
+    fn next_name(&mut self) -> Result<Option<scan::Name<'de>>, Unread> {
+        let name = match self.next {
+            Next::First => self.text.scanner.first_name(),
+            Next::Other => self.text.scanner.next_name(),
+            Next::None => Some(None),
+        };
+        let name = name.ok_or(Unread)?;
+        self.next = if name.is_some() { Next::Other } else { Next::None };
+        Ok(name)
+    }
+}
+
+impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Unread> {
+        let Some(name) = self.next_name()? else { return Ok(None) };
+        let name = match name.plain() {
+            Some(plain) => {
+                let start = plain.as_ptr().addr() - self.text.text.as_ptr().addr();
+                Name::Borrowed(self.text.slice(start..start + plain.len())?)
+            }
+            None => {
+                let text = name.text().and_then(|text| text.decode()).ok_or(Unread)?;
+                Name::Owned(text.into_owned().into())
+            }
+        };
+        seed.deserialize(MemberName(name)).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unread> {
+        seed.deserialize(&mut *self.text)
+    }
+}
+
+/// The name of a member, which stands for nothing but itself here.
+struct MemberName<'de>(Name<'de>);
+
+impl<'de> Deserializer<'de> for MemberName<'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
+        match self.0 {
+            Name::Borrowed(name) => visitor.visit_borrowed_str(name),
+            Name::Owned(name) => visitor.visit_string(String::from(name)),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unread> {
+        visitor.visit_enum(self.0.as_str().into_deserializer())
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct seq
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Items<'i, 's, 'de> {
+    text: &'i mut Text<'s, 'de>,
+    next: Next,
+}
+
+impl<'de> SeqAccess<'de> for &mut Items<'_, '_, 'de> {
+    type Error = Unread;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Unread> {
+        let is_more = match self.next {
+            Next::First => self.text.scanner.next_item(true),
+            Next::Other => self.text.scanner.next_item(false),
+            Next::None => Some(false),
+        };
+        if !is_more.ok_or(Unread)? {
+            self.next = Next::None;
+            return Ok(None);
+        }
+        self.next = Next::Other;
+        seed.deserialize(&mut *self.text).map(Some)
+    }
+}

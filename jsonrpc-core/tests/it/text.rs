@@ -1,0 +1,285 @@
+//! Reading and writing without serde_json is what serde_json does.
+use crate::json;
+use jsonrpc_core::wire::{self, Extra, Raw};
+use jsonrpc_core::{Reader, peek, peek_params, read_json};
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// What serde can ask for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Everything {
+    flag: bool,
+    small: i8,
+    large: u64,
+    negative: i64,
+    real: f64,
+    single: f32,
+    character: char,
+    text: String,
+    optional: Option<Box<Everything>>,
+    list: Vec<Kind>,
+    pair: (u8, String),
+    map: BTreeMap<String, i32>,
+    numbered: BTreeMap<u32, ()>,
+    any: Value,
+    raw: Raw,
+    extra: Extra,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Unit,
+    One(String),
+    Two(u8, bool),
+    Named {
+        a: f64,
+    },
+    #[serde(rename = "line\nbreak")]
+    Odd,
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    json::value()
+        .prop_filter_map("a number may be too large", |text| serde_json::from_str(&text).ok())
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        Just(Kind::Unit),
+        Just(Kind::Odd),
+        any::<String>().prop_map(Kind::One),
+        any::<(u8, bool)>().prop_map(|(a, b)| Kind::Two(a, b)),
+        any::<f64>().prop_map(|a| Kind::Named { a: if a.is_finite() { a } else { -0.0 } }),
+    ]
+}
+
+fn everything() -> impl Strategy<Value = Everything> {
+    let numbers = (
+        any::<bool>(),
+        any::<i8>(),
+        any::<u64>(),
+        any::<i64>(),
+        -1e300..1e300_f64,
+        -1e30..1e30_f32,
+    );
+    let texts = (
+        any::<char>(),
+        any::<String>(),
+        prop::collection::vec(kind(), 0..4),
+        any::<(u8, String)>(),
+    );
+    let maps = (
+        prop::collection::btree_map(any::<String>(), any::<i32>(), 0..3),
+        prop::collection::btree_map(any::<u32>(), Just(()), 0..2),
+        any_json(),
+        any_json(),
+    );
+    (numbers, texts, maps).prop_map(|(numbers, texts, maps)| {
+        let (flag, small, large, negative, real, single) = numbers;
+        let (character, text, list, pair) = texts;
+        let (map, numbered, any, raw) = maps;
+        let raw = Raw::from_value(&raw).expect("JSON");
+        let mut extra = Extra::new();
+        extra.insert(text.clone(), raw.clone());
+        Everything {
+            flag,
+            small,
+            large,
+            negative,
+            real,
+            single,
+            character,
+            text,
+            optional: None,
+            list,
+            pair,
+            map,
+            numbered,
+            any,
+            raw,
+            extra,
+        }
+    })
+}
+
+fn same<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> Result<(), TestCaseError> {
+    match (wire::decode::<T>(text), serde_json::from_str::<T>(text)) {
+        (Ok(ours), Ok(theirs)) => prop_assert_eq!(ours, theirs),
+        (Err(_), Err(_)) => {}
+        (ours, theirs) => prop_assert!(false, "{:?} and {:?} of {}", ours, theirs, text),
+    }
+    Ok(())
+}
+
+proptest! {
+    /// What is written is what serde_json writes, and is read as serde_json reads it, also where it is damaged.
+    #[test]
+    fn everything_is_written_and_read_alike(one in everything(), other in everything(), at in any::<prop::sample::Index>(), with in "\\PC?") {
+        let whole = Everything { optional: Some(Box::new(other)), ..one };
+        let mut written = b"before".to_vec();
+        wire::write(&whole, &mut written).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let text = serde_json::to_string(&whole).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(String::from_utf8_lossy(&written), format!("before{text}"));
+        same::<Everything>(&text)?;
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let at = *at.get(&places);
+        let mut damaged = text.clone();
+        damaged.remove(at);
+        damaged.insert_str(at, &with);
+        same::<Everything>(&damaged)?;
+        same::<Value>(&damaged)?;
+    }
+
+    /// Any JSON is read and written alike.
+    #[test]
+    fn json_is_read_and_written_alike(value in any_json()) {
+        let text = value.to_string();
+        same::<Value>(&text)?;
+        same::<Vec<Value>>(&text)?;
+        same::<BTreeMap<String, Value>>(&text)?;
+        same::<Option<String>>(&text)?;
+        let mut written = Vec::new();
+        wire::write(&value, &mut written).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(String::from_utf8_lossy(&written), text);
+    }
+
+    /// Params that are read on the way are those that a peek finds, and the peek is the same.
+    #[test]
+    fn params_are_read_on_the_way(params in json::value(), first in any::<bool>(), name in "[a-z/]{1,6}") {
+        let (name, params) = (format!(r#""method":{name:?}"#), format!(r#""params":{params}"#));
+        let members = if first { [params, name] } else { [name, params] };
+        let line = format!(r#"{{"jsonrpc":"2.0",{}}}"#, members.join(", "));
+        let mut read = None;
+        let seen = peek_params(&line, |params| {
+            read = params.read::<Value>()?.ok();
+            Some(())
+        });
+        match (seen, peek(line.as_bytes())) {
+            (Ok(seen), Ok(peeked)) => {
+                prop_assert_eq!((seen.kind(), seen.params()), (peeked.kind(), peeked.params()));
+                if let Some(params) = peeked.params() {
+                    prop_assert_eq!(read, serde_json::from_str::<Value>(params).ok());
+                }
+            }
+            (seen, peeked) => prop_assert_eq!(seen.err(), peeked.err()),
+        }
+    }
+}
+
+/// Texts on the edge of what JSON is, as several types.
+#[test]
+fn edges_are_read_alike() -> Result<(), TestCaseError> {
+    let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let texts = [
+        "-0",
+        "0",
+        "-1",
+        "00",
+        "01",
+        "1.",
+        ".5",
+        "1e5",
+        "-0.0",
+        "1E+2",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "1e400",
+        r#""\u00e9\ud83d\ude00""#,
+        r#""\ud83d""#,
+        r#""\ude00""#,
+        r#""\x""#,
+        "\"\u{1}\"",
+        r#""\/\b\f\n\r\t\"\\""#,
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        " [ 1 , 2 ] ",
+        "{ \"a\" : 1 }",
+        "null",
+        "nul",
+        "true",
+        "[]",
+        "{}",
+        "",
+        " ",
+        "1 1",
+        "\"",
+        r#"{"a\u0062":1}"#,
+        r#"{"1":null,"x":null}"#,
+        r#""Unit""#,
+        r#"{"Unit":null}"#,
+        r#"{"One":"a"}"#,
+        r#"{"Two":[1,true]}"#,
+        r#""line\nbreak""#,
+        "\u{feff}1",
+    ];
+    let texts: Vec<String> =
+        texts.iter().map(|text| (*text).to_owned()).chain([126, 127, 128, 200].map(deep)).collect();
+    for text in &texts {
+        same::<Value>(text)?;
+        same::<i8>(text)?;
+        same::<u64>(text)?;
+        same::<i64>(text)?;
+        same::<f64>(text)?;
+        same::<f32>(text)?;
+        same::<String>(text)?;
+        same::<Vec<u8>>(text)?;
+        same::<()>(text)?;
+        same::<bool>(text)?;
+        same::<Option<char>>(text)?;
+        same::<Kind>(text)?;
+        same::<Extra>(text)?;
+        same::<Raw>(text)?;
+        same::<BTreeMap<u64, Value>>(text)?;
+        same::<(u8, u8)>(text)?;
+    }
+    Ok(())
+}
+
+/// What has no JSON form leaves nothing behind.
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let mut out = b"before".to_vec();
+    let error = wire::write(&BTreeMap::from([(vec![1], 2)]), &mut out);
+    assert!(error.is_err());
+    assert_eq!(out, b"before");
+    assert!(wire::write(&f64::NAN, &mut out).is_ok());
+    assert_eq!(out, b"beforenull");
+}
+
+/// A reader walks through objects and arrays, and stops at what is not JSON.
+#[test]
+fn a_reader_walks() {
+    fn depth(reader: &mut Reader<'_, '_>) -> Option<usize> {
+        let mut deepest = 0;
+        match reader.next_byte() {
+            b'{' => reader.object(|_, value| {
+                deepest = deepest.max(depth(value)?);
+                Some(())
+            })?,
+            b'[' => reader.array(|item| {
+                deepest = deepest.max(depth(item)?);
+                Some(())
+            })?,
+            _ => return reader.value().map(|_| 0),
+        };
+        Some(deepest + 1)
+    }
+    assert_eq!(read_json(r#" {"a":[1,{"b\n":[]}],"c":{}} "#, depth), Some(4));
+    assert_eq!(read_json("[]", |reader| reader.array(|_| None).map(str::len)), Some(2));
+    for wrong in ["{\"a\":[1,}", "[1", "[1]]", "{\"a\":1 \"b\":2}", ""] {
+        assert_eq!(read_json(wrong, depth), None, "{wrong}");
+    }
+    assert_eq!(
+        read_json("[1]", |reader| reader.object(|_, value| value.value().map(|_| ()))),
+        None
+    );
+}
