@@ -57,6 +57,7 @@ pub mod capabilities;
 #[cfg(feature = "async")]
 pub mod connection;
 mod dispatch;
+pub mod line;
 #[cfg(feature = "lint")]
 pub mod lint;
 pub mod methods;

@@ -15,6 +15,8 @@ mod law;
 #[cfg(test)]
 mod lenient;
 #[cfg(test)]
+mod line;
+#[cfg(test)]
 mod lint;
 #[cfg(test)]
 mod methods;

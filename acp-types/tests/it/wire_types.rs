@@ -316,8 +316,8 @@ fn the_lists_are_complete() -> Result<(), Box<dyn Error>> {
         let mut defined = BTreeSet::new();
         for file in fs::read_dir(folder)? {
             let path = file?.path();
-            // These are read by method, not from one text.
-            if path.file_name().is_some_and(|name| name == "dispatch.rs") {
+            // What is in these is read by method, or borrows: others have the law.
+            if path.file_name().is_some_and(|name| name == "dispatch.rs" || name == "borrowed.rs") {
                 continue;
             }
             for line in fs::read_to_string(&path)?.lines().map(str::trim) {

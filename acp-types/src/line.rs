@@ -1,0 +1,203 @@
+//! Lines that are read and written in one pass, envelope and payload together.
+//!
+//! ```
+//! use acp_types::line;
+//! use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+//!
+//! let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("Hi"));
+//! let notification = SessionNotification::new("s-1", update);
+//! let mut out = Vec::new();
+//! line::write_notification(&notification, &mut out)?;
+//! assert!(out.starts_with(br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","#));
+//!
+//! let line = core::str::from_utf8(&out)?.trim_end();
+//! assert_eq!(line::read_notification(line)?, Some(notification));
+//! assert_eq!(line::read_notification::<SessionNotification>(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)?, None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::methods::{NotificationParams, RequestParams};
+use alloc::vec::Vec;
+use core::fmt;
+use jsonrpc_core::wire::{self, DecodeError};
+use jsonrpc_core::{Kind, Peek, PeekError, Reader, RequestId, peek_params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A line cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LineError {
+    /// It is not a message.
+    Message(PeekError),
+    /// Its parameters are not those of its method. The pointer begins at them.
+    Params(DecodeError),
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(error) => error.fmt(f),
+            Self::Params(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for LineError {}
+
+impl From<PeekError> for LineError {
+    fn from(error: PeekError) -> Self {
+        Self::Message(error)
+    }
+}
+
+impl From<DecodeError> for LineError {
+    fn from(error: DecodeError) -> Self {
+        Self::Params(error)
+    }
+}
+
+/// Reads a line where it is a notification of this type; nothing where it is another message.
+///
+/// # Errors
+/// The line is not a message, or the method is the type's and the parameters are not.
+pub fn read_notification<T>(line: &str) -> Result<Option<T>, LineError>
+where
+    T: NotificationParams + DeserializeOwned,
+{
+    let (peek, params) = read(line, T::METHOD)?;
+    finish(&peek, Kind::Notification, T::METHOD, params)
+}
+
+/// Reads a line where it is a request of this type, its id first; nothing where it is another message.
+///
+/// # Errors
+/// The line is not a message, or the method is the type's and the parameters are not.
+pub fn read_request<T>(line: &str) -> Result<Option<(RequestId, T)>, LineError>
+where
+    T: RequestParams + DeserializeOwned,
+{
+    let (peek, params) = read(line, T::METHOD)?;
+    let params = finish(&peek, Kind::Request, T::METHOD, params)?;
+    Ok(params.and_then(|params| Some((peek.request_id()?, params))))
+}
+
+/// Appends a notification as a line, with its line end.
+///
+/// # Errors
+/// The parameters have no JSON form; then nothing is appended.
+pub fn write_notification<T>(params: &T, out: &mut Vec<u8>) -> Result<(), serde_json::Error>
+where
+    T: NotificationParams + Serialize,
+{
+    let start = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    write_call(T::METHOD, params, start, out)
+}
+
+/// Appends a request as a line, with its line end.
+///
+/// # Errors
+/// The parameters have no JSON form; then nothing is appended.
+pub fn write_request<T>(
+    id: &RequestId,
+    params: &T,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error>
+where
+    T: RequestParams + Serialize,
+{
+    let start = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    wire::write(id, out)?;
+    write_call(T::METHOD, params, start, out)
+}
+
+/// Appends the answer to a request as a line, with its line end.
+///
+/// # Errors
+/// The result has no JSON form; then nothing is appended.
+pub fn write_response<T: Serialize>(
+    id: &RequestId,
+    result: &T,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    wire::write(id, out)?;
+    out.extend_from_slice(br#","result":"#);
+    write_end(result, start, out)
+}
+
+fn write_call<T: Serialize>(
+    method: &str,
+    params: &T,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(br#","method":"#);
+    wire::write(method, out)?;
+    out.extend_from_slice(br#","params":"#);
+    write_end(params, start, out)
+}
+
+fn write_end<T: Serialize>(
+    value: &T,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let from = out.len();
+    if let Err(error) = wire::write(value, out) {
+        out.truncate(start);
+        return Err(error);
+    }
+    // A line break inside a raw value can only stand between tokens, where a space means the same.
+    for byte in out.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}
+
+/// What a line is, and its parameters where it begins as all lines of the method do and they can be read in one go.
+fn read<'a, T: DeserializeOwned>(
+    line: &'a str,
+    method: &str,
+) -> Result<(Peek<'a>, Option<T>), LineError> {
+    let mut read = None;
+    let peek = peek_params(line, |params| {
+        read = if is_of(params, method) {
+            params.read()?.ok()
+        } else {
+            params.value().map(|_| None)?
+        };
+        Some(())
+    })?;
+    Ok((peek, read))
+}
+
+/// Whether the text before the parameters ends as it does where the method stands before them. What else it may be is found
+/// out when all of the line is read.
+pub(crate) fn is_of(params: &Reader<'_, '_>, method: &str) -> bool {
+    let before = params.before().strip_suffix(r#"","params":"#);
+    before.is_some_and(|before| before.ends_with(method))
+}
+
+/// Whether a message is of this kind and method.
+pub(crate) fn is_method(peek: &Peek<'_>, kind: Kind, method: &str) -> bool {
+    peek.kind() == kind && peek.method().is_some_and(|name| name == method)
+}
+
+fn finish<T: DeserializeOwned>(
+    peek: &Peek<'_>,
+    kind: Kind,
+    method: &str,
+    read: Option<T>,
+) -> Result<Option<T>, LineError> {
+    if !is_method(peek, kind, method) {
+        return Ok(None);
+    }
+    match read {
+        Some(params) => Ok(Some(params)),
+        None => Ok(Some(wire::decode(peek.params().unwrap_or("{}"))?)),
+    }
+}
