@@ -24,6 +24,10 @@ use serde_json::value::RawValue;
 ///   long as the caller sends what it is given in the order it is given.
 /// - Nothing grows past the [`Limits`].
 ///
+/// It takes messages one by one. The messages of a [batch](crate::Batch) are given to it one after the other, as
+/// [`Batch::texts`](crate::Batch::texts) has them, and their answers sent together with
+/// [`Batch::to_line`](crate::Batch::to_line).
+///
 /// ```
 /// use core::time::Duration;
 /// use jsonrpc_core::framing::Lines;
