@@ -36,8 +36,11 @@ impl Case {
 
 const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
 
-/// The names of all cases, and what makes their lines: mixes, then messages, small ones first.
-pub const CASES: &[(&str, fn() -> Vec<String>)] = &[
+/// The name of a case, and what makes its lines.
+pub type Named = (&'static str, fn() -> Vec<String>);
+
+/// All cases: mixes, then messages, small ones first.
+pub const CASES: &[Named] = &[
     ("token_stream", || Mix::default().token_stream()),
     ("tool_heavy", || Mix::default().tool_heavy()),
     ("recorded", recorded),
