@@ -297,26 +297,28 @@ impl ChatHistory {
     }
 
     fn parts(&mut self, content: &Content, pointer: &str) -> Vec<ChatPart> {
-        let parts = match content {
-            Content::Text(text) if text.is_empty() => return Vec::new(),
-            Content::Text(text) => return Vec::from([ChatPart::Text(text.clone())]),
-            Content::Parts(parts) => parts,
-        };
-        let mut kept = Vec::new();
-        for (index, part) in parts.iter().enumerate() {
-            match chat_part(part) {
-                Some(part) => kept.push(part),
-                None => {
-                    let reason = DropReason::Part(part.tag().to_string());
-                    self.drop_at(&format!("{pointer}/content/{index}"), reason);
-                }
+        if let Content::Parts(parts) = content {
+            for (index, part) in
+                parts.iter().enumerate().filter(|(_, part)| chat_part(part).is_none())
+            {
+                let reason = DropReason::Part(part.tag().to_string());
+                self.drop_at(&format!("{pointer}/content/{index}"), reason);
             }
         }
-        kept
+        content_parts(content)
     }
 
     fn drop_at(&mut self, pointer: &str, reason: DropReason) {
         self.dropped.push(Dropped { pointer: pointer.to_string(), reason });
+    }
+}
+
+/// What of a content a history can have.
+pub(crate) fn content_parts(content: &Content) -> Vec<ChatPart> {
+    match content {
+        Content::Text(text) if text.is_empty() => Vec::new(),
+        Content::Text(text) => Vec::from([ChatPart::Text(text.clone())]),
+        Content::Parts(parts) => parts.iter().filter_map(chat_part).collect(),
     }
 }
 

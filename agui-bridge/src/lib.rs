@@ -105,8 +105,8 @@
 //!
 //! A call's name is the first of: `name`; `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name`; a title that
 //! is an MCP name; the kind, unless it is `other`; the title in lower case with `_` for what is neither letter nor
-//! digit; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. Where the page offers a tool of that name, so that it would take the call for its own, `agent__` or
-//! `mcp__server__` stands in front.
+//! digit; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. Where the page offers a
+//! tool of that name, so that it would take the call for its own, `agent__` or `mcp__server__` stands in front.
 //!
 //! A status never goes back. A call belongs to the message that came before it in the same step of the model, or to a
 //! message of its own. The result is the content's text (a diff in the unified format, a terminal as

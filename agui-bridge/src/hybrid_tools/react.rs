@@ -2,7 +2,7 @@ use super::ModelEvent;
 use super::run::{HybridRun, RunFailure};
 use super::tools::{BackendTool, HybridTools, ToolOwner};
 use crate::chat_history::{
-    ChatHistory, ChatMessage, ChatPart, ChatRole, ChatToolCall, HistoryRule,
+    ChatHistory, ChatMessage, ChatRole, ChatToolCall, HistoryRule, content_parts,
 };
 use agui_types::content::Content;
 use agui_types::event::Event;
@@ -234,6 +234,9 @@ impl HybridLoop {
         }
         self.run.end_step();
         self.iterations += 1;
+        for call in self.answer.calls.iter_mut().filter(|call| call.arguments.is_empty()) {
+            call.arguments.push_str("{}");
+        }
         let text = core::mem::take(&mut self.answer.text);
         let mut message = ChatMessage::new(ChatRole::Assistant, text);
         message.tool_calls.clone_from(&self.answer.calls);
@@ -346,7 +349,7 @@ impl HybridLoop {
                 Content::Text(error)
             }
         };
-        message.content = Vec::from([ChatPart::Text(content.text())]);
+        message.content = content_parts(&content);
         self.run.tool_result(id, content);
         self.answer.results.insert(id.clone(), message);
     }

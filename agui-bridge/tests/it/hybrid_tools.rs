@@ -253,8 +253,12 @@ fn tools_of_both_pause_the_run_once_ours_are_done() {
     let (mut hybrid, mut verifier, mut events) = answered(&user("Hi"), &["pick"], answer);
     assert_eq!(types(&events).last(), Some(&"TOOL_CALL_RESULT"), "of what nobody offers");
     let Step::RunTools(calls) = hybrid.step() else { panic!("no tools") };
-    assert_eq!((calls.len(), calls[0].id.as_str()), (1, "s"));
-    hybrid.handle_tool_result(&"s".into(), Ok("found".into()));
+    assert_eq!((calls.len(), calls[0].id.as_str(), &*calls[0].arguments), (1, "s", "{}"));
+    let parts = r#"[{"type":"text","text":"found"},{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]"#;
+    let parts = decode::<Content>(parts).unwrap();
+    hybrid.handle_tool_result(&"s".into(), Ok(parts));
+    let told = hybrid.history().iter().find(|message| message.tool_call_id == Some("s".into()));
+    assert_eq!(told.map(|message| message.content.len()), Some(2), "text and image");
     assert_eq!(hybrid.step(), Step::Done);
     events.extend(drain(&mut verifier, || hybrid.poll_event(), Profile::V1));
     verifier.finish().unwrap();
