@@ -2,9 +2,10 @@
 //!
 //! Spec: [Attribute](https://opentelemetry.io/docs/specs/otel/common/#attribute)
 use alloc::borrow::Cow;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use jsonrpc_core::RequestId;
 
 /// One attribute of a span or an event.
 ///
@@ -107,9 +108,19 @@ pub(crate) fn clip(name: &str) -> String {
     cut(name, MAX_NAME_BYTES).into()
 }
 
+/// An id of a request, as text not longer than [`MAX_NAME_BYTES`].
+pub(crate) fn id_text(id: &RequestId) -> String {
+    let mut text = id.to_string();
+    text.truncate(cut(&text, MAX_NAME_BYTES).len());
+    text
+}
+
 /// The start of a text, not longer than `max` bytes.
 pub(crate) fn cut(text: &str, max: usize) -> &str {
-    let end = (0..=max.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    if text.len() <= max {
+        return text;
+    }
+    let end = (0..=max).rev().find(|&at| text.is_char_boundary(at));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
@@ -118,6 +129,11 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
 pub(crate) struct Attributes(pub(crate) Vec<Attribute>);
 
 impl Attributes {
+    /// For the start of a span: none has more.
+    pub(crate) fn of_span() -> Self {
+        Self(Vec::with_capacity(16))
+    }
+
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<AttributeValue>) {
         self.0.push(Attribute::new(key, value));
     }

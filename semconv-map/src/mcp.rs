@@ -31,7 +31,7 @@
 //! Spec: [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
 //! [Model Context Protocol, 2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25),
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28)
-use crate::attribute::{Attribute, Attributes, clip, cut};
+use crate::attribute::{Attribute, Attributes, clip, cut, id_text};
 use crate::content::ContentKind;
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
@@ -39,7 +39,7 @@ use crate::policy::Policy;
 use crate::tracker::string;
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{RequestId, peek_member};
 
@@ -126,7 +126,7 @@ pub(crate) fn set_call(
     }
     let target = set_target(policy, attributes, method, params);
     if let Some(id) = id.filter(|id| !id.is_null()) {
-        attributes.set(keys::JSONRPC_REQUEST_ID, clip(&id.to_string()));
+        attributes.set(keys::JSONRPC_REQUEST_ID, id_text(id));
     }
     let name = known.unwrap_or("mcp");
     target.map_or(name.into(), |target| format!("{name} {target}").into())

@@ -15,7 +15,7 @@
 //! Spec: [JSON-RPC, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
 use crate::acp::lifecycle;
 use crate::acp::tool_call::set_tool_content;
-use crate::attribute::{Attributes, clip};
+use crate::attribute::{Attributes, clip, id_text};
 use crate::content::Details;
 use crate::keys::{self, end, error_type, event};
 use crate::mcp;
@@ -26,7 +26,7 @@ use crate::span::{Parent, Record, SpanHandle, SpanKind, Status};
 use crate::tracker::{Counters, Limits, NewSpan, Spans, remote, string};
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::{Document, ErrorObject, Kind, Peek, RequestId, peek, peek_member, wire};
 
@@ -303,13 +303,13 @@ impl RpcTracker {
     }
 
     fn start(&mut self, call: Call<'_>) -> Option<SpanHandle> {
-        let mut attributes = Attributes::default();
+        let mut attributes = Attributes::of_span();
         let name = match self.protocol {
             Protocol::JsonRpc(methods) => {
                 let known = methods.iter().find(|known| **known == call.method).copied();
                 lifecycle::set_rpc(&mut attributes, known, call.method);
                 if let Some(id) = call.id.filter(|id| !id.is_null()) {
-                    attributes.set(keys::JSONRPC_REQUEST_ID, clip(&id.to_string()));
+                    attributes.set(keys::JSONRPC_REQUEST_ID, id_text(id));
                 }
                 known.map_or(Cow::Borrowed(lifecycle::SYSTEM), Cow::Borrowed)
             }

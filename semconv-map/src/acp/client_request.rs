@@ -13,22 +13,23 @@
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system),
 //! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 use super::lifecycle::{self, Call, Peers};
-use crate::attribute::{Attributes, clip, cut};
+use crate::attribute::{Attributes, clip, cut, id_text};
 use crate::content::{ContentKind, Details, Gate};
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
 use crate::policy::{ClientTools, Policy};
 use crate::span::SpanKind;
+use crate::tracker::Direction;
 use acp_types::v1::terminals::CreateTerminalRequest;
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use serde::Deserialize;
 
-/// Whether a method of the agent is about files or terminals of the client.
-pub(crate) fn is_client_tool(method: &str) -> bool {
-    let is_one = method.starts_with("fs/") || method.starts_with("terminal/");
-    is_one && lifecycle::known_method(crate::Direction::AgentToClient, method).is_some()
+/// Whether a request of the agent is about files or terminals of the client.
+pub(crate) fn is_client_tool(call: &Call<'_>) -> bool {
+    let is_one = |method: &str| method.starts_with("fs/") || method.starts_with("terminal/");
+    call.direction == Direction::AgentToClient && call.known.is_some_and(is_one)
 }
 
 /// The name, the kind and the attributes of such a request's span.
@@ -51,11 +52,11 @@ fn as_tool(
     peers: &Peers,
     call: Call<'_>,
 ) -> (Cow<'static, str>, SpanKind, Attributes) {
-    let mut attributes = Attributes::default();
+    let mut attributes = Attributes::of_span();
     peers.set_gen_ai("execute_tool", call.session, &mut attributes);
     attributes.set(keys::GEN_AI_TOOL_NAME, clip(call.method));
     attributes.set(keys::GEN_AI_TOOL_TYPE, "function");
-    attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(&call.id.to_string()));
+    attributes.set(keys::GEN_AI_TOOL_CALL_ID, id_text(call.id));
     lifecycle::set_call(&mut attributes, policy, peers, call);
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }

@@ -19,7 +19,7 @@
 //! The protocol is [`acp_types::methods`], version 1 and version 2 with what is unstable in them.
 //!
 //! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
-use crate::attribute::{Attributes, clip, cut};
+use crate::attribute::{Attributes, clip, cut, id_text};
 use crate::content::{ContentKind, Gate};
 use crate::keys;
 use crate::policy::{Policy, ProviderPolicy};
@@ -58,6 +58,8 @@ pub(crate) struct Call<'a> {
     pub(crate) direction: Direction,
     pub(crate) id: &'a RequestId,
     pub(crate) method: &'a str,
+    /// The same, for one that the protocol defines.
+    pub(crate) known: Option<&'static str>,
     pub(crate) session: Option<&'a str>,
 }
 
@@ -67,12 +69,11 @@ pub(crate) fn start(
     peers: &Peers,
     call: Call<'_>,
 ) -> (Cow<'static, str>, Attributes) {
-    let known = known_method(call.direction, call.method);
-    let mut attributes = Attributes::default();
-    set_rpc(&mut attributes, known, call.method);
+    let mut attributes = Attributes::of_span();
+    set_rpc(&mut attributes, call.known, call.method);
     attributes.set_some(keys::GEN_AI_CONVERSATION_ID, call.session.map(clip));
     set_call(&mut attributes, policy, peers, call);
-    (known.unwrap_or(SYSTEM).into(), attributes)
+    (call.known.unwrap_or(SYSTEM).into(), attributes)
 }
 
 /// The attributes of every request that is a call of JSON-RPC and nothing else.
@@ -92,9 +93,10 @@ pub(crate) fn set_call(
     peers: &Peers,
     call: Call<'_>,
 ) {
-    attributes.set(keys::ACP_METHOD_NAME, clip(call.method));
+    let method = call.known.map_or_else(|| Cow::Owned(clip(call.method)), Cow::Borrowed);
+    attributes.set(keys::ACP_METHOD_NAME, method);
     if !call.id.is_null() {
-        attributes.set(keys::JSONRPC_REQUEST_ID, clip(&call.id.to_string()));
+        attributes.set(keys::JSONRPC_REQUEST_ID, id_text(call.id));
     }
     attributes.set_some(keys::ACP_PROTOCOL_VERSION, peers.protocol_version);
     attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());

@@ -30,10 +30,12 @@
 //! Spec: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission)
 use crate::attribute::{Attributes, clip};
 use crate::keys;
-use acp_types::v1::tool_calls::{PermissionOption, RequestPermissionOutcome};
+use acp_types::v1::tool_calls::RequestPermissionOutcome;
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use serde::Deserialize;
 
 /// Most options of a request whose kinds are kept.
 pub const MAX_OPTIONS: usize = 32;
@@ -42,14 +44,22 @@ pub const MAX_OPTIONS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options(Vec<(String, String)>);
 
+/// What is kept of an option.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Given<'a> {
+    #[serde(borrow)]
+    option_id: Cow<'a, str>,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
 impl Options {
-    pub(crate) fn of(options: &[PermissionOption]) -> Self {
-        let kinds = options.iter().take(MAX_OPTIONS);
-        Self(
-            kinds
-                .map(|option| (clip(option.option_id.as_str()), clip(option.kind.as_str())))
-                .collect(),
-        )
+    /// Reads the options of a request; nothing if they are not what they should be.
+    pub(crate) fn read(options: &str) -> Option<Self> {
+        let options: Vec<Given<'_>> = serde_json::from_str(options).ok()?;
+        let kept = options.iter().take(MAX_OPTIONS);
+        Some(Self(kept.map(|option| (clip(&option.option_id), clip(&option.kind))).collect()))
     }
 
     /// What the answer adds to the span, and says in the event.

@@ -74,7 +74,7 @@ pub(crate) fn start(
     call: Call<'_>,
     model: Option<&str>,
 ) -> (Cow<'static, str>, Attributes) {
-    let mut attributes = Attributes::default();
+    let mut attributes = Attributes::of_span();
     peers.set_gen_ai(OPERATION, call.session, &mut attributes);
     attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));
     peers.set_turn(policy, &mut attributes);

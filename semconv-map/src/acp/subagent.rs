@@ -94,7 +94,7 @@ impl<'a> Report<'a> {
         owner: &str,
         session: &str,
     ) -> (Cow<'static, str>, Attributes, Details) {
-        let mut attributes = Attributes::default();
+        let mut attributes = Attributes::of_span();
         peers.set_gen_ai(OPERATION, Some(session), &mut attributes);
         if policy.profile.subagent_provider {
             attributes.set(keys::GEN_AI_PROVIDER_NAME, peers.provider(&policy.provider));

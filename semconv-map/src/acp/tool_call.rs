@@ -168,7 +168,7 @@ impl Report<'_> {
         let given = self.given_name();
         let named = given.is_some();
         let name = given.unwrap_or_else(|| tool_name(None, None, self.kind().as_ref()));
-        let mut attributes = Attributes::default();
+        let mut attributes = Attributes::of_span();
         peers.set_gen_ai("execute_tool", Some(session), &mut attributes);
         attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(&self.id));
         attributes.set_some(keys::GEN_AI_TOOL_NAME, named.then(|| name.clone()));

@@ -14,8 +14,7 @@ use crate::trace_context::{Baggage, TraceContext};
 use crate::tracker::Direction;
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
-use acp_types::v1::tool_calls::{PermissionOption, RequestPermissionResponse};
-use alloc::vec::Vec;
+use acp_types::v1::tool_calls::RequestPermissionResponse;
 use core::time::Duration;
 use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
 
@@ -39,8 +38,13 @@ impl Tracker {
         }
         let params = message.params().unwrap_or("{}");
         let session = members.session.and_then(string);
-        let call =
-            Call { direction: sender, id: &id, method: &method, session: session.as_deref() };
+        let call = Call {
+            direction: sender,
+            id: &id,
+            method: &method,
+            known: lifecycle::known_method(sender, &method),
+            session: session.as_deref(),
+        };
         let request = match (sender, &*method) {
             (Direction::ClientToAgent, "session/prompt") => {
                 self.start_turn(call, members.meta, params)
@@ -112,12 +116,12 @@ impl Tracker {
             _ => None,
         };
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
-        let options =
-            self.decode::<Vec<PermissionOption>>(member(params, "options").unwrap_or_default());
+        let options = Options::read(member(params, "options").unwrap_or_default());
+        self.counters.undecodable += u64::from(options.is_none());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
         let span = self.spans.start(self.now, NewSpan::new(parent, kind, name, attributes));
-        let options = Options::of(&options.unwrap_or_default());
+        let options = options.unwrap_or_default();
         OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
     }
 
@@ -143,10 +147,8 @@ impl Tracker {
             Direction::ClientToAgent => remote(meta),
             Direction::AgentToClient => (self.agent_parent(call.session), None),
         };
-        let is_client_tool = call.direction == Direction::AgentToClient
-            && client_request::is_client_tool(call.method);
         let mut details = Details::default();
-        let (name, kind, mut attributes) = if is_client_tool {
+        let (name, kind, mut attributes) = if client_request::is_client_tool(&call) {
             self.note_client_tool(call.session);
             details = client_request::details(&self.policy, call.method, params);
             client_request::start(&self.policy, &self.peers, call)

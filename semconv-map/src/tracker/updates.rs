@@ -4,7 +4,7 @@ use super::{Members, Tracker, member, string};
 use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, State};
 use crate::acp::tool_call::{Content, OpenToolCall, Report};
-use crate::attribute::{Attributes, clip};
+use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::keys::{self, event, link};
 use crate::metric;
 use crate::span::{Parent, SpanHandle, SpanKind};
@@ -12,7 +12,6 @@ use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use alloc::borrow::Cow;
 use core::fmt;
-use jsonrpc_core::peek_member;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
@@ -64,12 +63,15 @@ impl Tracker {
             }
             "state_update" => self.on_state(&id, update),
             "subagent_update" => self.on_subagent(&id, update),
-            "plan" => self.on_plan(&id, Some(update)),
-            "plan_update" => {
-                let plan = peek_member(update, "plan").ok().flatten();
-                self.on_plan(&id, plan);
+            "plan" => {
+                let entries = self.decode::<List>(update).map(|list| list.entries);
+                self.on_plan(&id, entries.map(|entries| Plan { entries: Some(entries) }));
             }
-            "plan_removed" => self.on_plan(&id, Some(r#"{"entries":[]}"#)),
+            "plan_update" => {
+                let update = self.decode::<PlanUpdate>(update);
+                self.on_plan(&id, update.map(|update| update.plan));
+            }
+            "plan_removed" => self.on_plan(&id, Some(Plan { entries: Some(Counted::default()) })),
             "agent_message_chunk"
             | "agent_thought_chunk"
             | "current_mode_update"
@@ -221,12 +223,10 @@ impl Tracker {
         }
     }
 
-    /// Takes in a plan, an object with `entries`; one of another kind has none.
-    fn on_plan(&mut self, id: &str, plan: Option<&str>) {
+    fn on_plan(&mut self, id: &str, plan: Option<Plan>) {
+        let Some(plan) = plan else { return };
         let mut attributes = Attributes::default();
-        let entries = plan.and_then(|plan| peek_member(plan, "entries").ok()).flatten();
-        if let Some(entries) = entries {
-            let Some(Counted { entries, completed }) = self.decode(entries) else { return };
+        if let Some(Counted { entries, completed }) = plan.entries {
             attributes.set(keys::ACP_PLAN_ENTRIES, entries);
             attributes.set(keys::ACP_PLAN_COMPLETED, completed);
         }
@@ -240,11 +240,11 @@ impl Tracker {
             spans.dropped_spans += 1;
             return None;
         };
-        let key = clip(&report.id);
-        if session.has_ended(&key, report.announces()) {
+        let key = cut(&report.id, MAX_NAME_BYTES);
+        if session.has_ended(key, report.announces()) {
             return None;
         }
-        if !session.tools.contains_key(&key) {
+        if !session.tools.contains_key(key) {
             let turn = session.turns.first();
             let parent = turn.map_or(Parent::Root, |turn| Parent::Span(turn.span));
             let turn = turn.map(|turn| turn.span);
@@ -252,19 +252,19 @@ impl Tracker {
             let name = started.span_name();
             let new = NewSpan::new(parent, SpanKind::Internal, name, attributes);
             let Some(span) = spans.start(now, new) else {
-                session.forget_tool(key);
+                session.forget_tool(key.into());
                 return None;
             };
             if let Some(output) = session.turn().and_then(|turn| turn.output.as_mut()) {
                 output.push_tool_call(&report.id, started.tool_name());
             }
-            session.tools.insert(key.clone(), OpenToolCall::new(policy, span, turn, started));
+            session.tools.insert(key.into(), OpenToolCall::new(policy, span, turn, started));
         }
-        let tool = session.tools.get_mut(&key)?;
+        let tool = session.tools.get_mut(key)?;
         tool.update(policy, report);
         let span = tool.span;
         let Some(how) = report.end() else { return Some(span) };
-        session.end_tool(policy, spans, now, &key, how);
+        session.end_tool(policy, spans, now, key, how);
         None
     }
 
@@ -275,7 +275,24 @@ impl Tracker {
     }
 }
 
+/// A plan as far as it is looked at; one that is no list has no entries.
+#[derive(Deserialize)]
+struct Plan {
+    entries: Option<Counted>,
+}
+
+#[derive(Deserialize)]
+struct List {
+    entries: Counted,
+}
+
+#[derive(Deserialize)]
+struct PlanUpdate {
+    plan: Plan,
+}
+
 /// How many entries a plan has.
+#[derive(Default)]
 struct Counted {
     entries: i64,
     completed: i64,
@@ -297,7 +314,7 @@ impl<'de> Visitor<'de> for Counting {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Counted, A::Error> {
-        let mut counted = Counted { entries: 0, completed: 0 };
+        let mut counted = Counted::default();
         while let Some(entry) = entries.next_element::<Entry<'_>>()? {
             counted.entries += 1;
             counted.completed += i64::from(entry.status == "completed");
