@@ -16,6 +16,7 @@ mod lifecycle;
 mod limits;
 mod lines;
 mod links;
+mod memory;
 mod metrics;
 mod permission;
 mod profile;
