@@ -83,6 +83,8 @@
 //! Where [`Policy::record_metrics`] says so, turns, tool calls, requests, permissions and sessions are measured as well:
 //! [`metric`] has each with its unit and its buckets.
 //!
+#![doc = include_str!("opentelemetry.md")]
+//!
 #![doc = include_str!("decisions.md")]
 #![no_std]
 

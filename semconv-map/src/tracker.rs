@@ -170,6 +170,8 @@ pub struct Tracker {
     spans: Spans,
     requests: BTreeMap<(Direction, RequestId), OpenRequest>,
     sessions: Sessions,
+    /// The session, as JSON text, in which more text of the agent changes nothing; empty where that is not known.
+    quiet: String,
 }
 
 /// A request that is not answered.
@@ -236,6 +238,7 @@ impl Tracker {
             peers: Peers::default(),
             requests: BTreeMap::new(),
             sessions: Sessions::new(limits.sessions),
+            quiet: String::new(),
         }
     }
 
@@ -253,6 +256,10 @@ impl Tracker {
             return;
         };
         let members = Members::new(members);
+        if direction == Direction::AgentToClient && self.is_more_text(&message, &members) {
+            return;
+        }
+        self.quiet.clear();
         match message.kind() {
             Kind::Request => self.on_request(direction, &message, &members),
             Kind::Notification => self.on_notification(direction, &message, &members),
@@ -302,6 +309,16 @@ impl Tracker {
         self.spans.counters(self.counters)
     }
 
+    /// Whether the agent said more of what it said last, and none of it is recorded.
+    #[inline]
+    fn is_more_text(&self, message: &Peek<'_>, members: &Members<'_>) -> bool {
+        !self.quiet.is_empty()
+            && members.session == Some(&*self.quiet)
+            && members.session_update.is_some_and(|kind| TEXTS.contains(&kind))
+            && message.kind() == Kind::Notification
+            && message.method().is_some_and(|method| method == "session/update")
+    }
+
     fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
@@ -321,6 +338,9 @@ impl Tracker {
         decoded
     }
 }
+
+/// The kinds of updates that are text of the agent, as JSON text.
+const TEXTS: [&str; 2] = [r#""agent_message_chunk""#, r#""agent_thought_chunk""#];
 
 /// A member that is a string.
 fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {

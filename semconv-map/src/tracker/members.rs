@@ -31,8 +31,9 @@ pub(crate) struct Members<'a> {
 impl<'a> Members<'a> {
     #[inline]
     pub(super) fn new(found: [Found<'a>; PATHS.len()]) -> Self {
-        let [session, meta, update, session_update, tool_call_id, status, kind, name, update_meta] =
-            found.map(|member| member.ok().flatten());
+        let found = found.map(|member| member.ok().flatten());
+        let [session, meta, update, of_update @ ..] = found;
+        let [session_update, tool_call_id, status, kind, name, update_meta] = of_update;
         Self {
             session,
             meta,

@@ -17,6 +17,8 @@ use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use core::time::Duration;
 use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 impl Tracker {
     pub(super) fn on_request(
@@ -101,10 +103,10 @@ impl Tracker {
     }
 
     fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
-        let member = |object, name| peek_member(object, name).ok().flatten();
+        let asked = serde_json::from_str::<Asked<'_>>(params).unwrap_or_default();
         // Version 2 has the tool call within the subject of the request.
-        let subject = || member(member(params, "subject")?, "toolCall");
-        let tool_call = member(params, "toolCall").or_else(subject);
+        let subject = || peek_member(asked.subject?.get(), "toolCall").ok().flatten();
+        let tool_call = asked.tool_call.map(RawValue::get).or_else(subject);
         let tool = match (call.session, tool_call) {
             (Some(session), Some(tool_call)) => match serde_json::from_str(tool_call) {
                 Ok(report) => self.on_tool_call(session, &report),
@@ -116,7 +118,7 @@ impl Tracker {
             _ => None,
         };
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
-        let options = Options::read(member(params, "options").unwrap_or_default());
+        let options = Options::read(asked.options.map(RawValue::get).unwrap_or_default());
         self.counters.undecodable += u64::from(options.is_none());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
@@ -388,6 +390,18 @@ impl Tracker {
         }
         self.requests.len() < self.limits.open_spans
     }
+}
+
+/// What is looked at of a permission request.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked<'a> {
+    #[serde(borrow)]
+    tool_call: Option<&'a RawValue>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
+    #[serde(borrow)]
+    subject: Option<&'a RawValue>,
 }
 
 /// What the `_meta` of a request says of where it comes from.

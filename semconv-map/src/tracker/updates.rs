@@ -51,6 +51,8 @@ impl Tracker {
             }
         }
         if is_text && !self.policy.records_content() {
+            let session = members.session.filter(|session| session.len() <= MAX_NAME_BYTES);
+            self.quiet.push_str(session.unwrap_or_default());
             return;
         }
         match &*kind {

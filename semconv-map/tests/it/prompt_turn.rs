@@ -6,6 +6,26 @@ use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{CloseReason, Policy};
 use serde_json::{Value, json};
 
+/// Most lines are more text in the session that the last was in; they are looked past, and nothing is missed by that.
+#[test]
+fn the_first_text_of_each_turn_counts() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &prompt(2, "r"));
+    for session in ["s", "s", "r", "s", "r", "r"] {
+        run.line(A2C, &text(session, "x"));
+    }
+    run.line(A2C, &stop(1, "end_turn"));
+    run.line(A2C, &stop(2, "end_turn"));
+    run.line(A2C, &text("s", "late"));
+    run.line(C2A, &prompt(3, "s"));
+    run.line(A2C, &text("s", "x"));
+    run.line(A2C, &text("s", "x"));
+    run.line(A2C, &stop(3, "end_turn"));
+    let waited = run.spans.all.values().map(|turn| turn.f64("acp.prompt.time_to_first_update"));
+    assert_eq!(waited.collect::<Vec<_>>(), [Some(2.0), Some(3.0), Some(1.0)]);
+}
+
 #[test]
 fn a_turn_lasts_from_its_prompt_to_its_answer() {
     let mut run = Run::new(Policy::default());
