@@ -10,7 +10,7 @@
 //! | what the agent said and thought | `gen_ai.output.messages` | `Answer`, `Thought`, `Data`, `Uri`, `Title` | `content` |
 //! | what a tool was given, and gave back | `gen_ai.tool.call.arguments`, `.result` | `ToolArguments`, `ToolResult` | `content` |
 //! | what a tool or a subagent is doing | `acp.tool.title`, `acp.subagent.title` | `Title` | `titles` |
-//! | files and URIs | `acp.tool.locations`, `acp.fs.path`, `mcp.resource.uri` | `Path`, `Uri` | `paths` |
+//! | files and URIs | `acp.tool.locations`, `acp.fs.path`; on spans only `mcp.resource.uri` | `Path`, `Uri` | `paths` |
 //! | command lines | `acp.terminal.command` | `Command` | `content` |
 //! | messages of errors | the status of a span, not in events | `ErrorMessage` | `content` |
 //!

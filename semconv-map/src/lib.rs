@@ -1,4 +1,4 @@
-//! Maps ACP and JSON-RPC traffic to OpenTelemetry GenAI spans and attributes, without IO.
+//! Maps ACP, MCP and JSON-RPC traffic to OpenTelemetry GenAI spans and attributes, without IO.
 //!
 //! A [`Tracker`] takes in every line that passes between an editor and a coding agent, in both directions and with the
 //! time at which it passed, and gives out [`Record`]s: spans that start, events in them, spans that end. It owns no clock,
@@ -49,6 +49,8 @@
 //! | updates that `session/load` replays | a count on the span of `session/load` | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
 //! | any of these | values of [metrics](metric) | | [`metric`] |
 //! | text of messages and thoughts | the time of the first; with content capture, messages | | [`content`], [`messages`] |
+//!
+//! The other connections of an agent are for [`RpcTracker`]: MCP by the table in [`mcp`], any JSON-RPC by that in [`rpc`].
 //!
 //! Single values: [`finish_reason`](mod@finish_reason), [`tool_type`](mod@tool_type),
 //! [`tool_name`](acp::tool_call::tool_name). Names: [`keys`].

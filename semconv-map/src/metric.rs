@@ -17,7 +17,8 @@
 //! | `acp.session.active` | {session} | sessions that were made or loaded, and are not closed | each |
 //! | `acp.session.context.used`, `.size` | {token} | the context window | each |
 //! | `acp.session.cost` | {cost} | what sessions cost, by `acp.cost.currency` | each |
-//! | `mcp.*` | s | nothing yet: for what observes MCP | each |
+//! | `mcp.client.operation.duration`, `mcp.server.operation.duration` | s | a request of MCP that was sent, that was received | each |
+//! | `mcp.client.session.duration`, `mcp.server.session.duration` | s | an MCP connection from `initialize` to its end | each |
 //!
 //! A turn has no metric of a single inference: `gen_ai.client.inference.duration`, the histograms of its tokens, and
 //! `gen_ai.invoke_agent.inference_calls` stand for what ACP does not show. Those of `gen_ai.server.*` are for who runs the
