@@ -48,6 +48,11 @@ impl Translator {
         self.terminals = teller.terminals;
     }
 
+    /// Whether a session is being told again.
+    pub fn is_replaying(&self) -> bool {
+        self.replay.is_some()
+    }
+
     /// Takes in an update while a session is told again; gives back what is not part of the conversation.
     pub(crate) fn tell_again(&mut self, update: Update) -> Option<Update> {
         let Some(teller) = self.replay.as_mut().filter(|_| update.is_conversation()) else {

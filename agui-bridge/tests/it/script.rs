@@ -14,10 +14,12 @@ use agui_bridge::{
     Translator,
 };
 use agui_types::event::Event;
+use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::profile::Profile;
 use agui_types::reduce::Reducer;
 use agui_types::verify::Verifier;
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorObject, RequestId, wire};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -39,6 +41,8 @@ use std::time::Duration;
 /// | `result` | the prompt's result |
 /// | `error` | the prompt's error |
 /// | `load` | whether `session/load` begins, or is answered |
+/// | `frontend` | the id of a call of the page's; beside it `name` and `arguments` |
+/// | `parked` | anything: all that goes on is the page's |
 /// | `cancel` | anything |
 /// | `stop` | anything: the agent does not stop |
 /// | `exit` | why the agent is gone |
@@ -58,6 +62,8 @@ pub(crate) enum Step {
     Act(String, ElicitationAction),
     Respond(Result<PromptResponse, ErrorObject>),
     Load(bool),
+    Frontend(ToolCallId, String, Raw),
+    Parked,
     Cancel,
     Stop,
     Exit(String),
@@ -115,6 +121,13 @@ impl Step {
             };
             return Self::Answer(get(id), answer);
         }
+        if let Some(id) = member("frontend") {
+            return Self::Frontend(
+                get(id),
+                get(step["name"].clone()),
+                get(step["arguments"].clone()),
+            );
+        }
         match step
             .as_object()
             .and_then(|members| members.iter().next())
@@ -124,6 +137,7 @@ impl Step {
             Some(("error", error)) => Self::Respond(Err(get(error.clone()))),
             Some(("cancel", _)) => Self::Cancel,
             Some(("stop", _)) => Self::Stop,
+            Some(("parked", _)) => Self::Parked,
             Some(("load", begins)) => Self::Load(get(begins.clone())),
             Some(("accepted", id)) => Self::Accepted(get(json!({"messageId": id}))),
             Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
@@ -156,6 +170,10 @@ impl Step {
             }
             Self::Respond(response) => translator.handle_prompt_response(response),
             Self::Cancel => translator.handle_cancel(),
+            Self::Frontend(id, name, arguments) => {
+                translator.handle_frontend_call(&id, &name, &arguments);
+            }
+            Self::Parked => translator.handle_parked(),
             Self::Load(true) => translator.begin_replay(),
             Self::Load(false) => translator.end_replay(),
             Self::Stop => translator.handle_stopped(),
@@ -193,6 +211,12 @@ pub(crate) fn events(translator: &mut Translator) -> Vec<Event> {
 
 /// Plays a script, and gives what came out: events, and responses to the agent as `{"toAgent":…}`.
 pub(crate) fn play(options: Options, steps: &[Value]) -> Vec<Value> {
+    let lines = play_lines(options, steps);
+    lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// [`play`], as text.
+pub(crate) fn play_lines(options: Options, steps: &[Value]) -> Vec<String> {
     let mut translator = Translator::new(options);
     let mut out = Vec::new();
     for step in steps {
@@ -200,10 +224,12 @@ pub(crate) fn play(options: Options, steps: &[Value]) -> Vec<Value> {
             .apply(&mut translator)
             .unwrap_or_else(|refused| panic!("{refused:?}: {step}"));
         out.extend(
-            events(&mut translator).iter().map(|event| serde_json::to_value(event).unwrap()),
+            events(&mut translator).iter().map(|event| serde_json::to_string(event).unwrap()),
         );
         while let Some(answer) = translator.poll_response() {
-            out.push(json!({"toAgent": {"id": answer.request_id, "result": answer.result}}));
+            let id = serde_json::to_string(&answer.request_id).unwrap();
+            let result = serde_json::to_string(&answer.result).unwrap();
+            out.push(format!(r#"{{"toAgent":{{"id":{id},"result":{result}}}}}"#));
         }
     }
     out
