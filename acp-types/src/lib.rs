@@ -48,7 +48,14 @@
 //! ```
 //!
 //! Read by method, when the envelope says what it is: see [`v1::dispatch`] and [`v2::dispatch`]. Which of the two, the
-//! `initialize` pair decides: see [`negotiation`]; what may be sent then, [`capabilities`] say.
+//! `initialize` pair decides: see [`negotiation`]; what may be sent then, [`capabilities`] say. What a session is at, after
+//! all that was said, [`session_state`] holds.
+//!
+//! | with the feature | there is |
+//! |---|---|
+//! | `async` | `connection`: agents and clients as traits with async methods |
+//! | `lint` | `lint`: what is wrong with a conversation |
+//! | `schemars` | `schema`: the JSON Schema of each version |
 #![no_std]
 
 extern crate alloc;
@@ -65,6 +72,7 @@ pub mod negotiation;
 mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;
+pub mod session_state;
 pub mod v1;
 pub mod v2;
 

@@ -1,0 +1,189 @@
+//! What is the same in both versions, or differs in names only.
+//!
+//! Types that are alike on the wire are taken over by way of their text, so that what neither of them knows stays. Text,
+//! which there is most of, goes directly.
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{self, Presence};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The same value as a type of the other version; nothing if that cannot hold it.
+pub(super) fn alike<A: Serialize, B: DeserializeOwned>(value: &A) -> Option<B> {
+    wire::decode(&serde_json::to_string(value).ok()?).ok()
+}
+
+/// Each that the other version can hold, and how many it cannot.
+pub(super) fn all_alike<A: Serialize, B: DeserializeOwned>(values: &[A]) -> (Vec<B>, usize) {
+    let alike: Vec<B> = values.iter().filter_map(alike).collect();
+    let lost = values.len() - alike.len();
+    (alike, lost)
+}
+
+macro_rules! content {
+    ($name:ident, $from:ident, $to:ident) => {
+        /// Content of a message.
+        pub(super) fn $name(
+            block: &$from::content::ContentBlock,
+        ) -> Option<$to::content::ContentBlock> {
+            use $from::content::ContentBlock as From;
+            match block {
+                From::Text(text) if text.annotations.is_none() => {
+                    let mut same = $to::content::TextContent::new(text.text.as_str());
+                    same.meta = text.meta.clone();
+                    same.extra = text.extra.clone();
+                    Some($to::content::ContentBlock::Text(same))
+                }
+                other => alike(other),
+            }
+        }
+    };
+}
+
+content!(content_to_v2, v1, v2);
+content!(content_to_v1, v2, v1);
+
+/// A command of version 1 in version 2.
+pub(super) fn command_to_v2(
+    command: &v1::slash_commands::AvailableCommand,
+) -> v2::slash_commands::AvailableCommand {
+    use v1::slash_commands::AvailableCommandInput as Input;
+    let mut same = v2::slash_commands::Command::new(&*command.name, &*command.description);
+    same.input = match &command.input {
+        Some(Input::Unstructured(input)) => {
+            let mut text = v2::slash_commands::TextCommandInput::new(&*input.hint);
+            text.meta = input.meta.clone();
+            text.extra = input.extra.clone();
+            Some(v2::slash_commands::AvailableCommandInput::Text(text))
+        }
+        _ => None,
+    };
+    same.meta = command.meta.clone();
+    same.extra = command.extra.clone();
+    v2::slash_commands::AvailableCommand::Command(same)
+}
+
+/// A command of version 2 in version 1; nothing for another kind of command.
+pub(super) fn command_to_v1(
+    command: &v2::slash_commands::AvailableCommand,
+) -> Option<v1::slash_commands::AvailableCommand> {
+    let v2::slash_commands::AvailableCommand::Command(command) = command else { return None };
+    let mut same = v1::slash_commands::AvailableCommand::new(&*command.name, &*command.description);
+    if let Some(input) = &command.input
+        && let v2::slash_commands::AvailableCommandInput::Text(text) = input
+    {
+        let mut hint = v1::slash_commands::UnstructuredCommandInput::new(&*text.hint);
+        hint.meta = text.meta.clone();
+        hint.extra = text.extra.clone();
+        same.input = Some(v1::slash_commands::AvailableCommandInput::Unstructured(hint));
+    }
+    same.meta = command.meta.clone();
+    same.extra = command.extra.clone();
+    Some(same)
+}
+
+macro_rules! config_option {
+    ($name:ident, $from:ident { $id:ident, $group:ident }, $to:ident) => {
+        /// An option of a session.
+        pub(super) fn $name(
+            option: &$from::session_config_options::SessionConfigOption,
+        ) -> Option<$to::session_config_options::SessionConfigOption> {
+            use $from::session_config_options as from;
+            use $to::session_config_options as to;
+            let kind = match &option.kind {
+                from::SessionConfigKind::Select(select) => {
+                    let options = match &select.options {
+                        from::SessionConfigSelectOptions::Ungrouped(options) => {
+                            to::SessionConfigSelectOptions::Ungrouped(all_alike(options).0)
+                        }
+                        from::SessionConfigSelectOptions::Grouped(groups) => {
+                            let groups = groups.iter().map(|group| {
+                                let mut same = to::SessionConfigSelectGroup::new(
+                                    group.$group.as_str(),
+                                    &*group.name,
+                                    all_alike(&group.options).0,
+                                );
+                                same.meta = group.meta.clone();
+                                same.extra = group.extra.clone();
+                                same
+                            });
+                            to::SessionConfigSelectOptions::Grouped(groups.collect())
+                        }
+                    };
+                    let mut same =
+                        to::SessionConfigSelect::new(select.current_value.as_str(), options);
+                    same.extra = select.extra.clone();
+                    to::SessionConfigKind::Select(same)
+                }
+                other => alike(other)?,
+            };
+            let mut same = to::SessionConfigOption::new(option.$id.as_str(), &*option.name, kind);
+            same.description = option.description.clone();
+            same.category = option.category.as_ref().map(|category| category.as_str().into());
+            same.meta = option.meta.clone();
+            Some(same)
+        }
+    };
+}
+
+config_option!(option_to_v2, v1 { id, group }, v2);
+config_option!(option_to_v1, v2 { config_id, group_id }, v1);
+
+/// A change of a tool call; without its content. `null` of version 1 leaves what was.
+pub(super) fn call_to_v2(
+    update: &v1::tool_calls::ToolCallUpdate,
+) -> v2::tool_calls::ToolCallUpdate {
+    fn unless_null<A, B>(value: &Presence<A>, same: impl FnOnce(&A) -> Option<B>) -> Presence<B> {
+        value.value().and_then(same).map_or(Presence::Absent, Presence::Value)
+    }
+    let mut same = v2::tool_calls::ToolCallUpdate::new(update.tool_call_id.as_str());
+    same.title = unless_null(&update.title, |title| Some(title.clone()));
+    same.name = unless_null(&update.name, |name| Some(name.clone()));
+    same.kind = unless_null(&update.kind, |kind| Some(kind.as_str().into()));
+    same.status = unless_null(&update.status, |status| Some(status.as_str().into()));
+    same.locations = unless_null(&update.locations, alike);
+    same.raw_input = unless_null(&update.raw_input, |input| Some(input.clone()));
+    same.raw_output = unless_null(&update.raw_output, |output| Some(output.clone()));
+    same.meta = update.meta.clone().map_or(Presence::Absent, Presence::Value);
+    same.extra = update.extra.clone();
+    same
+}
+
+/// An announcement of a tool call, as a change.
+pub(super) fn announced(call: &v1::tool_calls::ToolCall) -> v1::tool_calls::ToolCallUpdate {
+    fn set<T: Clone>(value: &Option<T>) -> Presence<T> {
+        value.clone().map_or(Presence::Absent, Presence::Value)
+    }
+    let mut update = v1::tool_calls::ToolCallUpdate::new(call.tool_call_id.clone());
+    update.title = call.title.clone().into();
+    update.name = set(&call.name);
+    update.kind = set(&call.kind);
+    update.status = set(&call.status);
+    update.content = set(&call.content);
+    update.locations = set(&call.locations);
+    update.raw_input = set(&call.raw_input);
+    update.raw_output = set(&call.raw_output);
+    update.meta = call.meta.clone();
+    update.extra = call.extra.clone();
+    update
+}
+
+/// Why a turn of version 1 ended, as the state that follows.
+pub(super) fn idle(
+    reason: v2::session_states::StopReason,
+    usage: Option<&v1::prompt_turn::Usage>,
+) -> v2::session_states::StateUpdate {
+    let mut idle = v2::session_states::IdleStateUpdate::new(reason);
+    idle.usage = usage.and_then(alike).map(Box::new);
+    v2::session_states::StateUpdate::Idle(Box::new(idle))
+}
+
+/// A reason of version 1 in version 2.
+pub(super) fn reason_to_v2(
+    reason: &v1::prompt_turn::StopReason,
+) -> Option<v2::session_states::StopReason> {
+    let text = serde_json::to_string(reason.as_str()).ok()?;
+    wire::decode(&["{\"stopReason\":".to_string(), text, "}".to_string()].concat()).ok()
+}

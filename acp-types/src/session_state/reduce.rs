@@ -1,0 +1,491 @@
+//! What becomes of a state.
+use super::base64;
+use super::patch::{Patch, patch_meta};
+use super::{Change, Entry, Message, MessageKind, Produced, SessionState, Terminal, ToolCall};
+use crate::v2::agent_plan::{PlanId, PlanUpdateContent};
+use crate::v2::compaction::{CompactionId, CompactionUpdate};
+use crate::v2::content::{ContentBlock, EmbeddedResourceResource, TextContent};
+use crate::v2::notices::Notice;
+use crate::v2::prompt_lifecycle::MessageId;
+use crate::v2::subagents::{SessionMessage, SubagentUpdate};
+use crate::v2::terminals::{TerminalId, TerminalUpdate};
+use crate::v2::tool_calls::{ToolCallId, ToolCallUpdate};
+use alloc::format;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
+
+/// What a thing takes beside its text, about.
+const OVERHEAD: usize = 64;
+
+fn weight_of_extra(extra: &Extra) -> usize {
+    extra.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
+}
+
+/// About how many bytes a block of content takes.
+fn weight(block: &ContentBlock) -> usize {
+    OVERHEAD
+        + match block {
+            ContentBlock::Text(text) => text.text.len(),
+            ContentBlock::Image(image) => image.data.len(),
+            ContentBlock::Audio(audio) => audio.data.len(),
+            ContentBlock::ResourceLink(link) => link.uri.len() + link.name.len(),
+            ContentBlock::Resource(resource) => match &resource.resource {
+                EmbeddedResourceResource::Text(text) => text.text.len(),
+                EmbeddedResourceResource::Blob(blob) => blob.blob.len(),
+                EmbeddedResourceResource::Unknown(extra) => weight_of_extra(extra),
+            },
+            ContentBlock::Unknown(block) => weight_of_extra(block.members()),
+        }
+}
+
+fn weight_of_produced(produced: &Produced) -> usize {
+    use crate::v2::tool_calls::ToolCallContent;
+    match produced {
+        Produced::Content(ToolCallContent::Content(content)) => weight(&content.content),
+        Produced::Content(ToolCallContent::Diff(diff)) => {
+            let patch = diff.patch.as_ref().map_or(0, |patch| patch.text.len());
+            OVERHEAD * (1 + diff.changes.len()) + patch
+        }
+        Produced::Content(ToolCallContent::Terminal(_)) => OVERHEAD,
+        Produced::Content(ToolCallContent::Unknown(content)) => {
+            OVERHEAD + weight_of_extra(content.members())
+        }
+        Produced::Texts(diff) => {
+            OVERHEAD + diff.new_text.len() + diff.old_text.as_ref().map_or(0, |text| text.len())
+        }
+    }
+}
+
+fn weight_of_call(call: &ToolCall) -> usize {
+    let raw = |raw: &Presence<Raw>| raw.value().map_or(0, |raw| raw.as_str().len());
+    let produced: usize = call.content.iter().map(weight_of_produced).sum();
+    OVERHEAD + raw(&call.update.raw_input) + raw(&call.update.raw_output) + produced
+}
+
+fn weight_of_blocks(blocks: &Presence<Vec<ContentBlock>>) -> usize {
+    OVERHEAD + blocks.value().map_or(0, |blocks| blocks.iter().map(weight).sum())
+}
+
+/// Whether text can be added to it.
+fn is_plain(text: &TextContent) -> bool {
+    text.annotations.is_none() && text.meta.is_none() && text.extra.is_empty()
+}
+
+impl SessionState {
+    fn weight_of_entry(&self, entry: &Entry) -> usize {
+        match entry {
+            Entry::Message(message) => OVERHEAD + message.content.iter().map(weight).sum::<usize>(),
+            Entry::ToolCall(id) => self.tool_calls.get(id).map_or(0, weight_of_call),
+            Entry::Compaction(id) => {
+                self.compactions.get(id).map_or(0, |it| weight_of_blocks(&it.summary))
+            }
+            Entry::SessionMessage(message) => weight_of_blocks(&message.content),
+        }
+    }
+
+    /// Adds an entry and gives its number.
+    fn push(&mut self, entry: Entry) -> u64 {
+        self.held += self.weight_of_entry(&entry);
+        self.entries.push_back(entry);
+        self.first + u64::try_from(self.entries.len()).unwrap_or(u64::MAX) - 1
+    }
+
+    /// Forgets the oldest entries, until what is left fits.
+    fn fit(&mut self) {
+        while self.entries.len() > 1
+            && (self.entries.len() > self.limits.entries || self.held > self.limits.bytes)
+        {
+            let Some(entry) = self.entries.pop_front() else { return };
+            self.held = self.held.saturating_sub(self.weight_of_entry(&entry));
+            match &entry {
+                Entry::ToolCall(id) => drop(self.tool_calls.remove(id)),
+                Entry::Compaction(id) => drop(self.compactions.remove(id)),
+                Entry::Message(_) | Entry::SessionMessage(_) => {}
+            }
+            self.change(Change::Forgotten { entry: self.first });
+            self.first += 1;
+        }
+    }
+
+    /// Whether so much more can be held in one entry.
+    fn has_room(&self, weight: usize) -> bool {
+        self.entries.len() > 1 || self.held + weight <= self.limits.bytes
+    }
+
+    fn last(&self) -> Option<u64> {
+        (self.first + u64::try_from(self.entries.len()).ok()?).checked_sub(1)
+    }
+
+    fn message_mut(&mut self, number: u64) -> Option<&mut Message> {
+        let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        match self.entries.get_mut(at) {
+            Some(Entry::Message(message)) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// The message of an id, or without one, the one right before.
+    fn find_message(&self, kind: MessageKind, id: Option<&MessageId>) -> Option<u64> {
+        let is_it = |entry: &Entry| match entry {
+            Entry::Message(message) => message.kind == kind && message.message_id.as_ref() == id,
+            _ => false,
+        };
+        if id.is_none() {
+            return self.last().filter(|_| self.entries.back().is_some_and(is_it));
+        }
+        let from_the_end = self.entries.iter().rev().position(is_it)?;
+        self.last()?.checked_sub(u64::try_from(from_the_end).ok()?)
+    }
+
+    fn begin_message(&mut self, kind: MessageKind, id: Option<&MessageId>) -> u64 {
+        let message = Message { kind, message_id: id.cloned(), content: Vec::new(), meta: None };
+        self.push(Entry::Message(message))
+    }
+
+    /// A piece of a message.
+    pub(super) fn chunk(&mut self, kind: MessageKind, id: Option<&MessageId>, block: ContentBlock) {
+        let found = self.find_message(kind, id);
+        let number = found.unwrap_or_else(|| self.begin_message(kind, id));
+        let added = weight(&block);
+        let blocks = self.limits.blocks;
+        if !self.has_room(added) {
+            return self.lost(format!("/entries/{number}/content"), "too long");
+        }
+        let Some(message) = self.message_mut(number) else { return };
+        let last = message.content.len().saturating_sub(1);
+        if let (Some(ContentBlock::Text(text)), ContentBlock::Text(more)) =
+            (message.content.last_mut(), &block)
+            && is_plain(text)
+            && is_plain(more)
+        {
+            let from = text.text.len();
+            text.text.push_str(&more.text);
+            self.held += more.text.len();
+            self.change(Change::Text { entry: number, block: last, from });
+        } else if message.content.len() < blocks {
+            message.content.push(block);
+            self.held += added;
+            self.change(Change::Message { entry: number });
+        } else {
+            self.lost(format!("/entries/{number}/content"), "too many blocks");
+        }
+        self.fit();
+    }
+
+    /// A message, whole or changed.
+    pub(super) fn message(
+        &mut self,
+        kind: MessageKind,
+        id: Option<&MessageId>,
+        content: &Presence<Vec<ContentBlock>>,
+        meta: &Presence<Meta>,
+    ) -> u64 {
+        let found = self.find_message(kind, id).filter(|_| id.is_some());
+        let number = found.unwrap_or_else(|| self.begin_message(kind, id));
+        let blocks = self.limits.blocks;
+        let Some(message) = self.message_mut(number) else { return number };
+        let before: usize = message.content.iter().map(weight).sum();
+        let mut lost = 0;
+        match content {
+            Presence::Absent => {}
+            Presence::Null => message.content.clear(),
+            Presence::Value(content) => {
+                let mut all = Presence::Absent;
+                for block in content {
+                    lost += usize::from(!add(&mut all, block.clone(), blocks, true));
+                }
+                message.content = all.value().cloned().unwrap_or_default();
+            }
+        }
+        let mut patched = message.meta.take().map_or(Presence::Absent, Presence::Value);
+        patch_meta(&mut patched, meta);
+        message.meta = patched.value().cloned();
+        let after: usize = message.content.iter().map(weight).sum();
+        self.held = (self.held + after).saturating_sub(before);
+        if lost > 0 {
+            self.lost(format!("/entries/{number}/content"), "too many blocks");
+        }
+        self.change(Change::Message { entry: number });
+        self.fit();
+        number
+    }
+
+    /// Takes back the content of a message that is told again.
+    pub(super) fn clear_message(&mut self, number: u64, id: Option<&MessageId>) {
+        if let Some(message) = self.message_mut(number) {
+            let before: usize = message.content.iter().map(weight).sum();
+            message.content.clear();
+            message.message_id = id.cloned();
+            self.held = self.held.saturating_sub(before);
+        }
+    }
+
+    fn tool_call_mut(&mut self, id: &ToolCallId) -> &mut ToolCall {
+        if !self.tool_calls.contains_key(id) {
+            let update = ToolCallUpdate::new(id.clone());
+            self.tool_calls.insert(id.clone(), ToolCall { update, content: Vec::new() });
+            self.push(Entry::ToolCall(id.clone()));
+        }
+        self.tool_calls.entry(id.clone()).or_insert_with(|| ToolCall {
+            update: ToolCallUpdate::new(id.clone()),
+            content: Vec::new(),
+        })
+    }
+
+    /// A tool call begins or changes; `update` without its content, which is `content`.
+    pub(super) fn change_call(
+        &mut self,
+        update: &ToolCallUpdate,
+        content: Presence<Vec<Produced>>,
+    ) {
+        let id = &update.tool_call_id;
+        let blocks = self.limits.blocks;
+        let call = self.tool_call_mut(id);
+        let before = weight_of_call(call);
+        call.update.patch(update);
+        let mut lost = false;
+        match content {
+            Presence::Absent => {}
+            Presence::Null => call.content.clear(),
+            Presence::Value(mut content) => {
+                lost = content.len() > blocks;
+                content.truncate(blocks);
+                call.content = content;
+            }
+        }
+        let after = weight_of_call(call);
+        self.held = (self.held + after).saturating_sub(before);
+        if lost {
+            self.lost(format!("/toolCalls/{id}/content"), "too many blocks");
+        }
+        self.change(Change::ToolCall(id.clone()));
+        self.fit();
+    }
+
+    /// A piece of what a tool call produces.
+    pub(super) fn produce(&mut self, id: &ToolCallId, content: Produced) {
+        let added = weight_of_produced(&content);
+        let (blocks, has_room) = (self.limits.blocks, self.has_room(added));
+        let call = self.tool_call_mut(id);
+        if call.content.len() >= blocks || !has_room {
+            return self.lost(format!("/toolCalls/{id}/content"), "too much content");
+        }
+        call.content.push(content);
+        self.held += added;
+        self.change(Change::ToolCall(id.clone()));
+        self.fit();
+    }
+
+    fn terminal_mut(&mut self, id: &TerminalId) -> Option<&mut Terminal> {
+        if !self.terminals.contains_key(id) {
+            if self.terminals.len() >= self.limits.names {
+                self.lost(format!("/terminals/{id}"), "too many terminals");
+                return None;
+            }
+            let update = TerminalUpdate::new(id.clone());
+            let terminal = Terminal { update, output: Vec::new(), is_truncated: false };
+            self.terminals.insert(id.clone(), terminal);
+        }
+        self.change(Change::Terminal(id.clone()));
+        self.terminals.get_mut(id)
+    }
+
+    /// A terminal begins or changes.
+    pub(super) fn change_terminal(&mut self, update: &TerminalUpdate) {
+        let id = &update.terminal_id;
+        let Some(terminal) = self.terminal_mut(id) else { return };
+        terminal.update.patch(update);
+        match &update.output {
+            Presence::Absent => {}
+            Presence::Null => self.set_output(id, Vec::new(), false),
+            Presence::Value(output) => match base64::decode(&output.data) {
+                Some(bytes) => self.set_output(id, bytes, false),
+                None => self.lost(format!("/terminals/{id}/output"), "expected base64"),
+            },
+        }
+    }
+
+    /// All output of a terminal, instead of what was.
+    pub(super) fn set_output(&mut self, id: &TerminalId, bytes: Vec<u8>, is_truncated: bool) {
+        if let Some(terminal) = self.terminal_mut(id) {
+            (terminal.output, terminal.is_truncated) = (Vec::new(), is_truncated);
+        }
+        self.output(id, &bytes);
+    }
+
+    /// A piece of a terminal's output.
+    pub(super) fn output_chunk(&mut self, id: &TerminalId, data: &str) {
+        match base64::decode(data) {
+            Some(bytes) => self.output(id, &bytes),
+            None => self.lost(format!("/terminals/{id}/output"), "expected base64"),
+        }
+    }
+
+    fn output(&mut self, id: &TerminalId, bytes: &[u8]) {
+        let limit = self.limits.terminal_output;
+        let Some(terminal) = self.terminal_mut(id) else { return };
+        terminal.output.extend_from_slice(bytes);
+        let over = terminal.output.len().saturating_sub(limit);
+        if over > 0 {
+            terminal.output.drain(..over);
+            terminal.is_truncated = true;
+        }
+    }
+
+    /// A plan as it is now.
+    pub(super) fn plan(&mut self, id: Option<PlanId>, plan: PlanUpdateContent) {
+        if self.plans.len() >= self.limits.names && !self.plans.contains_key(&id) {
+            return self.lost("/plans", "too many plans");
+        }
+        self.plans.insert(id.clone(), plan);
+        self.change(Change::Plan(id));
+    }
+
+    /// A plan is gone.
+    pub(super) fn remove_plan(&mut self, id: &PlanId) {
+        let id = Some(id.clone());
+        if self.plans.remove(&id).is_some() {
+            self.change(Change::Plan(id));
+        }
+    }
+
+    /// A list as it is now; what is too much is lost.
+    pub(super) fn list<T>(&mut self, mut items: Vec<T>, name: &str, change: Change) -> Vec<T> {
+        if items.len() > self.limits.names {
+            items.truncate(self.limits.names);
+            self.lost(format!("/{name}"), "too many");
+        }
+        self.change(change);
+        items
+    }
+
+    /// Something that the user may want to know now.
+    pub(super) fn notice(&mut self, notice: Notice) {
+        if self.notices.len() >= self.limits.names {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(notice);
+        self.change(Change::Notice);
+    }
+
+    fn compaction_mut(&mut self, update: &CompactionUpdate) -> &mut CompactionUpdate {
+        let id = &update.compaction_id;
+        if !self.compactions.contains_key(id) {
+            let begun = CompactionUpdate::new(id.clone(), update.status.clone());
+            self.compactions.insert(id.clone(), begun);
+            self.push(Entry::Compaction(id.clone()));
+        }
+        let status = update.status.clone();
+        self.compactions
+            .entry(id.clone())
+            .or_insert_with(|| CompactionUpdate::new(id.clone(), status))
+    }
+
+    /// A compaction begins or changes.
+    pub(super) fn change_compaction(&mut self, update: &CompactionUpdate) {
+        let compaction = self.compaction_mut(update);
+        let before = weight_of_blocks(&compaction.summary);
+        compaction.status = update.status.clone();
+        compaction.patch(update);
+        let after = weight_of_blocks(&compaction.summary);
+        self.held = (self.held + after).saturating_sub(before);
+        self.change(Change::Compaction(update.compaction_id.clone()));
+        self.fit();
+    }
+
+    /// A piece of a compaction's summary.
+    pub(super) fn summarize(&mut self, id: &CompactionId, block: ContentBlock) {
+        use crate::v2::compaction::CompactionStatus;
+        let (added, blocks) = (weight(&block), self.limits.blocks);
+        let has_room = self.has_room(added);
+        let begun = CompactionUpdate::new(id.clone(), CompactionStatus::InProgress);
+        let compaction = self.compaction_mut(&begun);
+        match add(&mut compaction.summary, block, blocks, has_room) {
+            true => self.held += added,
+            false => self.lost(format!("/compactions/{id}/summary"), "too much content"),
+        }
+        self.change(Change::Compaction(id.clone()));
+        self.fit();
+    }
+
+    /// A session that this one owns comes or changes.
+    pub(super) fn subagent(&mut self, update: &SubagentUpdate) {
+        let id = &update.session_id;
+        if self.subagents.len() >= self.limits.names && !self.subagents.contains_key(id) {
+            return self.lost("/subagents", "too many subagents");
+        }
+        let begun = || SubagentUpdate::new(id.clone());
+        self.subagents.entry(id.clone()).or_insert_with(begun).patch(update);
+        self.change(Change::Subagent(id.clone()));
+    }
+
+    fn session_message(&mut self, id: &MessageId) -> (u64, Option<&mut SessionMessage>) {
+        let is_it = |entry: &Entry| match entry {
+            Entry::SessionMessage(message) => message.message_id == *id,
+            _ => false,
+        };
+        let at = self.entries.iter().position(is_it).unwrap_or_else(|| {
+            self.push(Entry::SessionMessage(SessionMessage::new(id.clone())));
+            self.entries.len() - 1
+        });
+        let number = self.first + u64::try_from(at).unwrap_or_default();
+        match self.entries.get_mut(at) {
+            Some(Entry::SessionMessage(message)) => (number, Some(message)),
+            _ => (number, None),
+        }
+    }
+
+    /// A message between sessions comes or changes.
+    pub(super) fn change_session_message(&mut self, update: &SessionMessage) {
+        let (entry, Some(message)) = self.session_message(&update.message_id) else { return };
+        let before = weight_of_blocks(&message.content);
+        message.patch(update);
+        let after = weight_of_blocks(&message.content);
+        self.held = (self.held + after).saturating_sub(before);
+        self.change(Change::SessionMessage { entry });
+        self.fit();
+    }
+
+    /// A piece of a message between sessions.
+    pub(super) fn session_message_chunk(&mut self, id: &MessageId, block: ContentBlock) {
+        let (added, blocks) = (weight(&block), self.limits.blocks);
+        let has_room = self.has_room(added);
+        let (entry, Some(message)) = self.session_message(id) else { return };
+        match add(&mut message.content, block, blocks, has_room) {
+            true => self.held += added,
+            false => self.lost(format!("/entries/{entry}/content"), "too much content"),
+        }
+        self.change(Change::SessionMessage { entry });
+        self.fit();
+    }
+}
+
+/// Adds a block at the end, text to text; whether there was room.
+fn add(
+    content: &mut Presence<Vec<ContentBlock>>,
+    block: ContentBlock,
+    limit: usize,
+    has_room: bool,
+) -> bool {
+    let mut all = Vec::new();
+    if let Presence::Value(blocks) = content {
+        all = core::mem::take(blocks);
+    }
+    let is_added = has_room && {
+        if let (Some(ContentBlock::Text(text)), ContentBlock::Text(more)) = (all.last_mut(), &block)
+            && is_plain(text)
+            && is_plain(more)
+        {
+            text.text.push_str(&more.text);
+            true
+        } else {
+            let has_place = all.len() < limit;
+            if has_place {
+                all.push(block);
+            }
+            has_place
+        }
+    };
+    *content = Presence::Value(all);
+    is_added
+}

@@ -1,0 +1,550 @@
+//! What a session is at.
+use crate::shapes;
+use crate::transcripts::transcripts;
+use acp_types::session_state::{
+    Change, Entry, Limits, MessageKind, Produced, SessionState, ViewV1, ViewV2,
+};
+use acp_types::v1;
+use acp_types::v2;
+use jsonrpc_core::transcript::Direction;
+use jsonrpc_core::{ErrorObject, Message, wire};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use v1::prompt_turn::SessionUpdate as UpdateV1;
+use v2::prompt_lifecycle::SessionUpdate as UpdateV2;
+use v2::tool_calls::ToolCallStatus;
+
+fn v1(update: Value) -> UpdateV1 {
+    wire::decode(&update.to_string()).unwrap()
+}
+
+fn v2(update: Value) -> UpdateV2 {
+    wire::decode(&update.to_string()).unwrap()
+}
+
+fn told_v1(updates: impl IntoIterator<Item = Value>) -> SessionState {
+    let mut state = SessionState::default();
+    updates.into_iter().for_each(|update| state.handle(&v1(update)));
+    state
+}
+
+fn told_v2(updates: impl IntoIterator<Item = Value>) -> SessionState {
+    let mut state = SessionState::default();
+    updates.into_iter().for_each(|update| state.handle(&v2(update)));
+    state
+}
+
+fn again_v1(view: &ViewV1) -> SessionState {
+    let mut state = SessionState::default();
+    view.updates.iter().for_each(|update| state.handle(update));
+    state.handle(&view.response);
+    state
+}
+
+fn again_v2(view: &ViewV2) -> SessionState {
+    let mut state = SessionState::default();
+    view.updates.iter().for_each(|update| state.handle(update));
+    state.handle(&view.response);
+    state
+}
+
+fn chunk(kind: &str, id: Option<&str>, text: &str) -> Value {
+    let mut update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+    if let Some(id) = id {
+        update["messageId"] = id.into();
+    }
+    update
+}
+
+fn outline(state: &SessionState) -> Vec<String> {
+    let entries = state.entries().map(|(_, entry)| match entry {
+        Entry::Message(message) => format!("{:?} {}", message.kind, message.text()),
+        Entry::ToolCall(id) => format!("call {id}"),
+        Entry::Compaction(id) => format!("compaction {id}"),
+        _ => "other".to_owned(),
+    });
+    entries.collect()
+}
+
+#[test]
+fn chunks_without_an_id_go_to_the_message_right_before() {
+    let state = told_v1([
+        chunk("agent_message_chunk", None, "a"),
+        chunk("agent_message_chunk", None, "b"),
+        chunk("agent_thought_chunk", None, "c"),
+        chunk("agent_message_chunk", None, "d"),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": ""}),
+        chunk("agent_message_chunk", None, "e"),
+    ]);
+    let expected = ["Agent ab", "Thought c", "Agent d", "call t", "Agent e"];
+    assert_eq!(outline(&state), expected);
+}
+
+#[test]
+fn chunks_with_an_id_go_to_its_message_of_their_kind() {
+    let chunks = [
+        chunk("agent_message_chunk", Some("1"), "a"),
+        chunk("agent_thought_chunk", Some("1"), "b"),
+        chunk("agent_message_chunk", Some("2"), "c"),
+        chunk("agent_message_chunk", Some("1"), "d"),
+    ];
+    let expected = ["Agent ad", "Thought b", "Agent c"];
+    assert_eq!(outline(&told_v1(chunks.clone())), expected);
+    assert_eq!(outline(&told_v2(chunks)), expected);
+}
+
+#[test]
+fn a_tool_call_is_made_by_whatever_names_it_first() {
+    let state = told_v1([json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "in_progress",
+        "content": [{"type": "terminal", "terminalId": "t"}],
+    })]);
+    let call = state.tool_call("c").unwrap();
+    assert_eq!((call.title(), call.status()), (None, &ToolCallStatus::InProgress));
+    assert!(matches!(call.content.as_slice(), [Produced::Content(_)]));
+
+    let mut state = SessionState::default();
+    let question: v1::tool_calls::RequestPermissionRequest = wire::decode(
+        r#"{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Edit"},"options":[]}"#,
+    )
+    .unwrap();
+    state.handle(&question);
+    assert_eq!(state.tool_call("c").unwrap().title(), Some("Edit"));
+    let question: v2::permissions::RequestPermissionRequest = wire::decode(
+        r#"{"sessionId":"s","title":"?","options":[],"subject":{"type":"tool_call","toolCall":{"toolCallId":"c","title":"Write"}}}"#,
+    )
+    .unwrap();
+    state.handle(&question);
+    assert_eq!(state.tool_call("c").unwrap().title(), Some("Write"));
+}
+
+#[test]
+fn null_leaves_in_version_1_and_clears_in_version_2() {
+    let begin = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "t", "status": "completed"});
+    let clear = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": null, "status": null});
+    let state = told_v1([begin.clone(), clear.clone()]);
+    assert_eq!(state.tool_call("c").unwrap().title(), Some("t"));
+    let state = told_v2([begin, clear]);
+    let call = state.tool_call("c").unwrap();
+    assert_eq!((call.title(), call.status()), (None, &ToolCallStatus::Pending));
+}
+
+#[test]
+fn a_late_announcement_takes_no_status_back() {
+    let state = told_v1([
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "status": "pending"}),
+    ]);
+    let call = state.tool_call("c").unwrap();
+    assert_eq!((call.title(), call.status()), (Some("t"), &ToolCallStatus::Failed));
+    assert_eq!(outline(&state), ["call c"]);
+}
+
+#[test]
+fn meta_of_version_2_is_a_patch_by_key() {
+    let state = told_v2([
+        json!({"sessionUpdate": "agent_message", "messageId": "m", "_meta": {"a": 1, "b": {"x": 1}}}),
+        json!({"sessionUpdate": "agent_message", "messageId": "m", "_meta": {"a": null, "b": {"y": 2}}}),
+    ]);
+    let meta = state.messages().next().unwrap().meta.clone().unwrap();
+    assert_eq!(meta.as_str(), r#"{"b":{"y":2}}"#);
+}
+
+#[test]
+fn terminals_keep_the_end_of_their_output() {
+    let mut limits = Limits::default();
+    limits.terminal_output = 4;
+    let mut state = SessionState::new(limits);
+    for update in [
+        json!({"sessionUpdate": "terminal_update", "terminalId": "t", "command": "ls"}),
+        json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "YWI="}),
+        json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "Y2Rl"}),
+        json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "???"}),
+    ] {
+        state.handle(&v2(update));
+    }
+    let terminal = state.terminal("t").unwrap();
+    assert_eq!((terminal.output.as_slice(), terminal.is_truncated), (b"bcde".as_slice(), true));
+    let changes: Vec<_> = std::iter::from_fn(|| state.poll_change()).collect();
+    assert!(
+        matches!(changes.last(), Some(Change::Lost(loss)) if loss.pointer == "/terminals/t/output")
+    );
+}
+
+#[test]
+fn terminals_of_version_1_are_told_by_requests_and_answers() {
+    let mut state = SessionState::default();
+    let request: v1::terminals::CreateTerminalRequest =
+        wire::decode(r#"{"sessionId":"s","command":"ls","args":["-l"]}"#).unwrap();
+    state.handle((&request, &v1::terminals::CreateTerminalResponse::new("t")));
+    let request = v1::terminals::TerminalOutputRequest::new("s", "t");
+    state.handle((&request, &v1::terminals::TerminalOutputResponse::new("out", false)));
+    let request = v1::terminals::WaitForTerminalExitRequest::new("s", "t");
+    let mut exit = v1::terminals::WaitForTerminalExitResponse::new();
+    exit.exit_code = Some(3);
+    state.handle((&request, &exit));
+    let terminal = state.terminal("t").unwrap();
+    assert_eq!(terminal.update.command.value().map(String::as_str), Some("ls -l"));
+    assert_eq!(terminal.output, b"out");
+    let status = terminal.update.exit_status.value().unwrap();
+    assert_eq!(status.exit_code, Some(3));
+}
+
+#[test]
+fn a_turn_of_version_1_is_what_prompts_and_answers_make_it() {
+    let mut state = SessionState::default();
+    let prompt = v1::prompt_turn::PromptRequest::new("s", ["Hi".into()]);
+    state.handle(&prompt);
+    assert!(state.state().unwrap().is_busy());
+    // An agent that repeats the prompt.
+    state.handle(&v1(chunk("user_message_chunk", Some("u"), "Hi")));
+    state.handle(&v1(chunk("agent_message_chunk", None, "Hello")));
+    state.handle(&v1(json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": ""})));
+    state.handle(&v1::prompt_turn::CancelNotification::new("s"));
+    assert_eq!(state.tool_call("c").unwrap().status(), &ToolCallStatus::Cancelled);
+    state.handle(&v1::prompt_turn::PromptResponse::new("cancelled"));
+    let Some(v2::session_states::StateUpdate::Idle(idle)) = state.state() else { panic!("busy") };
+    assert_eq!(idle.stop_reason.tag(), "cancelled");
+    assert_eq!(outline(&state), ["User Hi", "Agent Hello", "call c"]);
+
+    state.handle(&prompt);
+    let error: ErrorObject = wire::decode(r#"{"code":-32603,"message":"no"}"#).unwrap();
+    state.handle(&error);
+    let Some(v2::session_states::StateUpdate::Idle(idle)) = state.state() else { panic!("busy") };
+    assert_eq!(idle.stop_reason.tag(), "error");
+}
+
+#[test]
+fn what_is_shown_beside_the_conversation_is_held() {
+    let mut state = SessionState::default();
+    let new: v1::session_setup::NewSessionResponse = wire::decode(
+        &json!({
+            "sessionId": "s",
+            "modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]},
+            "configOptions": [{"id": "model", "name": "Model", "type": "select", "currentValue": "a",
+                "options": [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}]}],
+        })
+        .to_string(),
+    )
+    .unwrap();
+    state.handle(&new);
+    for update in [
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"}),
+        json!({"sessionUpdate": "available_commands_update",
+            "availableCommands": [{"name": "web", "description": "d", "input": {"hint": "h"}}]}),
+        json!({"sessionUpdate": "session_info_update", "title": "t"}),
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}),
+        json!({"sessionUpdate": "notice", "severity": "info", "title": "n"}),
+        json!({"sessionUpdate": "plan", "entries": [{"content": "p", "priority": "low", "status": "pending"}]}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "k", "status": "in_progress"}),
+        json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": {"type": "text", "text": "sum"}}),
+        json!({"sessionUpdate": "subagent_update", "sessionId": "child", "title": "c", "state": {"state": "running"}}),
+        json!({"sessionUpdate": "session_message_chunk", "messageId": "x", "content": {"type": "text", "text": "hey"}}),
+        json!({"sessionUpdate": "hologram", "voxels": 7}),
+    ] {
+        state.handle(&v1(update));
+    }
+    assert_eq!(state.modes().unwrap().current_mode_id.as_str(), "code");
+    assert_eq!(state.config_options()[0].config_id.as_str(), "model");
+    assert_eq!(state.commands()[0].name().as_deref(), Some("web"));
+    assert_eq!(state.info().title.value().map(String::as_str), Some("t"));
+    assert_eq!(state.usage().unwrap().size, 2);
+    assert_eq!(state.notices().count(), 1);
+    assert_eq!(state.plans().count(), 1);
+    assert_eq!(state.compaction("k").unwrap().summary.value().unwrap().len(), 1);
+    assert_eq!(state.subagents().count(), 1);
+    assert_eq!(state.entries().count(), 2);
+    let changes: Vec<_> = std::iter::from_fn(|| state.poll_change()).collect();
+    assert!(
+        matches!(changes.last(), Some(Change::Lost(loss)) if loss.problem.contains("hologram"))
+    );
+    // Two in a row about the same thing are one.
+    assert_eq!(changes.len(), 12, "{changes:?}");
+
+    let view = state.view_v2();
+    let pointers: Vec<_> = view.losses.iter().map(|loss| loss.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/plans", "/modes"]);
+    let options = view.response.config_options.as_ref().unwrap();
+    assert_eq!(options[1].config_id.as_str(), "mode");
+    let view = state.view_v1();
+    assert_eq!(view.losses, []);
+    assert_eq!(view.response, {
+        let mut response = v1::session_setup::LoadSessionResponse::new();
+        response.modes = state.modes().cloned();
+        response.config_options = new.config_options;
+        response
+    });
+}
+
+#[test]
+fn views_say_what_they_cannot_say() {
+    let state = told_v2([
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "paused",
+            "content": [{"type": "diff", "changes": [{"operation": "delete", "path": "/a"}]}]}),
+        json!({"sessionUpdate": "terminal_update", "terminalId": "t"}),
+        json!({"sessionUpdate": "state_update", "state": "running"}),
+        json!({"sessionUpdate": "agent_message", "messageId": "m"}),
+    ]);
+    assert_eq!(state.view_v2().losses, []);
+    let losses = state.view_v1().losses;
+    let pointers: Vec<_> = losses.iter().map(|loss| loss.pointer.as_str()).collect();
+    let expected = [
+        "/toolCalls/c/title",
+        "/toolCalls/c/status",
+        "/toolCalls/c/content",
+        "/entries/1/content",
+        "/terminals/t",
+        "/state",
+    ];
+    assert_eq!(pointers, expected);
+}
+
+/// The patch is one that `git apply` takes; its text follows from the format.
+#[test]
+fn texts_become_a_patch() {
+    let state = told_v1([json!({
+        "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t",
+        "content": [
+            {"type": "diff", "path": "/a", "oldText": "one\ntwo\n", "newText": "one\nthree"},
+            {"type": "diff", "path": "/b", "newText": "x\n"},
+        ],
+    })]);
+    let view = state.view_v2();
+    let Some(UpdateV2::ToolCallUpdate(call)) = view.updates.first() else { panic!("no call") };
+    let texts: Vec<_> = call
+        .content
+        .value()
+        .unwrap()
+        .iter()
+        .map(|content| match content {
+            v2::tool_calls::ToolCallContent::Diff(diff) => diff.patch.clone().unwrap().text.clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let changed = "diff --git /a /a\n--- /a\n+++ /a\n@@ -1,2 +1,2 @@\n-one\n-two\n+one\n+three\n\\ No newline at end of file\n";
+    let added =
+        "diff --git /b /b\nnew file mode 100644\n--- /dev/null\n+++ /b\n@@ -0,0 +1,1 @@\n+x\n";
+    assert_eq!(texts, [changed, added]);
+}
+
+#[test]
+fn limits_hold() {
+    let mut limits = Limits::default();
+    (limits.entries, limits.changes) = (3, 4);
+    let mut state = SessionState::new(limits);
+    for number in 0..10 {
+        state.handle(&v2(chunk("agent_message_chunk", Some(&number.to_string()), "text")));
+        let call = json!({"sessionUpdate": "tool_call_update", "toolCallId": number.to_string()});
+        state.handle(&v2(call));
+    }
+    let numbers: Vec<_> = state.entries().map(|(number, _)| number).collect();
+    assert_eq!(numbers, [17, 18, 19]);
+    assert_eq!(state.tool_calls().count(), 2);
+    assert_eq!(state.poll_change(), Some(Change::Missed));
+    assert_eq!(state.poll_change(), None);
+
+    let mut limits = Limits::default();
+    limits.bytes = 1_000;
+    let mut state = SessionState::new(limits);
+    for _ in 0..100 {
+        state.handle(&v2(chunk("agent_message_chunk", Some("one"), "0123456789")));
+    }
+    assert!(state.messages().all(|message| message.text().len() <= 1_000));
+    state.handle(&v2(chunk("agent_message_chunk", Some("two"), &"x".repeat(900))));
+    let kinds: Vec<_> = state.messages().map(|message| message.text().len()).collect();
+    assert_eq!(kinds, [900]);
+}
+
+/// Session updates, made after the shapes of the types.
+fn update(version: &'static shapes::Shapes) -> BoxedStrategy<String> {
+    version.instance("SessionUpdate").prop_map(|node| node.text()).boxed()
+}
+
+/// A conversation with few ids, so that updates meet.
+fn conversation() -> impl Strategy<Value = Vec<Value>> {
+    let id = prop::sample::select(vec!["a", "b"]);
+    let text = prop::sample::select(vec!["x", "yy", "z "]);
+    let message = (
+        prop::sample::select(vec![
+            "user_message_chunk",
+            "agent_message_chunk",
+            "agent_thought_chunk",
+        ]),
+        id.clone(),
+        text,
+    )
+        .prop_map(|(kind, id, text)| chunk(kind, Some(id), text));
+    let status = prop::sample::select(vec!["pending", "in_progress", "completed", "failed", "odd"]);
+    let call = (id.clone(), status, any::<bool>()).prop_map(|(id, status, has_content)| {
+        let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "title": status, "status": status});
+        if has_content {
+            update["content"] = json!([{"type": "content", "content": {"type": "text", "text": id}}, {"type": "terminal", "terminalId": id}]);
+            update["rawInput"] = json!({"id": id});
+        }
+        update
+    });
+    let other = prop::sample::select(vec![
+        json!({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}}),
+        json!({"sessionUpdate": "session_info_update", "title": "t"}),
+        json!({"sessionUpdate": "session_info_update", "title": null}),
+        json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [{"content": "c", "priority": "low", "status": "pending"}]}}),
+        json!({"sessionUpdate": "plan_removed", "planId": "p"}),
+        json!({"sessionUpdate": "notice", "severity": "info", "title": "n"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "k", "status": "completed"}),
+        json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": {"type": "text", "text": "s"}}),
+        json!({"sessionUpdate": "subagent_update", "sessionId": "child", "title": "c", "state": {"state": "idle", "stopReason": "end_turn"}}),
+        json!({"sessionUpdate": "session_message", "messageId": "q", "senderSessionId": "child", "content": [{"type": "text", "text": "s"}]}),
+    ]);
+    prop::collection::vec(prop_oneof![3 => message, 3 => call, 1 => other], 0..30)
+}
+
+fn once_more(updates: &[Value]) -> Vec<Value> {
+    updates.iter().flat_map(|update| [update.clone(), update.clone()]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// The same conversation is the same state in either version.
+    #[test]
+    fn both_versions_make_the_same_state(updates in conversation()) {
+        let (one, two) = (told_v1(updates.clone()), told_v2(updates));
+        prop_assert_eq!(one.view_v2(), two.view_v2());
+        prop_assert_eq!(one.view_v1(), two.view_v1());
+    }
+
+    /// A view, told again, is the same view.
+    #[test]
+    fn a_view_told_again_is_the_same_view(updates in prop::collection::vec(update(&shapes::V2), 0..6)) {
+        let mut state = SessionState::default();
+        for update in &updates {
+            state.handle(&wire::decode::<UpdateV2>(update).unwrap());
+        }
+        let view = state.view_v2();
+        let again = again_v2(&view).view_v2();
+        prop_assert_eq!(&again.updates, &view.updates);
+        prop_assert_eq!(&again.response, &view.response);
+        let view = state.view_v1();
+        let again = again_v1(&view).view_v1();
+        prop_assert_eq!(&again.updates, &view.updates);
+        prop_assert_eq!(&again.response, &view.response);
+    }
+
+    /// Whatever version 1 says, its view told again is the same view.
+    #[test]
+    fn a_view_of_version_1_told_again_is_the_same_view(updates in prop::collection::vec(update(&shapes::V1), 0..6)) {
+        let mut state = SessionState::default();
+        for update in &updates {
+            state.handle(&wire::decode::<UpdateV1>(update).unwrap());
+        }
+        let view = state.view_v1();
+        let again = again_v1(&view).view_v1();
+        prop_assert_eq!(&again.updates, &view.updates);
+        prop_assert_eq!(&again.response, &view.response);
+    }
+
+    /// Upserts that come twice change nothing; chunks, which add, are left out here.
+    #[test]
+    fn upserts_are_idempotent(updates in conversation()) {
+        let upserts: Vec<_> = updates
+            .into_iter()
+            .filter(|update| !update["sessionUpdate"].as_str().unwrap().ends_with("_chunk"))
+            .collect();
+        prop_assert_eq!(told_v2(upserts.clone()).view_v2(), told_v2(once_more(&upserts)).view_v2());
+    }
+
+    /// Changes tell of everything: who follows them has the text that the state has.
+    #[test]
+    fn changes_add_up_to_the_state(updates in conversation(), pace in 1..5_usize) {
+        let mut state = SessionState::default();
+        let mut shown: BTreeMap<u64, String> = BTreeMap::new();
+        for (number, update) in updates.iter().enumerate() {
+            state.handle(&v2(update.clone()));
+            if number % pace == 0 || number + 1 == updates.len() {
+                while let Some(change) = state.poll_change() {
+                    let (entry, from) = match change {
+                        Change::Message { entry } => (entry, 0),
+                        Change::Text { entry, block: 0, from } => (entry, from),
+                        _ => continue,
+                    };
+                    let Some(Entry::Message(message)) = state.entry(entry) else { panic!("gone") };
+                    let text = shown.entry(entry).or_default();
+                    text.truncate(from);
+                    text.push_str(&message.text()[from..]);
+                }
+            }
+        }
+        let held: BTreeMap<_, _> = state
+            .entries()
+            .filter_map(|(number, entry)| match entry {
+                Entry::Message(message) => Some((number, message.text())),
+                _ => None,
+            })
+            .collect();
+        prop_assert_eq!(shown, held);
+    }
+
+    /// However little may be held, no more is.
+    #[test]
+    fn nothing_grows_past_its_limits(updates in conversation(), entries in 1..4_usize) {
+        let mut limits = Limits::default();
+        (limits.entries, limits.names, limits.blocks, limits.changes) = (entries, 1, 1, 3);
+        let mut state = SessionState::new(limits);
+        for update in updates {
+            state.handle(&v2(update));
+            prop_assert!(state.entries().count() <= entries);
+            prop_assert!(state.tool_calls().count() <= entries);
+            prop_assert!(state.tool_calls().all(|call| call.content.len() <= 1));
+            prop_assert!(state.plans().count() <= 1 && state.subagents().count() <= 1);
+        }
+        prop_assert!(std::iter::from_fn(|| state.poll_change()).count() <= 3);
+    }
+}
+
+/// Recorded conversations: the text of each session is that of its chunks, and every tool call that was told of is there.
+#[test]
+fn recorded_conversations_are_held() {
+    for (name, entries) in transcripts() {
+        let is_v2 = name.contains("codex-acp-v2");
+        let mut states: BTreeMap<String, (SessionState, String, usize)> = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| entry.direction == Direction::Received) {
+            let Ok(Message::Notification(told)) = std::str::from_utf8(&entry.bytes)
+                .map(|text| Message::decode(text).ok())
+                .unwrap()
+                .ok_or(())
+            else {
+                continue;
+            };
+            if told.method != "session/update" {
+                continue;
+            }
+            let params: Value = serde_json::from_str(told.params.unwrap().get()).unwrap();
+            let session = params["sessionId"].as_str().unwrap().to_owned();
+            let (state, text, calls) = states.entry(session).or_default();
+            let update = &params["update"];
+            if update["sessionUpdate"] == "agent_message_chunk" {
+                text.push_str(update["content"]["text"].as_str().unwrap_or_default());
+            }
+            let id = update["toolCallId"].as_str();
+            *calls += usize::from(id.is_some_and(|id| state.tool_call(id).is_none()));
+            if is_v2 {
+                state.handle(&v2(update.clone()));
+            } else {
+                state.handle(&v1(update.clone()));
+            }
+        }
+        for (session, (state, text, calls)) in states {
+            let said: String = state
+                .messages()
+                .filter(|message| message.kind == MessageKind::Agent)
+                .map(|message| message.text())
+                .collect();
+            assert_eq!(said, text, "{name}: {session}");
+            assert_eq!(state.tool_calls().count(), calls, "{name}: {session}");
+            let (v1, v2) = (state.view_v1(), state.view_v2());
+            assert_eq!(again_v1(&v1).view_v1().updates, v1.updates, "{name}: {session}");
+            assert_eq!(again_v2(&v2).view_v2().updates, v2.updates, "{name}: {session}");
+        }
+    }
+}
