@@ -13,7 +13,7 @@
 //!   what could not be read at all, is told to `problem`.
 //! - Methods that the version does not have arrive at `extension`, typed if you have types for them: see [`Extension`].
 //!
-//! Order, limits and the end of a connection are those of the [driver](jsonrpc_core::driver).
+//! Order, limits and the end of a connection are those of the [driver].
 //!
 //! ```
 //! use acp_types::connection::{Context, Peer, v1};

@@ -50,7 +50,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The request of [`launch`], if these arguments are one.
+    /// The request to become the agent, if these arguments are one; ask for it first thing in `main`.
     pub fn requested(mut arguments: ArgsOs) -> Option<Self> {
         if arguments.nth(1)? != BECOME {
             return None;
