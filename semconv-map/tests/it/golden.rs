@@ -1,7 +1,7 @@
 //! Recordings of real agents, as the span trees that they have to become. Each tree was read beside its recording.
 use crate::spans::{A2C, C2A, Run};
+use jsonrpc_core::transcript::{self, Direction};
 use semconv_map::{CloseReason, Counters, Policy};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -10,18 +10,11 @@ use std::{env, fs};
 /// The start of every recording.
 const EPOCH: Duration = Duration::from_secs(1_795_000_000);
 
-#[derive(Deserialize)]
-struct Recorded {
-    /// Seconds since the recording began.
-    t: f64,
-    dir: String,
-    line: String,
-}
-
 /// Each recording becomes the tree beside it, content capture off.
 #[test]
 fn recordings_become_their_trees() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden");
+    let mut differing = Vec::new();
     for (name, recording) in recordings() {
         let mut policy = Policy::default();
         policy.network_transport = Some("pipe".into());
@@ -35,21 +28,26 @@ fn recordings_become_their_trees() {
         if tree != fs::read_to_string(golden.join(&name)).unwrap_or_default() {
             let actual = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
             fs::write(&actual, &tree).unwrap();
-            panic!("{} differs, its tree is in {}", name.display(), actual.display());
+            differing.push(actual);
         }
     }
+    assert!(differing.is_empty(), "these trees differ: {differing:?}");
 }
 
-/// The recordings by the names of their files.
+/// The recordings by the names of their files: those that `acp-types` has, and some more.
 pub(crate) fn recordings() -> BTreeMap<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
-    let recordings: BTreeMap<_, _> = files
-        .map(|file| {
-            (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
-        })
-        .collect();
-    assert!(recordings.len() > 10, "recordings are missing");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["../acp-types/tests/fixtures/transcripts", "tests/fixtures/transcripts"];
+    let mut recordings = BTreeMap::new();
+    for folder in folders.map(|folder| here.join(folder)) {
+        for path in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+            if path.extension().is_some_and(|name| name == "jsonl") {
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                recordings.insert(name, fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    assert!(recordings.len() > 20, "recordings are missing");
     recordings
 }
 
@@ -57,14 +55,13 @@ pub(crate) fn recordings() -> BTreeMap<String, String> {
 pub(crate) fn replay(policy: Policy, recording: &str) -> Run {
     let mut run = Run::new(policy);
     let mut now = EPOCH;
-    for recorded in recording.lines().map(|line| serde_json::from_str::<Recorded>(line).unwrap()) {
-        let direction = match &*recorded.dir {
-            "c2a" => C2A,
-            "a2c" => A2C,
-            other => panic!("no direction: {other}"),
+    for entry in transcript::read(recording).map(|entry| entry.unwrap()) {
+        let direction = match entry.direction {
+            Direction::Sent => C2A,
+            Direction::Received => A2C,
         };
-        now = EPOCH + Duration::from_micros((recorded.t * 1e6).round() as u64);
-        run.line_at(direction, now, recorded.line.as_bytes());
+        now = EPOCH + entry.time;
+        run.line_at(direction, now, &entry.bytes);
     }
     run.close_at(now, CloseReason::ClientClosed);
     run
