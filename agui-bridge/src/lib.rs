@@ -144,6 +144,7 @@ mod plan;
 mod produced;
 mod projection;
 mod question;
+pub mod quirks;
 mod replay;
 mod result;
 mod state;
