@@ -131,6 +131,7 @@ mod compaction;
 mod content;
 pub mod contextual_tools;
 mod elicitation;
+mod fast_text;
 pub mod frontend_tool;
 pub mod hybrid_tools;
 mod ids;
@@ -163,6 +164,7 @@ mod whole_message;
 
 pub use arguments::ArgsMode;
 pub use elicitation::ElicitationMode;
+pub use fast_text::FastText;
 pub use interrupt::Begun;
 pub use limits::Limits;
 pub use options::{Options, Times, Unanswered};

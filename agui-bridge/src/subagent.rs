@@ -37,6 +37,10 @@ struct Subagent {
 }
 
 impl Subagents {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
     /// The lane of a session: its own, or that of the agent itself.
     pub(crate) fn lane(&self, session: &SessionId) -> String {
         let known = self.sessions.contains_key(session.as_str());

@@ -294,6 +294,11 @@ impl Translator {
         self.events.pop_front()
     }
 
+    /// Whether all events were taken.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Whether a run has begun and not ended.
     pub fn is_running(&self) -> bool {
         self.run.is_some()

@@ -15,6 +15,8 @@ mod diffs;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod fast_text;
+#[cfg(test)]
 mod frontend_tool;
 #[cfg(test)]
 mod frontend_tool_properties;
