@@ -55,40 +55,64 @@
 //! [Legacy](agui_types::profile::Profile::Legacy) clients, those before 1.0, get what they can take; "the same" is what
 //! clients of 1.0 get, without `metadata`.
 //!
-//! | ACP v1 | AG-UI 1.0 | legacy |
+//! | ACP | AG-UI 1.0 | legacy |
 //! |---|---|---|
 //! | `agent_message_chunk`, text | `TEXT_MESSAGE_START`, `_CONTENT`, `_END` | the same |
 //! | `agent_thought_chunk`, text | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` | the same |
 //! | `user_message_chunk` | nothing for what repeats the prompt, else a message of role `user` | the same |
+//! | `agent_message`, `agent_thought`, `user_message` (v2) | what is new of them; rewritten: `MESSAGES_SNAPSHOT` ([`Options::history`]), else `CUSTOM` `acp.message.changed` | the same |
 //! | resource link in a chunk | text: a Markdown link, or the name as code | the same |
 //! | image, audio, resource in a chunk | `ACTIVITY_SNAPSHOT` `acp.content` `{part}` | `CUSTOM` `acp.content` |
 //! | other content in a chunk | `CUSTOM` `acp.unknown_content` `{part}` | the same |
 //! | `tool_call`, `tool_call_update`, `toolCall` of a permission request: an id that is new | `TOOL_CALL_START` | the same |
-//! | … title, kind, status, locations, content | `ACTIVITY_SNAPSHOT` `acp.tool` | nothing |
-//! | … `rawInput` | `TOOL_CALL_ARGS`, once ([`ArgsMode`]), then `TOOL_CALL_END` | the same |
+//! | … title, kind, status, locations, content, `tool_call_content_chunk` (v2) | `ACTIVITY_SNAPSHOT` `acp.tool`; `ACTIVITY_DELTA` where most stays as it was | nothing |
+//! | … `rawInput` | `TOOL_CALL_ARGS` ([`ArgsMode`]), then `TOOL_CALL_END` | the same |
 //! | … another `rawInput` after that | `CUSTOM` `acp.tool_call.args_changed` | the same |
-//! | … `completed`, `failed` | `TOOL_CALL_RESULT`, once | the same, text only |
-//! | … output after that | `CUSTOM` `acp.tool_call.late` | nothing |
-//! | a call of the page's tools, by [`Translator::handle_frontend_call`] | `TOOL_CALL_START`, `TOOL_CALL_ARGS`, `TOOL_CALL_END`; pending at the run's end | the same |
-//! | … that was announced and not made | `CUSTOM` `acp.tool_call.not_made` `{toolCallId,name,status}` | the same |
-//! | `session/request_permission` | `CUSTOM` `acp.permission.requested`, `acp.permission.resolved`; by policy `acp.permission` | the same |
+//! | … `completed`, `failed`, `cancelled` (v2) | `TOOL_CALL_RESULT`, once | the same, text only |
+//! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | nothing |
+//! | `terminal_update`, `terminal_output_chunk` (v2), `_meta.terminal_*` of a call | `ACTIVITY_SNAPSHOT` `acp.terminal`; the end of the output in the call's result | in the result |
+//! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission` | never an interrupt |
+//! | `elicitation/create`, `elicitation/complete` | by mode ([`ElicitationMode`]): the same with `acp.elicitation`; `CUSTOM` `acp.elicitation.completed` | never an interrupt |
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
-//! | `usage_update` | `CUSTOM` `acp.usage` | the same, the last one |
-//! | `available_commands_update` | `CUSTOM` `acp.commands` | the same |
-//! | `current_mode_update` | `CUSTOM` `acp.mode` | the same |
-//! | `config_option_update` | `CUSTOM` `acp.config_options` | the same |
-//! | `session_info_update` | `CUSTOM` `acp.session_info` | the same |
+//! | `plan_update`, `plan_removed` | the same, one for each plan; `{planId, removed: true}` | the same |
+//! | `compaction_update`, `compaction_summary_chunk` | `ACTIVITY_SNAPSHOT` `acp.compaction` | `CUSTOM` `acp.compaction` |
+//! | `subagent_update` | `SUBAGENT_STARTED`, `_FINISHED`, `_ERROR` | nothing |
+//! | updates of a subagent's session | the events that they are, with `subagentRunId` | without |
+//! | `session_message`, `session_message_chunk` | a message of role `assistant` | the same |
+//! | `usage_update` | `CUSTOM` `acp.usage`, or state `/acp/usage` ([`Options::state`]) | `CUSTOM`, the last one |
+//! | `available_commands_update` | `CUSTOM` `acp.commands`, or state `/acp/commands` | `CUSTOM` |
+//! | `current_mode_update` | `CUSTOM` `acp.mode`, or state `/acp/mode` | `CUSTOM` |
+//! | `config_option_update` | `CUSTOM` `acp.config_options`, or state `/acp/configOptions` | `CUSTOM` |
+//! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
-//! | `compaction_update`, `compaction_summary_chunk` | `CUSTOM` `acp.compaction` | the same |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
 //! | updates that came while no run was open | the same events, at the head of the next run | the same |
+//! | updates between `session/load` and its answer | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates that had to be forgotten meanwhile | `CUSTOM` `acp.dropped` `{updates}` | the same |
-//! | the prompt's answer | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
+//! | the prompt's answer; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
 //!
 //! What ACP says beyond AG-UI's members is in `metadata` under `acp`: of a message its `_meta` and annotations; of
-//! `TOOL_CALL_START` title, kind, status, locations and source (`agent`, `mcp:<server>` or `frontend`); of `TOOL_CALL_RESULT` the
-//! status and arguments that changed; of `RUN_ERROR` the number of the error.
+//! `TOOL_CALL_START` title, kind, status, locations and source (`agent`, `mcp:<server>`, `frontend`); of
+//! `TOOL_CALL_RESULT` the status and arguments that changed; of `RUN_ERROR` the number of the error; of an interrupt what
+//! the agent offers.
+//!
+//! # Where other bridges do otherwise
+//!
+//! | behaviour | of | here | why |
+//! |---|---|---|---|
+//! | one message for all text of a run, open across tool calls | Jaeger | a message ends before a tool call, and another follows | clients place later text where its message began, above the call |
+//! | chunks of blanks are dropped | Jaeger | they are kept; only empty ones are dropped | they are the paragraphs of the text |
+//! | a title is the tool's name | Jaeger | it is the last resort | titles have paths and prose in them |
+//! | each `rawInput` is an `ARGS` | Jaeger | arguments go out once | pieces are joined: `{"q":1}{"q":1}` is no JSON |
+//! | `RESULT` before `END`, updates without a `START` | Jaeger | `START`, `ARGS`, `END`, `RESULT`, whatever comes | the strictest clients fail on any other order |
+//! | calls that never end stay open | Jaeger | they end with a result that says so | clients fail on a run that finishes with an open call |
+//! | permission is given | Jaeger | it is refused unless a rule or a person gives it | nobody asked for the risk |
+//! | every stop reason is a success | Jaeger | refusals are errors, cancelled runs are cancelled | a page could not tell |
+//! | results of a page's own calls go into the stream | some | they do not | a page that sees a result does not run its tool |
+//! | `Custom` as an event's type; two `RUN_FINISHED`; `RUN_FINISHED` after `RUN_ERROR` | OpenSearch | `CUSTOM`; one end | clients of 0.x fail |
+//! | only the first of parallel calls runs | OpenSearch | each has its place | the others are lost |
+//! | a new session for each turn | Jaeger | one for each thread, told again when it is loaded | agents remember |
 //!
 //! # Identifiers
 //!
@@ -99,7 +123,8 @@
 //! | a tool call | `toolCallId`; `~2`, `~3`, … where the thread has used it |
 //! | a tool call's result, its activity | `res-`, `act-tool-`, and the call's |
 //! | a plan | `act-plan-` and the session's |
-//! | a permission request | [`Options::interrupt_prefix`] and a number |
+//! | a terminal, a compaction, a subagent's invocation | `act-terminal-`, `act-compaction-`, `sub-`, and the agent's |
+//! | a question | [`Options::interrupt_prefix`] and a number |
 //!
 //! # Tool calls
 //!
@@ -115,7 +140,7 @@
 //!
 //! | the call | result | status |
 //! |---|---|---|
-//! | was rejected | `rejected by user`, `rejected by policy` | `failed` |
+//! | was rejected | `rejected by user`, `rejected by policy`, `not answered in time` | `failed` |
 //! | was open when the run was cancelled | `cancelled` | `cancelled` |
 //! | was open | what it said so far and `[incomplete]`, or `incomplete` | `incomplete` |
 //!

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 #[error("the thread has a run that has not ended")]
 pub struct RunOpen;
 
-/// Translates what an ACP v1 agent says in a session into AG-UI events, run after run.
+/// Translates what an ACP agent says in a session into AG-UI events, run after run.
 ///
 /// It does no IO, and knows neither clock nor chance: the same input gives the same events. Tell it what happened
 /// (`begin_run`, `handle_*`), then take what follows ([`poll_event`](Self::poll_event),
