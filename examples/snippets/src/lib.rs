@@ -4,5 +4,6 @@
 pub mod acp_agent;
 pub mod acp_client;
 pub mod agui_agent;
+pub mod agui_http_agent;
 pub mod agui_in_editor;
 pub mod frontend_tools;

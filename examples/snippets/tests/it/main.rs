@@ -2,3 +2,5 @@
 
 mod acp;
 mod agui;
+#[cfg(test)]
+mod agui_http_agent;
