@@ -15,7 +15,6 @@ use crate::event::{
 };
 use crate::id::{MessageId, RunId, ThreadId, ToolCallId};
 use crate::input::RunAgentInput;
-use crate::interrupt::Interrupt;
 use crate::usage::TokenUsage;
 use crate::verify::{Verifier, Violation};
 use alloc::collections::VecDeque;
@@ -25,7 +24,10 @@ use alloc::vec::Vec;
 use core::mem;
 use jsonrpc_core::wire::Raw;
 
+mod interrupts;
 mod open;
+
+pub use interrupts::{IdTaken, Interrupts};
 
 use open::{Ending, Open, OpenItems};
 
@@ -42,7 +44,8 @@ use open::{Ending, Open, OpenItems};
 /// | [`cancel`](Self::cancel) | `RUN_FINISHED`, cancelled | closed, subagents in error | a result says that there is none | left |
 /// | [`fail`](Self::fail) | `RUN_ERROR` | closed, subagents in error | a result says that there is none | left |
 ///
-/// A tool is the application's if the input offers it. The short forms ([`text`](Self::text),
+/// A tool is the application's if the input offers it. A `MESSAGES_SNAPSHOT` that has a call's tool message has its result
+/// as well; the first-party client counts the events of results alone, so send those. The short forms ([`text`](Self::text),
 /// [`reasoning`](Self::reasoning), [`tool_call`](Self::tool_call)) open what they go on with, and a tool call closes the
 /// texts and thoughts of the agent itself before it, as clients of 2025 want it; [`emit`](Self::emit) takes any other
 /// event, subagents' too. For a client before 1.0 put a [`Downgrade`](crate::profile::Downgrade) behind the sink.
@@ -360,8 +363,7 @@ impl<S: EventSink> Run<S> {
     /// # Errors
     /// The run has ended.
     pub fn interrupt(&mut self, interrupts: Interrupts) -> Result<(), Refused> {
-        let Interrupts(interrupts) = interrupts;
-        let ending = Ending::Interrupt(interrupts);
+        let ending = Ending::Interrupt(interrupts.into_list());
         self.close_all(&ending)?;
         let Ending::Interrupt(interrupts) = ending else { return Ok(()) };
         let outcome = RunFinishedInterruptOutcome::new(interrupts);
@@ -445,44 +447,6 @@ impl<S: EventSink> Drop for Run<S> {
         let _ = self.fail("the run was given up before its end", Some(Self::ABANDONED));
     }
 }
-
-/// What a run asks for: one thing at least, each with its own identifier.
-///
-/// ```
-/// use agui_types::interrupt::Interrupt;
-/// use agui_types::produce::Interrupts;
-///
-/// let interrupts = Interrupts::new(Interrupt::new("i1", "confirmation"));
-/// assert!(interrupts.and(Interrupt::new("i1", "input_required")).is_err());
-/// ```
-///
-/// Spec: [Interrupting, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume#interrupting)
-#[derive(Clone, Debug, PartialEq)]
-pub struct Interrupts(Vec<Interrupt>);
-
-impl Interrupts {
-    /// One thing.
-    pub fn new(interrupt: Interrupt) -> Self {
-        Self(Vec::from([interrupt]))
-    }
-
-    /// One thing more.
-    ///
-    /// # Errors
-    /// One of the others has this identifier.
-    pub fn and(mut self, interrupt: Interrupt) -> Result<Self, IdTaken> {
-        if self.0.iter().any(|other| other.id == interrupt.id) {
-            return Err(IdTaken);
-        }
-        self.0.push(interrupt);
-        Ok(self)
-    }
-}
-
-/// An interrupt has the identifier of another one of its run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("another interrupt of the run has this identifier")]
-pub struct IdTaken;
 
 /// An event was not sent; the run goes on as if it had not been tried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,44 @@
+use crate::interrupt::Interrupt;
+use alloc::vec::Vec;
+
+/// What a run asks for: one thing at least, each with its own identifier.
+///
+/// ```
+/// use agui_types::interrupt::Interrupt;
+/// use agui_types::produce::Interrupts;
+///
+/// let interrupts = Interrupts::new(Interrupt::new("i1", "confirmation"));
+/// assert!(interrupts.and(Interrupt::new("i1", "input_required")).is_err());
+/// ```
+///
+/// Spec: [Interrupting, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume#interrupting)
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupts(Vec<Interrupt>);
+
+impl Interrupts {
+    /// One thing.
+    pub fn new(interrupt: Interrupt) -> Self {
+        Self(Vec::from([interrupt]))
+    }
+
+    /// One thing more.
+    ///
+    /// # Errors
+    /// One of the others has this identifier.
+    pub fn and(mut self, interrupt: Interrupt) -> Result<Self, IdTaken> {
+        if self.0.iter().any(|other| other.id == interrupt.id) {
+            return Err(IdTaken);
+        }
+        self.0.push(interrupt);
+        Ok(self)
+    }
+
+    pub(super) fn into_list(self) -> Vec<Interrupt> {
+        self.0
+    }
+}
+
+/// An interrupt has the identifier of another one of its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("another interrupt of the run has this identifier")]
+pub struct IdTaken;
