@@ -237,6 +237,18 @@ fn a_repaired_history_has_one_result_behind_each_call() {
     ];
     assert_eq!(done, expected);
     assert_eq!(history.repair(), [""; 0]);
+
+    // Of two calls with one id, a result is the newer one's.
+    let twice = json!([
+        {"id": "1", "role": "assistant", "toolCalls": [call("c")]},
+        {"id": "2", "role": "assistant", "toolCalls": [call("c")]},
+        {"id": "3", "role": "tool", "toolCallId": "c", "content": "r"},
+    ]);
+    let mut history = read(&twice, HistoryRule::KeepAll);
+    history.repair();
+    let expected =
+        ["assistant c", "tool There is no result of this call.c", "assistant c", "tool rc"];
+    assert_eq!(brief(&history), expected);
 }
 
 fn message() -> impl Strategy<Value = Value> {

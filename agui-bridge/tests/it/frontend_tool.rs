@@ -289,6 +289,7 @@ fn an_acknowledged_call_that_no_page_saw_begins_in_the_next_turn() {
     call(&mut tools, "park", 0);
     tools.tick(at(100));
     let acked = call(&mut tools, "ack", 200);
+    call(&mut tools, "park", 200);
     tools.handle_turn_end();
     while tools.poll_action().is_some() {}
     tools.begin_turn(&page(), at(300));
