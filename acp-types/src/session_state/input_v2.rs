@@ -47,23 +47,6 @@ impl Input for &SessionUpdate {
                 None => state.lost("/plans", "a plan of an unknown kind without an id"),
             },
             SessionUpdate::PlanRemoved(it) => state.remove_plan(&it.plan_id),
-            SessionUpdate::AvailableCommandsUpdate(it) => {
-                let commands = it.available_commands.clone();
-                state.commands = state.list(commands, "commands", Change::Commands);
-            }
-            SessionUpdate::ConfigOptionUpdate(it) => {
-                let options = it.config_options.clone();
-                state.config_options = state.list(options, "configOptions", Change::ConfigOptions);
-            }
-            SessionUpdate::SessionInfoUpdate(it) => {
-                super::patch::Patch::patch(&mut state.info, it);
-                state.change(Change::Info);
-            }
-            SessionUpdate::UsageUpdate(it) => {
-                state.usage = Some(it.clone());
-                state.change(Change::Usage);
-            }
-            SessionUpdate::Notice(it) => state.notice((**it).clone()),
             SessionUpdate::CompactionUpdate(it) => state.change_compaction(it),
             SessionUpdate::CompactionSummaryChunk(it) => {
                 state.summarize(&it.compaction_id, it.content.clone());
@@ -73,10 +56,32 @@ impl Input for &SessionUpdate {
             SessionUpdate::SessionMessageChunk(it) => {
                 state.session_message_chunk(&it.message_id, it.content.clone());
             }
-            SessionUpdate::Unknown(it) => {
-                state.lost("/update", format!("unknown update `{}`", it.tag()));
-            }
+            other => beside(other, state),
         }
+    }
+}
+
+/// What is shown beside the conversation.
+fn beside(update: &SessionUpdate, state: &mut SessionState) {
+    match update {
+        SessionUpdate::AvailableCommandsUpdate(it) => {
+            let commands = it.available_commands.clone();
+            state.commands = state.list(commands, "commands", Change::Commands);
+        }
+        SessionUpdate::ConfigOptionUpdate(it) => {
+            let options = it.config_options.clone();
+            state.config_options = state.list(options, "configOptions", Change::ConfigOptions);
+        }
+        SessionUpdate::SessionInfoUpdate(it) => {
+            super::patch::Patch::patch(&mut state.info, it);
+            state.change(Change::Info);
+        }
+        SessionUpdate::UsageUpdate(it) => {
+            state.usage = Some(it.clone());
+            state.change(Change::Usage);
+        }
+        SessionUpdate::Notice(it) => state.notice((**it).clone()),
+        other => state.lost("/update", format!("unknown update `{}`", other.tag())),
     }
 }
 
