@@ -71,19 +71,16 @@ macro_rules! row {
     (@flag input_request) => { true };
 }
 
-/// Requests of one side and their results, each with its row of the table: name, types, first and last version, gate.
-macro_rules! requests {
+/// What one side receives, with params of its own for each method.
+macro_rules! params {
     (
-        $direction:ident;
-        $(#[$rattr:meta])* pub enum $Requests:ident;
-        $(#[$sattr:meta])* pub enum $Results:ident;
-        $( $method:literal $Variant:ident($Params:ident) -> $Result:ident
-            [$since:ident .. $($until:ident)?] $(if $gate:literal)? $(also $input:ident)?; )+
+        [$($attr:tt)*] $Name:ident = [$($row:expr,)+];
+        $( $method:literal $Variant:ident($Params:ident) )+
     ) => {
-        $(#[$rattr])*
+        $($attr)*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
-        pub enum $Requests {
+        pub enum $Name {
             $(
                 #[doc = concat!("`", $method, "`")]
                 $Variant(Box<$Params>),
@@ -97,14 +94,11 @@ macro_rules! requests {
             },
         }
 
-        impl $Requests {
+        impl $Name {
             /// The methods, see [`methods`](super::methods).
-            pub const METHODS: &'static [Method] = &[$(
-                row!($method, $direction, Request, $Params, Some(stringify!($Result)),
-                    $since, ($($until)?), ($($gate)?), ($($input)?)),
-            )+];
+            pub const METHODS: &'static [Method] = &[$($row,)+];
 
-            /// Reads the params of a request; absent ones and `null` as an empty object.
+            /// Reads the params by the method; absent ones and `null` as an empty object.
             ///
             /// # Errors
             /// The method is known and these are not its params. The pointer begins at the params.
@@ -133,6 +127,25 @@ macro_rules! requests {
                     Self::Other { params, .. } => Ok(params.clone()),
                 }
             }
+        }
+    };
+}
+
+/// Requests of one side and their results, each with its row of the table: name, types, first and last version, gate.
+macro_rules! requests {
+    (
+        $direction:ident;
+        $(#[$rattr:meta])* pub enum $Requests:ident;
+        $(#[$sattr:meta])* pub enum $Results:ident;
+        $( $method:literal $Variant:ident($Params:ident) -> $Result:ident
+            [$since:ident .. $($until:ident)?] $(if $gate:literal)? $(also $input:ident)?; )+
+    ) => {
+        params! {
+            [$(#[$rattr])*] $Requests = [$(
+                row!($method, $direction, Request, $Params, Some(stringify!($Result)),
+                    $since, ($($until)?), ($($gate)?), ($($input)?)),
+            )+];
+            $( $method $Variant($Params) )+
         }
 
         $(#[$sattr])*
@@ -194,59 +207,12 @@ macro_rules! notifications {
         $( $method:literal $Variant:ident($Params:ident)
             [$since:ident .. $($until:ident)?] $(if $gate:literal)?; )+
     ) => {
-        $(#[$attr])*
-        #[derive(Clone, Debug, PartialEq)]
-        #[non_exhaustive]
-        pub enum $Notifications {
-            $(
-                #[doc = concat!("`", $method, "`")]
-                $Variant(Box<$Params>),
-            )+
-            /// A method that this version does not know.
-            Other {
-                /// The method.
-                method: String,
-                /// The params as they came.
-                params: Option<Raw>,
-            },
-        }
-
-        impl $Notifications {
-            /// The methods, see [`methods`](super::methods).
-            pub const METHODS: &'static [Method] = &[$(
+        params! {
+            [$(#[$attr])*] $Notifications = [$(
                 row!($method, $direction, Notification, $Params, None,
                     $since, ($($until)?), ($($gate)?), ()),
             )+];
-
-            /// Reads the params of a notification; absent ones and `null` as an empty object.
-            ///
-            /// # Errors
-            /// The method is known and these are not its params. The pointer begins at the params.
-            pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, DecodeError> {
-                Ok(match method {
-                    $( $method => Self::$Variant(Box::new(decode(object(params))?)), )+
-                    other => Self::Other { method: other.into(), params: params.map(Raw::from) },
-                })
-            }
-
-            /// The method.
-            pub fn method(&self) -> &str {
-                match self {
-                    $( Self::$Variant(_) => $method, )+
-                    Self::Other { method, .. } => method,
-                }
-            }
-
-            /// Writes the params.
-            ///
-            /// # Errors
-            /// None that can happen; see [`Raw::from_value`].
-            pub fn to_params(&self) -> Result<Option<Raw>, serde_json::Error> {
-                match self {
-                    $( Self::$Variant(params) => Raw::from_value(params).map(Some), )+
-                    Self::Other { params, .. } => Ok(params.clone()),
-                }
-            }
+            $( $method $Variant($Params) )+
         }
     };
 }

@@ -1,7 +1,10 @@
-//! `mcp-bridge` beside the official Rust SDK: its client at our server, in both generations, and its types beside ours.
+//! `mcp-bridge` beside the official Rust SDK: its client at our server and our client at its, in both
+//! generations, and its types beside ours.
 use jsonrpc_core::wire::{self, Raw};
+use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
 use mcp_bridge::context::{self, Carrier, Carriers, Encoding, Limits, ModelContext};
-use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::{ElicitRequestParams, ElicitResult};
@@ -9,10 +12,11 @@ use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::server::{Needs, Server, ServerEvent, ServerOptions, ToolCall};
 use rmcp::model::{self as official, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, RequestContext, serve_client_with_lifecycle};
-use rmcp::{ClientHandler, ErrorData, RoleClient};
+use rmcp::{ClientHandler, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 const CONTEXT: &str = r#"{"seats":[{"row":12,"free":true}],"note":"--x-model-context: no"}"#;
@@ -151,6 +155,134 @@ fn the_official_client_is_asked_and_gets_the_context() -> Result<(), Box<dyn Err
                 assert_eq!(found.request.message(), Some("Which seat?"), "{shown}");
             }
         }
+    }
+    Ok(())
+}
+
+/// The official SDK's server with a tool that asks once, in the way of its client's generation.
+#[derive(Clone)]
+struct Asker;
+
+impl Asker {
+    fn question() -> official::ElicitRequestParams {
+        let question = json!({
+            "mode": "form", "message": "Which seat?",
+            "requestedSchema": { "type": "object", "properties": { "seat": { "type": "string" } } },
+        });
+        serde_json::from_value(question).expect("a question")
+    }
+}
+
+impl ServerHandler for Asker {
+    fn get_info(&self) -> official::ServerConfig {
+        let capabilities = official::ServerCapabilities::builder().enable_tools().build();
+        official::ServerConfig::new(capabilities)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<official::PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<official::ListToolsResult, ErrorData> {
+        let list = json!({ "tools": [{ "name": "seats", "inputSchema": { "type": "object" } }] });
+        Ok(serde_json::from_value(list).expect("a list"))
+    }
+
+    async fn call_tool(
+        &self,
+        request: official::CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<official::CallToolResponse, ErrorData> {
+        let question = json!({ "method": "elicitation/create", "params": Self::question() });
+        let meta = serde_json::to_value(&context.meta).expect("JSON");
+        let is_modern = !meta["io.modelcontextprotocol/protocolVersion"].is_null();
+        let answer = match (request.input_responses, request.request_state.as_deref()) {
+            (Some(mut answers), Some("asked")) => answers.remove("seat").expect("an answer"),
+            _ if is_modern => {
+                let questions = json!({ "seat": question });
+                let questions = serde_json::from_value(questions).expect("a question");
+                let state = Some("asked".to_owned());
+                let needed = official::InputRequiredResult::new(Some(questions), state);
+                return Ok(official::CallToolResponse::InputRequired(needed));
+            }
+            _ => {
+                let question = serde_json::from_value(question).expect("a question");
+                let answer = context.peer.send_request(question).await.expect("an answer");
+                serde_json::to_value(answer).expect("JSON")
+            }
+        };
+        let seat = answer["content"]["seat"].as_str().unwrap_or("none").to_owned();
+        let text = json!({ "content": [{ "type": "text", "text": seat }] });
+        let result: official::CallToolResult = serde_json::from_value(text).expect("a result");
+        Ok(official::CallToolResponse::Complete(result))
+    }
+}
+
+/// Our client on a connection in memory: what it found the server to be, and what its tool gave.
+async fn call(
+    io: DuplexStream,
+    era: Option<Era>,
+) -> Result<(String, usize, Value), Box<dyn Error>> {
+    let capabilities: ClientCapabilities = wire::decode(r#"{"elicitation":{"form":{}}}"#)?;
+    let mut options = ClientOptions::new(Implementation::new("ours", "1"), capabilities);
+    options.era = era;
+    let mut client = Client::new(options);
+    client.start(Duration::ZERO);
+    let (read, mut write) = tokio::io::split(io);
+    let mut lines = BufReader::new(read).lines();
+    let (mut version, mut tools) = (String::new(), 0);
+    loop {
+        while let Some(event) = client.poll_event() {
+            match event {
+                ClientEvent::Ready(server) => {
+                    version = server.version.as_str().to_owned();
+                    client.list_tools()?;
+                }
+                ClientEvent::Tools(list) => {
+                    tools = list.tools.len();
+                    client.call(CallParams::new("seats", Raw::from_text("{}")?))?;
+                }
+                ClientEvent::Needs { call, needs } => {
+                    let answer = Raw::from_text(r#"{"action":"accept","content":{"seat":"12C"}}"#)?;
+                    let answers =
+                        needs.requests.into_iter().map(|(key, _)| (key, Ok(answer.clone())));
+                    client.answer(call, answers.collect())?;
+                }
+                ClientEvent::Done { result, .. } => {
+                    return Ok((version, tools, serde_json::to_value(result)?));
+                }
+                ClientEvent::Notification(_) | ClientEvent::Progress { .. } => {}
+                other => return Err(format!("{other:?}").into()),
+            }
+        }
+        let mut out = Vec::new();
+        while let Some(sent) = client.poll_outgoing() {
+            sent.as_message().to_line(&mut out);
+        }
+        write.write_all(&out).await?;
+        let line = lines.next_line().await?.ok_or("the server has gone")?;
+        client.handle_line(Ok(&line), None);
+    }
+}
+
+/// Our client calls a tool of the official server that asks, in both generations, told which or not.
+#[test]
+fn the_official_server_is_called_and_asks() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    for (era, expected) in
+        [(None, "2026-07-28"), (Some(Era::Modern), "2026-07-28"), (Some(Era::Legacy), "2025-11-25")]
+    {
+        let (version, tools, result) = runtime.block_on(async {
+            let (ours, theirs) = tokio::io::duplex(1 << 20);
+            let server = tokio::spawn(async move {
+                Asker.serve(theirs).await.map(|running| tokio::spawn(running.waiting()))
+            });
+            let called = call(ours, era).await;
+            server.await??;
+            called
+        })?;
+        assert_eq!((version.as_str(), tools), (expected, 1), "{era:?}");
+        assert_eq!(result["content"][0]["text"], "12C", "{era:?}");
     }
     Ok(())
 }
