@@ -1,6 +1,7 @@
 //! Which conventions spans follow, and how what these leave open is read.
 
 use clap::ValueEnum;
+use semconv_map::content::Gate;
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, ToolTypePolicy, UsagePolicy};
 use semconv_map::{Policy, Profile};
 
@@ -57,6 +58,24 @@ pub(crate) enum Choice {
     /// The agent counts the tokens of the session so far
     #[value(name = "usage=cumulative")]
     UsageCumulative,
+    /// Titles of tools are recorded with the rest of the content (default)
+    #[value(name = "titles=with-content")]
+    TitlesWithContent,
+    /// Titles of tools are recorded always
+    #[value(name = "titles=always")]
+    TitlesAlways,
+    /// Titles of tools are recorded never
+    #[value(name = "titles=never")]
+    TitlesNever,
+    /// Paths are recorded with the rest of the content (default)
+    #[value(name = "paths=with-content")]
+    PathsWithContent,
+    /// Paths are recorded always
+    #[value(name = "paths=always")]
+    PathsAlways,
+    /// Paths are recorded never, but within messages, arguments and results
+    #[value(name = "paths=never")]
+    PathsNever,
 }
 
 impl Choice {
@@ -71,6 +90,12 @@ impl Choice {
             Self::ToolTypeByExecution => policy.tool_type = ToolTypePolicy::ByExecution,
             Self::UsagePerTurn => policy.usage = UsagePolicy::PerTurn,
             Self::UsageCumulative => policy.usage = UsagePolicy::Cumulative,
+            Self::TitlesWithContent => policy.titles = Gate::WithContent,
+            Self::TitlesAlways => policy.titles = Gate::Always,
+            Self::TitlesNever => policy.titles = Gate::Never,
+            Self::PathsWithContent => policy.paths = Gate::WithContent,
+            Self::PathsAlways => policy.paths = Gate::Always,
+            Self::PathsNever => policy.paths = Gate::Never,
         }
     }
 }

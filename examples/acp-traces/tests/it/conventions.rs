@@ -59,6 +59,7 @@ fn a_policy_decides() {
             json!({ "intValue": "20" }),
             json!({ "intValue": "30" }),
         ),
+        ("titles=always", tool, "acp.tool.title", text("List"), Value::Null),
     ] {
         assert_eq!(attribute(&replayed(&["--policy", choice])[line], key), chosen, "{choice}");
         assert_eq!(attribute(&replayed(&[])[line], key), otherwise, "{choice}");
@@ -67,12 +68,24 @@ fn a_policy_decides() {
             "finish-reason" => "semconv",
             "provider" => "agent",
             "tool-type" => "omit",
+            "titles" => "with-content",
             _ => "per-turn",
         };
         let default = format!("{name}={default}");
         let lines = replayed(&["--policy", choice, "--policy", &default]);
         assert_eq!(attribute(&lines[line], key), otherwise, "{default}");
     }
+}
+
+/// Titles and paths stand behind gates of their own.
+#[test]
+fn content_comes_without_titles() {
+    let lines =
+        replayed(&["--record-content", "--policy", "titles=never", "--policy", "paths=never"]);
+    let tool = &lines[1];
+    assert_eq!(attribute(tool, "acp.tool.title"), Value::Null);
+    assert_eq!(attribute(tool, "acp.tool.locations"), Value::Null);
+    assert_ne!(attribute(&lines[3], "gen_ai.output.messages"), Value::Null);
 }
 
 #[test]
