@@ -33,6 +33,8 @@ mod interrupts;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod properties;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// and the agent is answered as it was. For clients of 1.0 the streams are those that are written beside it.
 ///
 /// With `AGUI_BRIDGE_RECORDINGS` it reads a folder of such recordings as well, or of transcripts, whose lines are
-/// `{"dir":"a2c","line":"…"}`; with `AGUI_BRIDGE_WRITE` it writes what is written beside them, to be read by a person.
+/// `{"dir":"a2c","line":"…"}` or `{"direction":"received","text":"…"}`; with `AGUI_BRIDGE_WRITE` it writes what is written beside them, to be read by a person.
 #[test]
 fn recordings_translate() -> Result<(), Box<dyn Error>> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -84,12 +84,16 @@ fn messages(text: &str) -> Vec<(String, Value)> {
     let mut messages = Vec::new();
     for line in text.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
-        if let Some(direction) = line.get("dir") {
-            let from = if direction == "c2a" { "client" } else { "agent" };
-            let message = line["line"].as_str().and_then(|line| serde_json::from_str(line).ok());
-            let sent = direction == "c2a" || direction == "a2c";
-            messages
-                .extend(message.filter(|_: &Value| sent).map(|message| (from.to_owned(), message)));
+        let direction = line.get("dir").or(line.get("direction")).and_then(Value::as_str);
+        if let Some(direction) = direction {
+            let from = match direction {
+                "c2a" | "sent" => "client",
+                "a2c" | "received" => "agent",
+                _ => continue,
+            };
+            let text = line.get("line").or(line.get("text")).and_then(Value::as_str);
+            let message = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+            messages.extend(message.map(|message| (from.to_owned(), message)));
         } else {
             messages.extend(line.as_object().unwrap().clone());
         }

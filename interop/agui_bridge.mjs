@@ -1,0 +1,55 @@
+// Streams of agui-bridge before the first-party clients: each is accepted, and makes the messages that our reducer makes.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { HttpAgent as Modern } from "ag-ui-client-1.0.0";
+import { HttpAgent as Legacy } from "ag-ui-client-0.0.59";
+import { INTEROP, check } from "./harness.mjs";
+
+const FIXTURES = join(INTEROP, "../agui-bridge/tests/fixtures/v1");
+const expected = JSON.parse(readFileSync(join(FIXTURES, "messages.json"), "utf8"));
+let body;
+globalThis.fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+// The clients warn of what they leave out, which is nothing here.
+const warnings = [];
+console.warn = (...words) => warnings.push(words.map(String).join(" "));
+console.error = (...words) => warnings.push(words.map(String).join(" "));
+
+/** The runs of a stream; a client of 0.x takes nothing after a RUN_ERROR, so each run is a response of its own. */
+function runs(name) {
+  const lines = readFileSync(join(FIXTURES, name), "utf8").trimEnd().split("\n");
+  const runs = [];
+  for (const line of lines.filter((line) => !line.startsWith('{"toAgent"'))) {
+    if (JSON.parse(line).type === "RUN_STARTED") runs.push([]);
+    runs.at(-1).push(`data: ${line}\n\n`);
+  }
+  return runs.map((run) => run.join(""));
+}
+
+/** Whether two lists of messages are the same; `undefined` members count as absent. */
+const same = (one, other) => isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
+
+async function play(Agent, name) {
+  warnings.length = 0;
+  const agent = new Agent({ url: "http://127.0.0.1/", threadId: "thread" });
+  for (const run of runs(name)) {
+    body = run;
+    const id = JSON.parse(run.split("\n")[0].slice("data: ".length)).runId;
+    const open = (agent.pendingInterrupts ?? []).map(({ id }) => ({ interruptId: id, status: "cancelled" }));
+    const failures = [];
+    await agent.runAgent({ runId: id, ...(open.length > 0 && { resume: open }) }, { onRunFailed: ({ error }) => void failures.push(error) });
+    if (failures.length > 0) throw failures[0];
+  }
+  if (warnings.length > 0) throw new Error(`it warned: ${warnings[0].slice(0, 500)}`);
+  return agent.messages;
+}
+
+for (const [name, messages] of Object.entries(expected)) {
+  const [client, Agent] = name.includes("0.x") ? ["0.0.59", Legacy] : ["1.0.0", Modern];
+  await check(`client ${client}: ${name}`, async () => {
+    const made = await play(Agent, name);
+    if (!same(made, messages)) {
+      throw new Error(`it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+    }
+  });
+}
