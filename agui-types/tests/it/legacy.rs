@@ -86,3 +86,15 @@ fn what_is_done_is_told_and_what_is_malformed_is_an_error() {
     let (event, told) = handle(newer).expect("an event");
     assert_eq!((serde_json::to_string(&event).expect("JSON"), told), (newer.into(), Vec::new()));
 }
+
+#[test]
+fn what_is_closed_does_not_go_on() {
+    let events = translated(&[
+        json!({"type":"THINKING_TEXT_MESSAGE_START"}),
+        json!({"type":"THINKING_TEXT_MESSAGE_END"}),
+        json!({"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"late"}),
+        json!({"type":"THINKING_TEXT_MESSAGE_END"}),
+    ]);
+    let ids: Vec<_> = events.iter().map(|event| event["messageId"].as_str()).collect();
+    assert_eq!(ids, [Some("x1"), Some("x1"), Some("x2"), Some("x3")]);
+}

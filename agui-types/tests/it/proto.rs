@@ -232,3 +232,14 @@ fn keys_that_come_twice_are_read_once() {
     assert_eq!(serde_json::to_string(&event).expect("JSON").matches("\"a\"").count(), 1);
     assert_eq!(serde_json::to_value(event).expect("JSON"), expected);
 }
+
+/// As JavaScript has it, which the first-party encoder stands on: array indices first, of equal names the last value.
+#[test]
+fn members_are_in_the_order_of_javascript() {
+    let written = |value: &str| {
+        let text = format!(r#"{{"type":"CUSTOM","name":"n","value":{value}}}"#);
+        proto::encode_event(&wire::decode(&text).expect("an event")).expect("bytes")
+    };
+    let given = written(r#"{"b":1,"10":2,"a":3,"2":4,"02":5,"-1":6,"b":7}"#);
+    assert_eq!(given, written(r#"{"2":4,"10":2,"b":7,"a":3,"02":5,"-1":6}"#));
+}
