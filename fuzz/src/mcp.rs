@@ -145,7 +145,7 @@ pub fn mcp_peers(data: &[u8]) {
     let me = Implementation::new("fuzz", "1");
     let mut server = Server::new(ServerOptions::new(me.clone(), [tool]));
     let mut client = Client::new(ClientOptions::new(me.clone(), ClientCapabilities::new()));
-    let offered = RelayOptions::new(ServerOptions::new(me.clone(), []));
+    let offered = RelayOptions::new(ServerOptions::new(me.clone(), []), "");
     let mut relay = Relay::new(ClientOptions::new(me, ClientCapabilities::new()), offered, Open);
     client.start(Duration::ZERO);
     relay.start(Duration::ZERO);

@@ -38,7 +38,7 @@
 //!
 //! let me = Implementation::new("relay", "1");
 //! let client = ClientOptions::new(me.clone(), ClientCapabilities::new());
-//! let mut relay = Relay::new(client, RelayOptions::new(ServerOptions::new(me, [])), Plain);
+//! let mut relay = Relay::new(client, RelayOptions::new(ServerOptions::new(me, []), "7f3a"), Plain);
 //! relay.start(Duration::ZERO);
 //! assert_eq!(relay.poll_upstream().as_ref().and_then(|sent| sent.method()), Some("server/discover"));
 //!
@@ -110,6 +110,9 @@ pub struct RelayOptions {
     pub server: ServerOptions,
     /// How long a call of an old server waits for a client to call again.
     pub wait: Duration,
+    /// Tells this relay from every other, those before it included: something random. A client that comes back to another
+    /// one is told that its call was lost.
+    pub instance: String,
 }
 
 impl RelayOptions {
@@ -117,8 +120,8 @@ impl RelayOptions {
     pub const DEFAULT_WAIT: Duration = Duration::from_secs(15 * 60);
 
     /// With the time to wait that there is by default.
-    pub fn new(server: ServerOptions) -> Self {
-        Self { server, wait: Self::DEFAULT_WAIT }
+    pub fn new(server: ServerOptions, instance: impl Into<String>) -> Self {
+        Self { server, wait: Self::DEFAULT_WAIT, instance: instance.into() }
     }
 }
 

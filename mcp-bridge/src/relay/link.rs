@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 /// What is in a sealed state.
 #[derive(Serialize, Deserialize)]
 struct State {
-    /// A call that waits, of an old server.
-    call: Option<u64>,
+    /// A call that waits, of an old server, and the relay that knows it.
+    call: Option<(String, u64)>,
     /// The state of a new server.
     state: Option<String>,
     /// Which keys are questions to the person: they can be cancelled.
@@ -64,8 +64,11 @@ impl<C: StateCodec> Relay<C> {
             let text = "at /requestState: expected one of ours, for this call, in time";
             return self.fail(at, ErrorObject::new(ErrorCode::INVALID_PARAMS, text));
         };
-        match state.call.map(UpstreamCall::from_number) {
-            Some(waiting) => self.go_on(at, &bound_to, waiting, call),
+        match state.call {
+            Some((instance, waiting)) if instance == self.options.instance => {
+                self.go_on(at, UpstreamCall::from_number(waiting), call);
+            }
+            Some(_) => self.finish(at, lost()),
             None => {
                 let responses = call.responses.iter().filter_map(|(key, response)| {
                     let is_question = state.questions.contains(key);
@@ -105,17 +108,9 @@ impl<C: StateCodec> Relay<C> {
     }
 
     /// A client calls again for a call that waits.
-    fn go_on(
-        &mut self,
-        at: (ConnectionId, CallId),
-        bound_to: &str,
-        upstream: UpstreamCall,
-        call: ToolCall,
-    ) {
-        let is_this = |link: &&mut Link| {
-            link.bound_to == bound_to && link.downstream.is_none_or(|downstream| downstream == at)
-        };
-        let Some(link) = self.links.get_mut(&upstream).filter(is_this) else {
+    fn go_on(&mut self, at: (ConnectionId, CallId), upstream: UpstreamCall, call: ToolCall) {
+        let is_free = |link: &&mut Link| link.downstream.is_none_or(|downstream| downstream == at);
+        let Some(link) = self.links.get_mut(&upstream).filter(is_free) else {
             return self.finish(at, lost());
         };
         (link.downstream, link.expires) = (Some(at), None);
@@ -207,6 +202,7 @@ impl<C: StateCodec> Relay<C> {
 
     /// A call needs something of its client.
     fn ask(&mut self, upstream: UpstreamCall, needs: Needs) {
+        let instance = self.options.instance.clone();
         let Some(link) = self.links.get_mut(&upstream) else { return };
         let Some(at) = link.downstream else {
             // Nobody is there: it is asked for when the client calls again.
@@ -220,7 +216,7 @@ impl<C: StateCodec> Relay<C> {
         let is_question = |request: &ServerRequest| matches!(request, ServerRequest::Elicit(_));
         let questions = needs.requests.iter().filter(|(_, request)| is_question(request));
         let state = State {
-            call: is_legacy.then(|| upstream.get()),
+            call: is_legacy.then(|| (instance, upstream.get())),
             state: needs.request_state.clone(),
             questions: questions.map(|(key, _)| key.clone()).collect(),
         };

@@ -47,12 +47,17 @@ struct World {
 
 impl World {
     fn new(upstream: Era, is_modern: bool) -> Self {
+        Self::of(upstream, is_modern, "first")
+    }
+
+    fn of(upstream: Era, is_modern: bool, instance: &str) -> Self {
         let tools = [tool("book_flight"), tool("slow")];
         let server = Server::new(ServerOptions::new(Implementation::new("travel", "1"), tools));
         let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
         let mut options = ClientOptions::new(Implementation::new("relay", "1"), capabilities);
         options.era = Some(upstream);
-        let offered = RelayOptions::new(ServerOptions::new(Implementation::new("relay", "1"), []));
+        let offered =
+            RelayOptions::new(ServerOptions::new(Implementation::new("relay", "1"), []), instance);
         let mut relay = Relay::new(options, offered, Signed);
         let connection = relay.connect().expect("there is room");
         relay.start(Duration::ZERO);
@@ -246,6 +251,26 @@ fn a_state_is_of_its_call() {
             );
             assert_eq!(world.run()[0]["error"]["code"], -32602, "{upstream:?} {name} {arguments}");
         }
+    }
+}
+
+/// A call that waits is known to its relay only; a new server needs no relay in particular.
+#[test]
+fn another_relay_knows_no_call_that_waits() {
+    for (upstream, is_lost) in [(Era::Legacy, true), (Era::Modern, false)] {
+        let params = json!({ "name": "book_flight", "arguments": {} });
+        let mut states = Vec::new();
+        let mut worlds = ["first", "second"].map(|instance| World::of(upstream, true, instance));
+        for world in &mut worlds {
+            world.send("tools/call", params.clone());
+            states.push(world.run().remove(0)["result"]["requestState"].clone());
+        }
+        let mut again = params.clone();
+        (again["requestState"], again["inputResponses"]) =
+            (states[0].clone(), json!({ "flight": answer("flight", "accept") }));
+        worlds[1].send("tools/call", again);
+        let got = worlds[1].run().remove(0);
+        assert_eq!(got["result"]["isError"] == true, is_lost, "{got}");
     }
 }
 
