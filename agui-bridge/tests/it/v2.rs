@@ -367,3 +367,18 @@ fn what_a_subagent_says_is_its_own() {
     verify(Profile::Legacy, &stream);
     assert!(stream.iter().all(|event| event.get("subagentRunId").is_none()));
 }
+
+#[test]
+fn an_interruption_suspends_subagents() {
+    let busy = json!({"state": "running"});
+    let ask = json!({"ask": 1, "toolCall": {"toolCallId": "t", "title": "Do"},
+        "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]});
+    let steps = [
+        json!({"run": "r1"}),
+        up("subagent_update", json!({"sessionId": "s1", "title": "Scout", "state": busy})),
+        ask,
+    ];
+    let stream = play(interrupting(), &steps);
+    verify(Profile::V1, &stream);
+    assert_eq!(of_type(&stream, "SUBAGENT_FINISHED")[0]["outcome"]["type"], "suspended");
+}
