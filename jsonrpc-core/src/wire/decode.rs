@@ -3,7 +3,7 @@ use super::mark::Recovery;
 use super::text;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt::{self, Write};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -22,15 +22,9 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
     if let Some(value) = text::read(text) {
         return Ok(value);
     }
-    serde_json::from_str(text).map_err(|error| {
-        // The type may be what reading stumbles over first in a text that is no JSON at all.
-        match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(IgnoredAny) => {
-                locate::<T>(text).unwrap_or_else(|| DecodeError::new(error.to_string()))
-            }
-            Err(error) => DecodeError::syntax(error),
-        }
-    })
+    // The type may be what reading stumbles over first in a text that is no JSON at all.
+    serde_json::from_str::<IgnoredAny>(text).map_err(DecodeError::syntax)?;
+    locate(text)
 }
 
 /// JSON text is not what its type says: where, what was expected, what came. It never repeats the peer's values.

@@ -22,10 +22,10 @@ use serde_json::value::RawValue;
 /// How deep arrays and objects may lie in each other, which is what `serde_json` takes.
 const MAX_DEPTH: usize = 127;
 
-/// Why `text`, which is JSON, is no `T`; nothing if it is one.
-pub(super) fn locate<T: DeserializeOwned>(text: &str) -> Option<DecodeError> {
+/// Reads `text`, which is JSON, and says why it is no `T`.
+pub(super) fn locate<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
     let root = Located { text: text.trim_ascii(), depth: 0 };
-    root.settle(T::deserialize(root)).err()
+    root.settle(T::deserialize(root))
 }
 
 /// A value in the text.

@@ -1,10 +1,13 @@
 //! Reads JSON text into a type with the scanner: one pass, strings borrowed where they have no escapes.
 //!
-//! It takes what serde_json takes, and makes the same of it, but not all of that: where it gives nothing, serde_json says
-//! whether the text is right after all, and if not, why.
+//! It takes what serde_json takes, and makes the same of it, but not all of that: where it gives nothing,
+//! [`locate`](super::locate) says whether the text is right after all, and if not, why.
+//!
+//! What does not hang on the type is in functions of its own that are not inlined, so that each type adds little code.
 use super::mark;
 use super::object::Name;
-use crate::scan::{self, Scanner};
+use crate::scan::Scanner;
+use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt::{self, Display};
 use core::iter;
@@ -61,7 +64,7 @@ impl de::Error for Unread {
 }
 
 impl<'de> Text<'_, 'de> {
-    #[inline]
+    #[inline(never)]
     fn value(&mut self) -> Result<&'de str, Unread> {
         let place = self.scanner.value().ok_or(Unread)?;
         self.slice(place)
@@ -88,10 +91,37 @@ impl<'de> Text<'_, 'de> {
 
     #[inline]
     fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unread> {
-        match self.scanner.text().ok_or(Unread)? {
-            (_, Some(text)) => visitor.visit_string(text),
-            (place, None) => visitor.visit_borrowed_str(self.slice(place)?),
+        match self.text()? {
+            Cow::Owned(text) => visitor.visit_string(text),
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
         }
+    }
+
+    #[inline(never)]
+    fn text(&mut self) -> Result<Cow<'de, str>, Unread> {
+        Ok(match self.scanner.text().ok_or(Unread)? {
+            (_, Some(text)) => Cow::Owned(text),
+            (place, None) => Cow::Borrowed(self.slice(place)?),
+        })
+    }
+
+    /// The name of the next member; nothing at the end of the object.
+    #[inline(never)]
+    fn name(&mut self, is_first: bool) -> Result<Option<Name<'de>>, Unread> {
+        let name = if is_first { self.scanner.first_name() } else { self.scanner.next_name() };
+        let Some(name) = name.ok_or(Unread)? else { return Ok(None) };
+        let Some(plain) = name.plain() else {
+            let text = name.text().and_then(|text| text.decode()).ok_or(Unread)?;
+            return Ok(Some(Name::Owned(text.into_owned().into())));
+        };
+        let start = plain.as_ptr().addr() - self.text.as_ptr().addr();
+        self.slice(start..start + plain.len()).map(|name| Some(Name::Borrowed(name)))
+    }
+
+    /// Whether there is another item in the array.
+    #[inline(never)]
+    fn has_item(&mut self, is_first: bool) -> Result<bool, Unread> {
+        self.scanner.next_item(is_first).ok_or(Unread)
     }
 
     /// Reads what lies inside an array or an object.
@@ -192,10 +222,7 @@ impl<'de> Deserializer<'de> for &mut Text<'_, 'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unread> {
-        match self.scanner.text().ok_or(Unread)? {
-            (_, Some(text)) => visitor.visit_enum(text.into_deserializer()),
-            (place, None) => visitor.visit_enum(self.slice(place)?.into_deserializer()),
-        }
+        visitor.visit_enum(self.text()?.into_deserializer())
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
@@ -233,20 +260,6 @@ struct Members<'m, 's, 'de> {
     next: Next,
 }
 
-impl<'de> Members<'_, '_, 'de> {
-    #[inline]
-    fn next_name(&mut self) -> Result<Option<scan::Name<'de>>, Unread> {
-        let name = match self.next {
-            Next::First => self.text.scanner.first_name(),
-            Next::Other => self.text.scanner.next_name(),
-            Next::None => Some(None),
-        };
-        let name = name.ok_or(Unread)?;
-        self.next = if name.is_some() { Next::Other } else { Next::None };
-        Ok(name)
-    }
-}
-
 impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
     type Error = Unread;
 
@@ -255,17 +268,16 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Unread> {
-        let Some(name) = self.next_name()? else { return Ok(None) };
-        let name = match name.plain() {
-            Some(plain) => {
-                let start = plain.as_ptr().addr() - self.text.text.as_ptr().addr();
-                Name::Borrowed(self.text.slice(start..start + plain.len())?)
-            }
-            None => {
-                let text = name.text().and_then(|text| text.decode()).ok_or(Unread)?;
-                Name::Owned(text.into_owned().into())
-            }
+        let name = match self.next {
+            Next::First => self.text.name(true)?,
+            Next::Other => self.text.name(false)?,
+            Next::None => None,
         };
+        let Some(name) = name else {
+            self.next = Next::None;
+            return Ok(None);
+        };
+        self.next = Next::Other;
         seed.deserialize(MemberName(name)).map(Some)
     }
 
@@ -326,11 +338,11 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, '_, 'de> {
         seed: T,
     ) -> Result<Option<T::Value>, Unread> {
         let is_more = match self.next {
-            Next::First => self.text.scanner.next_item(true),
-            Next::Other => self.text.scanner.next_item(false),
-            Next::None => Some(false),
+            Next::First => self.text.has_item(true)?,
+            Next::Other => self.text.has_item(false)?,
+            Next::None => false,
         };
-        if !is_more.ok_or(Unread)? {
+        if !is_more {
             self.next = Next::None;
             return Ok(None);
         }
