@@ -1,5 +1,5 @@
 //! What reading by method has in common in all versions.
-use jsonrpc_core::wire::{DecodeError, Object, decode};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, decode, decode_with};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -36,6 +36,25 @@ macro_rules! requests {
                 Ok(match method {
                     $( $method => Self::$Request(decode($crate::dispatch::object(params))?), )+
                     other => Self::Other { method: other.into(), params: params.map(Raw::from) },
+                })
+            }
+
+            /// Reads the parameters of a request in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            ///
+            /// # Errors
+            /// The method is known and these are not its parameters, even with what the mode allows.
+            pub fn decode_with(
+                method: &str,
+                params: Option<&RawValue>,
+                mode: Mode,
+            ) -> Result<Decoded<Self>, DecodeError> {
+                Ok(match method {
+                    $( $method => wire::decode_with($crate::dispatch::object(params), mode)?
+                        .map(|params| Self::$Request(Box::new(params))), )+
+                    other => Decoded::from(Self::Other {
+                        method: other.into(),
+                        params: params.map(Raw::from),
+                    }),
                 })
             }
 
@@ -78,11 +97,50 @@ macro_rules! requests {
                 })
             }
 
+            /// Reads the result of a request in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            ///
+            /// # Errors
+            /// The method is known and this is not its result, even with what the mode allows.
+            pub fn decode_with(
+                method: &str,
+                result: &RawValue,
+                mode: Mode,
+            ) -> Result<Decoded<Self>, DecodeError> {
+                Ok(match method {
+                    $( $method => $crate::dispatch::Answer::read_with(result, mode)?
+                        .map(|result| Self::$Response(Box::new(result))), )+
+                    other => Decoded::from(Self::Other {
+                        method: other.into(),
+                        result: result.into(),
+                    }),
+                })
+            }
+
             /// The method of the request.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Response(_) => $method, )+
                     Self::Other { method, .. } => method,
+                }
+            }
+        }
+
+        /// Writes the parameters.
+        impl Serialize for $Requests {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$Request(params) => params.serialize(serializer), )+
+                    Self::Other { params, .. } => params.serialize(serializer),
+                }
+            }
+        }
+
+        /// Writes the result.
+        impl Serialize for $Responses {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$Response(result) => result.serialize(serializer), )+
+                    Self::Other { result, .. } => result.serialize(serializer),
                 }
             }
         }
@@ -143,11 +201,44 @@ macro_rules! notifications {
                 })
             }
 
+            /// Reads the parameters of a notification in one of the [modes](Mode), as [`decode`](Self::decode) does.
+            ///
+            /// # Errors
+            /// The method is known and these are not its parameters, even with what the mode allows.
+            pub fn decode_with(
+                method: &str,
+                params: Option<&RawValue>,
+                mode: Mode,
+            ) -> Result<Decoded<Self>, DecodeError> {
+                Ok(match method {
+                    $(
+                        <$Notification as NotificationParams>::METHOD => {
+                            wire::decode_with($crate::dispatch::object(params), mode)?
+                                .map(Self::$Notification)
+                        }
+                    )+
+                    other => Decoded::from(Self::Other {
+                        method: other.into(),
+                        params: params.map(Raw::from),
+                    }),
+                })
+            }
+
             /// The method.
             pub fn method(&self) -> &str {
                 match self {
                     $( Self::$Notification(_) => <$Notification as NotificationParams>::METHOD, )+
                     Self::Other { method, .. } => method,
+                }
+            }
+        }
+
+        /// Writes the parameters.
+        impl Serialize for $Notifications {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$Notification(params) => params.serialize(serializer), )+
+                    Self::Other { params, .. } => params.serialize(serializer),
                 }
             }
         }
@@ -168,11 +259,18 @@ pub(crate) use {notifications, requests};
 pub(crate) trait Answer: Sized {
     /// Reads the result.
     fn read(result: &RawValue) -> Result<Self, DecodeError>;
+
+    /// Reads the result in a mode.
+    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
 }
 
 impl<T: Object + DeserializeOwned> Answer for T {
     fn read(result: &RawValue) -> Result<Self, DecodeError> {
         decode(object(Some(result)))
+    }
+
+    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
+        decode_with(object(Some(result)), mode)
     }
 }
 

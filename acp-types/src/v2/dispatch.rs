@@ -64,9 +64,10 @@ use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Raw, decode};
+use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw, decode};
 #[cfg(feature = "schemars")]
 use schemars::{Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 requests! {
@@ -213,5 +214,9 @@ impl NotificationParams for ProxySuccessorNotification {
 impl Answer for ProxySuccessorResponse {
     fn read(result: &RawValue) -> Result<Self, DecodeError> {
         Ok(Self(result.into()))
+    }
+
+    fn read_with(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
+        Self::read(result).map(Decoded::from)
     }
 }

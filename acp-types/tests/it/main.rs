@@ -23,6 +23,8 @@ mod methods;
 #[cfg(test)]
 mod negotiation;
 #[cfg(test)]
+mod preserve;
+#[cfg(test)]
 mod session_state;
 #[cfg(test)]
 mod shapes;

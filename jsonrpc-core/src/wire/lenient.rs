@@ -45,6 +45,19 @@ impl<T> Decoded<T> {
     /// How many bytes are read again at most to get around errors, in all: 64 MiB. A long text may have fewer
     /// diagnostics for that.
     pub const MAX_REREAD: usize = 64 * 1024 * 1024;
+
+    /// The same of a value that is made of this one, and has the same JSON form.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Decoded<U> {
+        let Self { value, diagnostics, edits } = self;
+        Decoded { value: make(value), diagnostics, edits }
+    }
+}
+
+/// A value for which nothing had to be done.
+impl<T> From<T> for Decoded<T> {
+    fn from(value: T) -> Self {
+        Self { value, diagnostics: Vec::new(), edits: Vec::new() }
+    }
 }
 
 impl<T: Serialize> Decoded<T> {

@@ -1,0 +1,176 @@
+//! What real agents and clients said is read, and written again as it was.
+use crate::transcripts::{folder, transcripts};
+use acp_types::{v1, v2};
+use jsonrpc_core::transcript::{self, Direction, Entry};
+use jsonrpc_core::wire::{DecodeError, Mode};
+use jsonrpc_core::{Message, RequestId};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// The payloads of a conversation that cannot be read or that came out otherwise; and how many there were.
+fn check(entries: &[Entry<'_>]) -> (Vec<String>, usize) {
+    let mut conversation = Conversation { asked: HashMap::new(), is_v2: false };
+    let (mut problems, mut count) = (Vec::new(), 0);
+    for (number, entry) in entries.iter().enumerate() {
+        // What is not a message is noise, or a mistake of the peer; the linter has it.
+        let Ok(Ok(message)) = std::str::from_utf8(&entry.bytes).map(Message::decode) else {
+            continue;
+        };
+        let Some((method, given, again)) = conversation.read(entry.direction, &message) else {
+            continue;
+        };
+        count += 1;
+        let problem = match again {
+            Ok(again) if same(&given, &again) => continue,
+            Ok(again) => format!("is {again}"),
+            Err(error) => error.to_string(),
+        };
+        problems.push(format!("{} {:?} {method}: {problem}", number + 1, entry.direction));
+    }
+    (problems, count)
+}
+
+struct Conversation {
+    asked: HashMap<(bool, RequestId), String>,
+    is_v2: bool,
+}
+
+impl Conversation {
+    /// The method of a message, what it carries, and that read and written again. The client has recorded.
+    fn read(
+        &mut self,
+        direction: Direction,
+        message: &Message<'_>,
+    ) -> Option<(String, Value, Result<Value, DecodeError>)> {
+        let to_agent = direction == Direction::Sent;
+        macro_rules! read {
+            ($Type:ident, $method:expr, $payload:expr) => {
+                if self.is_v2 {
+                    v2::dispatch::$Type::decode_with($method, $payload, Mode::Preserve)
+                        .map(|read| read.encode())
+                } else {
+                    v1::dispatch::$Type::decode_with($method, $payload, Mode::Preserve)
+                        .map(|read| read.encode())
+                }
+            };
+        }
+        let (method, payload, read) = match message {
+            Message::Request(request) => {
+                let method = request.method.to_string();
+                if method == "initialize" {
+                    self.is_v2 = version(request.params) == Some(2);
+                }
+                self.asked.insert((to_agent, request.id.clone()), method.clone());
+                let read = if to_agent {
+                    read!(ClientRequest, &method, request.params)
+                } else {
+                    read!(AgentRequest, &method, request.params)
+                };
+                (method, request.params, read)
+            }
+            Message::Notification(notification) => {
+                let (method, params) = (notification.method.to_string(), notification.params);
+                let read = if to_agent {
+                    read!(ClientNotification, &method, params)
+                } else {
+                    read!(AgentNotification, &method, params)
+                };
+                (method, params, read)
+            }
+            Message::Response(response) => {
+                let method = self.asked.remove(&(!to_agent, response.id.clone()))?;
+                let result = response.outcome.as_ref().ok().copied()?;
+                if method == "initialize" {
+                    self.is_v2 = version(Some(result)) == Some(2);
+                }
+                let read = if to_agent {
+                    read!(ClientResponse, &method, result)
+                } else {
+                    read!(AgentResponse, &method, result)
+                };
+                (method, Some(result), read)
+            }
+        };
+        let given = payload.map_or("null", RawValue::get);
+        let read = read.map(|text| serde_json::from_str(&text.unwrap()).unwrap());
+        Some((method, serde_json::from_str(given).unwrap(), read))
+    }
+}
+
+fn version(initialize: Option<&RawValue>) -> Option<u64> {
+    serde_json::from_str::<Value>(initialize?.get()).ok()?["protocolVersion"].as_u64()
+}
+
+/// Whether `again` is `given`, where a `null` member may be absent, and a number is what it means.
+fn same(given: &Value, again: &Value) -> bool {
+    match (given, again) {
+        (Value::Object(given), Value::Object(again)) => {
+            again.keys().all(|name| given.contains_key(name))
+                && given.iter().all(|(name, given)| {
+                    again.get(name).map_or(given.is_null(), |again| same(given, again))
+                })
+        }
+        (Value::Array(given), Value::Array(again)) => {
+            given.len() == again.len()
+                && given.iter().zip(again).all(|(given, again)| same(given, again))
+        }
+        (Value::Number(given), Value::Number(again)) => {
+            given == again || given.as_f64() == again.as_f64()
+        }
+        // Absent parameters and results are read as empty objects.
+        (Value::Null, Value::Object(again)) => again.is_empty(),
+        _ => given == again,
+    }
+}
+
+/// Everything that the recorded peers said by the protocol is read and comes out as it was; the rest is listed.
+#[test]
+fn conversations_come_out_as_they_were() {
+    let (mut problems, mut count) = (Vec::new(), 0);
+    for (name, entries) in transcripts() {
+        let (of_one, payloads) = check(&entries);
+        problems.extend(of_one.into_iter().map(|problem| format!("{name}:{problem}")));
+        count += payloads;
+    }
+    assert!(count > 400, "{count}");
+    let path = folder().join("unread.txt");
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(problems.join("\n"), expected.trim_end(), "{}", path.display());
+}
+
+/// The same over more of them: the folder that `TRANSCRIPTS` names, where that is set. Prints what is not read.
+#[test]
+fn more_conversations_come_out_as_they_were() {
+    let Some(folder) = std::env::var_os("TRANSCRIPTS") else { return };
+    let (mut problems, mut files, mut count) = (Vec::new(), 0, 0);
+    visit(Path::new(&folder), &mut |path| {
+        let text = fs::read_to_string(path).unwrap();
+        let Ok(entries) = transcript::read(&text).collect::<Result<Vec<_>, _>>() else {
+            problems.push(format!("{}: no transcript", path.display()));
+            return;
+        };
+        let (of_one, payloads) = check(&entries);
+        problems.extend(of_one.into_iter().map(|problem| format!("{}:{problem}", path.display())));
+        (files, count) = (files + 1, count + payloads);
+    });
+    println!(
+        "{files} files, {count} payloads, {} not read or otherwise\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
+    assert!(count > 0, "no transcripts in {}", folder.display());
+}
+
+fn visit(folder: &Path, file: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            visit(&path, file);
+        } else if path.extension().is_some_and(|name| name == "jsonl") {
+            file(&path);
+        }
+    }
+}
