@@ -350,3 +350,71 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, '_, 'de> {
         seed.deserialize(&mut *self.text).map(Some)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+    use alloc::format;
+    use alloc::vec::Vec;
+    use serde_json::Value;
+    use serde_json::value::RawValue;
+
+    /// What is read here must not be read by the slow way: that would be right, and nobody would see it.
+    #[test]
+    fn what_is_json_is_read_in_one_pass() {
+        for text in [
+            "null",
+            " true ",
+            "[false,\n\t1,-1,0,-0,1.5,1e3,-2.5E-3,18446744073709551615,-9223372036854775808]",
+            r#"{"a":{"b":[{},[],"",{"c":null}]},"d":"plain","e":"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"}"#,
+            r#"{"\u0061":1,"":2,"é":3}"#,
+        ] {
+            let expected: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(read::<Value>(text), Some(expected), "{text}");
+        }
+        let members = read::<BTreeMap<&str, Option<Vec<u8>>>>(r#"{"a":[1,255],"b":null}"#).unwrap();
+        assert_eq!(members["a"].as_deref(), Some(&[1, 255][..]));
+        assert_eq!(members["b"], None);
+        let raw = read::<Vec<&RawValue>>(r#"[ {"a" : 1 } , "x"]"#).unwrap();
+        assert_eq!((raw[0].get(), raw[1].get()), (r#"{"a" : 1 }"#, r#""x""#));
+    }
+
+    #[test]
+    fn what_is_no_json_or_of_another_type_is_left_to_the_slow_way() {
+        for text in [
+            "",
+            " ",
+            "nul",
+            "+1",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "--1",
+            "[1,]",
+            "[1 2]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{,}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "\"\u{1}\"",
+            "\"\\x\"",
+            "\"\\ud800\"",
+            "\"a",
+            "[",
+            "{",
+            "1 2",
+            "null,",
+            "1e999",
+        ] {
+            assert_eq!(read::<Value>(text), None, "{text}");
+        }
+        assert_eq!(read::<u8>("256"), None);
+        assert_eq!(read::<&str>("1"), None);
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read::<Value>(&nested(MAX_DEPTH)).is_some());
+        assert!(read::<Value>(&nested(MAX_DEPTH + 1)).is_none());
+    }
+}
