@@ -1,5 +1,5 @@
-//! Messages as we read them, beside serde_json's values, `jsonrpsee-types` and `lsp-server`: over recorded lines, over
-//! what could have been said instead, and over damaged text.
+//! Messages as we read them, beside serde_json's values, `jsonrpsee-types`, `lsp-server` and `rmcp`: over recorded lines,
+//! over what could have been said instead, and over damaged text.
 //!
 //! Where they read a message, ours is the same: kind, id, method, and what it carries. The differences that are meant
 //! are [`Difference`]s; each has to occur, and nothing else may.
@@ -36,6 +36,10 @@ enum Difference {
     ScalarParams,
     /// They take a member twice; whom to believe is a matter of luck.
     Twice,
+    /// They write `1000.0` as `1000`: the same number, and not what the peer looks for if it compares texts.
+    Respelled,
+    /// They make params that are not there an empty object.
+    ParamsMadeUp,
 }
 
 /// What is to be compared: lines as they were recorded, then changed as JSON, then damaged as text.
@@ -210,13 +214,29 @@ fn jsonrpsee(text: &str) -> Option<View> {
     Some(View { kind: Kind::Notification, id: Value::Null, method, payload })
 }
 
+/// As it would write what it has read: its messages have no names for their parts that all kinds share. What it would write
+/// against the rules does not count as read.
+fn rmcp(text: &str) -> Option<View> {
+    let message: rmcp::model::JsonRpcMessage = serde_json::from_str(text).ok()?;
+    by_the_rules(&serde_json::to_value(message).unwrap())
+}
+
 /// Where the difference from a peer's reading is one that is meant.
 fn meant(ours: &Result<View, DecodeError>, theirs: &View) -> Option<Difference> {
     match ours {
         Ok(ours) => {
-            let is_lost = ours.kind == Kind::Request && theirs.kind == Kind::Notification;
-            (is_lost && (&ours.method, &ours.payload) == (&theirs.method, &theirs.payload))
-                .then_some(Difference::IdOfAnotherType)
+            let number = |view: &View| view.id.as_f64();
+            let (difference, expected) = if ours.kind != theirs.kind {
+                let expected = View { kind: Kind::Notification, id: Value::Null, ..ours.clone() };
+                (Difference::IdOfAnotherType, expected)
+            } else if ours.id != theirs.id && number(ours) == number(theirs) {
+                (Difference::Respelled, View { id: theirs.id.clone(), ..ours.clone() })
+            } else if ours.kind != Kind::Response && ours.payload.is_null() {
+                (Difference::ParamsMadeUp, View { payload: json!({}), ..ours.clone() })
+            } else {
+                return None;
+            };
+            (*theirs == expected).then_some(difference)
         }
         Err(DecodeError::Shape { problem, .. }) => match problem {
             Shape::Id => Some(Difference::IdOfAnotherType),
@@ -312,9 +332,16 @@ fn where_serde_json_reads_a_message_ours_is_the_same() {
 
 #[test]
 fn where_other_crates_read_a_message_ours_is_the_same() {
-    for (peer, read) in
-        [("lsp-server", lsp_server as fn(&str) -> _), ("jsonrpsee-types", jsonrpsee)]
-    {
+    use Difference::{Ambiguous, IdOfAnotherType, ParamsMadeUp, Respelled, ScalarParams, Twice};
+    for (peer, read, expected) in [
+        (
+            "lsp-server",
+            lsp_server as fn(&str) -> _,
+            &[IdOfAnotherType, Ambiguous, ScalarParams, Twice][..],
+        ),
+        ("jsonrpsee-types", jsonrpsee, &[IdOfAnotherType, Ambiguous, ScalarParams, Twice]),
+        ("rmcp", rmcp, &[Respelled, ParamsMadeUp]),
+    ] {
         let (mut same, mut differences) = (0, BTreeMap::new());
         for text in texts() {
             // What serde_json has no value for is only raw text to them, or nothing.
@@ -332,13 +359,8 @@ fn where_other_crates_read_a_message_ours_is_the_same() {
                 difference.unwrap_or_else(|| panic!("{peer}: {theirs:?} and {ours:?} of {text}"));
             *differences.entry(difference).or_insert(0) += 1;
         }
-        use Difference::{Ambiguous, IdOfAnotherType, ScalarParams, Twice};
         let seen: Vec<_> = differences.keys().copied().collect();
-        assert_eq!(
-            seen,
-            [IdOfAnotherType, Ambiguous, ScalarParams, Twice],
-            "{peer}: {differences:?}"
-        );
+        assert_eq!(seen, expected, "{peer}: {differences:?}");
         assert!(same > 4000, "{peer}: {same} the same, {differences:?}");
     }
 }
