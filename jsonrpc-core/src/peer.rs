@@ -265,6 +265,9 @@ pub enum RegisterError {
     /// The connection is closed.
     #[error("connection closed")]
     Closed,
+    /// One of this id is open, or the id is `null`.
+    #[error("the id is taken")]
+    Taken,
 }
 
 /// There is no open request of theirs with this id: it was answered, or never came.
@@ -289,19 +292,49 @@ impl<T> Peer<T> {
         token: T,
         deadline: Option<Duration>,
     ) -> Result<RequestId, RegisterError> {
-        if self.state >= State::Ended {
-            return Err(RegisterError::Closed);
+        self.check_room()?;
+        let id = self.ours.number();
+        self.ours.insert(id.clone(), token, deadline);
+        Ok(id)
+    }
+
+    /// As [`register`](Self::register), under an id of the caller's: UUIDs, texts with a prefix, what another program
+    /// gave out. Numbers that are given out pass over those that are taken so.
+    ///
+    /// ```
+    /// use jsonrpc_core::{CancelMethod, Incoming, Limits, Peer, RegisterError};
+    ///
+    /// let mut peer = Peer::new(CancelMethod::ACP, Limits::default());
+    /// peer.register_as("turn-7".into(), "prompt", None)?;
+    /// assert_eq!(peer.register_as("turn-7".into(), "again", None), Err(RegisterError::Taken));
+    /// let answer = peer.handle_line(Ok(r#"{"jsonrpc":"2.0","id":"turn-7","result":{}}"#));
+    /// assert!(matches!(answer, Incoming::Response { token: "prompt", .. }));
+    /// # Ok::<(), RegisterError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of `register`, and [`RegisterError::Taken`] if a request of ours that is open has the id, or the id is `null`,
+    /// by which peers tell of what belongs to no request.
+    pub fn register_as(
+        &mut self,
+        id: RequestId,
+        token: T,
+        deadline: Option<Duration>,
+    ) -> Result<(), RegisterError> {
+        self.check_room()?;
+        if id.is_null() || self.ours.is_waiting(&id) {
+            return Err(RegisterError::Taken);
         }
-        if self.ours.len() >= self.limits.ours {
-            return Err(RegisterError::Full);
-        }
-        Ok(self.ours.insert(token, deadline).into())
+        self.ours.insert(id, token, deadline);
+        Ok(())
     }
 
     /// Takes a request of ours back, and gives the notification that says so; nothing if it has ended or was taken back
     /// before. The request stays open until it is answered: what was done before it stopped is in the response.
     pub fn cancel(&mut self, id: &RequestId) -> Option<Cancellation> {
-        id.as_i64().filter(|id| self.ours.cancel(*id))?;
+        if !self.ours.cancel(id) {
+            return None;
+        }
         let CancelMethod { method, id_member } = self.cancel_method;
         let mut params = Vec::new();
         params.push(b'{');
@@ -322,13 +355,9 @@ impl<T> Peer<T> {
             },
             Err(error) => LineError::Frame(error),
         };
-        let response_id = error.id().filter(|_| error.kind() == Some(Kind::Response)).cloned();
-        let ended = response_id.and_then(|id| Some((self.ours.remove(id.as_i64()?)?, id)));
-        Incoming::Malformed {
-            reply: error.reply(),
-            ended: ended.map(|(token, id)| (id, token)),
-            error,
-        }
+        let response_id = error.id().filter(|_| error.kind() == Some(Kind::Response));
+        let ended = response_id.and_then(|id| self.ours.remove(id));
+        Incoming::Malformed { reply: error.reply(), ended, error }
     }
 
     /// Takes a message.
@@ -336,14 +365,12 @@ impl<T> Peer<T> {
         match message {
             Message::Request(request) => self.handle_request(request),
             Message::Notification(notification) => self.handle_notification(notification),
-            Message::Response(response) => {
-                match response.id.as_i64().and_then(|id| self.ours.remove(id)) {
-                    Some(token) => {
-                        Incoming::Response { id: response.id, token, outcome: response.outcome }
-                    }
-                    None => Incoming::Unmatched(response),
+            Message::Response(response) => match self.ours.remove(&response.id) {
+                Some((_, token)) => {
+                    Incoming::Response { id: response.id, token, outcome: response.outcome }
                 }
-            }
+                None => Incoming::Unmatched(response),
+            },
         }
     }
 
@@ -363,7 +390,7 @@ impl<T> Peer<T> {
     /// Ends a request of ours that nobody waits for any more, and gives what it was registered with; nothing if it has
     /// ended. A response that comes later is [unmatched](Incoming::Unmatched).
     pub fn forget(&mut self, id: &RequestId) -> Option<T> {
-        self.ours.remove(id.as_i64()?)
+        self.ours.remove(id).map(|(_, token)| token)
     }
 
     /// How many requests of ours are open.
@@ -398,7 +425,7 @@ impl<T> Peer<T> {
     /// Takes a request of ours that ended without a response: its deadline has passed, or the connection is closed. Call
     /// it until it gives `None`.
     pub fn poll_ended(&mut self, now: Duration) -> Option<Ended<T>> {
-        let ended = |reason| move |(id, token)| Ended { id: RequestId::from(id), token, reason };
+        let ended = |reason| move |(id, token)| Ended { id, token, reason };
         if self.state >= State::Ended {
             return self.ours.remove_first().map(ended(EndReason::Closed));
         }
@@ -411,6 +438,17 @@ impl<T> Peer<T> {
             return Some(Duration::ZERO);
         }
         self.ours.first_deadline()
+    }
+
+    /// Whether one more request of ours may be open.
+    fn check_room(&self) -> Result<(), RegisterError> {
+        if self.state >= State::Ended {
+            return Err(RegisterError::Closed);
+        }
+        if self.ours.len() >= self.limits.ours {
+            return Err(RegisterError::Full);
+        }
+        Ok(())
     }
 
     fn handle_request<'a>(&mut self, request: Request<'a>) -> Incoming<'a, T> {

@@ -1,3 +1,4 @@
+use crate::RequestId;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
@@ -5,8 +6,8 @@ use core::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
     next_id: i64,
-    waiting: BTreeMap<i64, Waiting<T>>,
-    deadlines: BTreeSet<(Duration, i64)>,
+    waiting: BTreeMap<RequestId, Waiting<T>>,
+    deadlines: BTreeSet<(Duration, RequestId)>,
 }
 
 #[derive(Debug)]
@@ -25,36 +26,54 @@ impl<T> Pending<T> {
         self.waiting.len()
     }
 
-    pub(crate) fn insert(&mut self, token: T, deadline: Option<Duration>) -> i64 {
-        let id = self.next_id;
-        self.next_id = id.wrapping_add(1);
-        self.waiting.insert(id, Waiting { token, deadline, is_cancelled: false });
-        self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
-        id
+    pub(crate) fn is_waiting(&self, id: &RequestId) -> bool {
+        self.waiting.contains_key(id)
     }
 
-    pub(crate) fn remove(&mut self, id: i64) -> Option<T> {
-        let waiting = self.waiting.remove(&id)?;
-        if let Some(deadline) = waiting.deadline {
-            self.deadlines.remove(&(deadline, id));
+    /// A number that no request has which waits.
+    pub(crate) fn number(&mut self) -> RequestId {
+        loop {
+            let id = RequestId::from(self.next_id);
+            self.next_id = self.next_id.wrapping_add(1);
+            if !self.is_waiting(&id) {
+                return id;
+            }
         }
-        Some(waiting.token)
+    }
+
+    pub(crate) fn insert(&mut self, id: RequestId, token: T, deadline: Option<Duration>) {
+        self.deadlines.extend(deadline.map(|deadline| (deadline, id.clone())));
+        self.waiting.insert(id, Waiting { token, deadline, is_cancelled: false });
+    }
+
+    /// The id as it was inserted, and the token.
+    pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
+        let (id, waiting) = self.waiting.remove_entry(id)?;
+        if let Some(deadline) = waiting.deadline {
+            self.deadlines.remove(&(deadline, id.clone()));
+        }
+        Some((id, waiting.token))
     }
 
     /// Marks a request as cancelled; whether that is new.
-    pub(crate) fn cancel(&mut self, id: i64) -> bool {
-        let waiting = self.waiting.get_mut(&id).filter(|waiting| !waiting.is_cancelled);
+    pub(crate) fn cancel(&mut self, id: &RequestId) -> bool {
+        let waiting = self.waiting.get_mut(id).filter(|waiting| !waiting.is_cancelled);
         waiting.map(|waiting| waiting.is_cancelled = true).is_some()
     }
 
-    pub(crate) fn remove_expired(&mut self, now: Duration) -> Option<(i64, T)> {
-        let &(_, id) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
-        self.remove(id).map(|token| (id, token))
+    pub(crate) fn remove_expired(&mut self, now: Duration) -> Option<(RequestId, T)> {
+        self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
+        let (_, id) = self.deadlines.pop_first()?;
+        let waiting = self.waiting.remove(&id)?;
+        Some((id, waiting.token))
     }
 
-    pub(crate) fn remove_first(&mut self) -> Option<(i64, T)> {
-        let (&id, _) = self.waiting.first_key_value()?;
-        self.remove(id).map(|token| (id, token))
+    pub(crate) fn remove_first(&mut self) -> Option<(RequestId, T)> {
+        let (id, waiting) = self.waiting.pop_first()?;
+        if let Some(deadline) = waiting.deadline {
+            self.deadlines.remove(&(deadline, id.clone()));
+        }
+        Some((id, waiting.token))
     }
 
     pub(crate) fn first_deadline(&self) -> Option<Duration> {

@@ -128,7 +128,8 @@ impl Shared {
         let (token, outcome) = oneshot::channel();
         let id = state.peer.register(token, None).map_err(|error| match error {
             RegisterError::Full => RequestError::Full,
-            RegisterError::Closed => RequestError::Closed,
+            // Numbers are never taken.
+            RegisterError::Closed | RegisterError::Taken => RequestError::Closed,
         })?;
         if state.notifying == Some(thread::current().id()) {
             state.nested.insert(id.clone());

@@ -29,6 +29,7 @@ fn line(message: impl Into<Message<'static>>) -> String {
 #[derive(Clone, Debug)]
 enum Step {
     Register { deadline: Option<u64> },
+    RegisterAs { id: i64, deadline: Option<u64> },
     Cancel { id: i64 },
     TheyRespond { id: i64, how: u8 },
     TheyAsk { id: i64 },
@@ -42,6 +43,8 @@ fn step() -> impl Strategy<Value = Step> {
     let (ours, theirs) = (0..12_i64, 0..6_i64);
     prop_oneof![
         6 => prop::option::of(0..20_u64).prop_map(|deadline| Step::Register { deadline }),
+        3 => (ours.clone(), prop::option::of(0..20_u64))
+            .prop_map(|(id, deadline)| Step::RegisterAs { id, deadline }),
         2 => ours.clone().prop_map(|id| Step::Cancel { id }),
         4 => (ours, 0..5_u8).prop_map(|(id, how)| Step::TheyRespond { id, how }),
         4 => theirs.clone().prop_map(|id| Step::TheyAsk { id }),
@@ -61,6 +64,8 @@ struct Account {
     ours: BTreeMap<i64, (Option<u64>, bool)>,
     /// Requests of theirs: whether they were taken back.
     theirs: BTreeMap<i64, bool>,
+    /// The last number that was given out.
+    number: i64,
     begun: Vec<i64>,
     ended: Vec<i64>,
     asked: usize,
@@ -101,7 +106,8 @@ impl Account {
         match step {
             Step::Register { deadline } => {
                 let deadline = deadline.map(|after| self.now + after);
-                let token = self.begun.len() as i64 + 1;
+                let mut free = self.number + 1..;
+                let token = free.find(|id| !self.ours.contains_key(id)).unwrap_or_default();
                 let registered = peer.register(token, deadline.map(Duration::from_secs));
                 let expected = match (self.is_closed, self.ours.len()) {
                     (true, _) => Err(RegisterError::Closed),
@@ -110,8 +116,25 @@ impl Account {
                 };
                 prop_assert_eq!(&registered, &expected);
                 if registered.is_ok() {
+                    self.number = token;
                     self.begun.push(token);
                     self.ours.insert(token, (deadline, false));
+                }
+            }
+            Step::RegisterAs { id, deadline } => {
+                let deadline = deadline.map(|after| self.now + after);
+                let spelled = serde_json::from_str(&format!("{id}.0")).expect("an id");
+                let registered = peer.register_as(spelled, id, deadline.map(Duration::from_secs));
+                let expected = match (self.is_closed, self.ours.len()) {
+                    (true, _) => Err(RegisterError::Closed),
+                    (false, 4) => Err(RegisterError::Full),
+                    _ if self.ours.contains_key(&id) => Err(RegisterError::Taken),
+                    _ => Ok(()),
+                };
+                prop_assert_eq!(registered, expected);
+                if registered.is_ok() {
+                    self.begun.push(id);
+                    self.ours.insert(id, (deadline, false));
                 }
             }
             Step::Cancel { id } => {
@@ -223,6 +246,7 @@ proptest! {
             account.take(&mut peer, Step::Respond { id })?;
         }
         account.take(&mut peer, Step::Close)?;
+        account.begun.sort_unstable();
         account.ended.sort_unstable();
         prop_assert_eq!(&account.ended, &account.begun);
         prop_assert_eq!(account.answered, account.asked);
@@ -246,6 +270,22 @@ fn a_request_is_taken_back_with_the_protocols_own_notification() -> Result<(), B
     assert!(
         matches!(mcp.handle_line(Ok(cancelled)), Incoming::Cancelled { id, .. } if id == "a".into())
     );
+    Ok(())
+}
+
+#[test]
+fn requests_go_by_ids_of_the_callers() -> Result<(), Box<dyn Error>> {
+    let mut peer = peer();
+    peer.register_as("a\"b".into(), "text", None)?;
+    assert_eq!(peer.register_as(RequestId::NULL, "null", None), Err(RegisterError::Taken));
+    let unread = peer.handle_line(Ok(r#"{"id":null,"error":{"code":-32700,"message":"m"}}"#));
+    assert!(matches!(unread, Incoming::Unmatched(_)), "{unread:?}");
+    let cancellation = peer.cancel(&"a\"b".into()).ok_or("not open")?;
+    let mut out = Vec::new();
+    Message::from(cancellation.notification()).to_line(&mut out);
+    assert!(out.ends_with(b"\"params\":{\"requestId\":\"a\\\"b\"}}\n"));
+    let answer = peer.handle_line(Ok(r#"{"id":"a\u0022b","result":1}"#));
+    assert!(matches!(answer, Incoming::Response { token: "text", .. }), "{answer:?}");
     Ok(())
 }
 

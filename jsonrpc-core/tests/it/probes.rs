@@ -1,10 +1,11 @@
 //! What other implementations stumble over, and what becomes of it here; the crate's documentation has the same table.
 use jsonrpc_core::framing::Lines;
-use jsonrpc_core::wire::{self, Meta, Raw};
+use jsonrpc_core::wire::{self, Meta, Mode, Raw};
 use jsonrpc_core::{
     CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Peer, RequestId,
 };
 use jsonrpc_core::{object, open_enum, open_union};
+use serde_json::Value;
 use std::error::Error;
 
 open_enum! {
@@ -33,6 +34,17 @@ object! {
     optional {
         /// Why it ended.
         stop_reason: StopReason = "stopReason",
+    }
+}
+
+object! {
+    /// How a program ended.
+    pub struct Exit {}
+    optional {
+        /// Its status.
+        exit_code: u32 = "exitCode" [default_on_error],
+        /// What ended it.
+        signal: String = "signal",
     }
 }
 
@@ -94,6 +106,30 @@ fn what_is_wrong_is_named() {
     ];
     for (text, expected) in table {
         assert_eq!(again(text), expected, "{text}");
+    }
+}
+
+/// A number that the type of the official crate cannot hold is no silent `null`: it is an error that names the member, and
+/// where the specification has it left out, that is told and undone.
+#[test]
+fn what_is_left_out_is_told_and_kept() -> Result<(), Box<dyn Error>> {
+    let text = r#"{"exitCode":-1,"signal":null}"#;
+    let error = wire::decode_with::<Exit>(text, Mode::Strict).expect_err(text);
+    assert_eq!(error.to_string(), "at /exitCode: expected u32, got number");
+    let told = wire::decode_with::<Exit>(text, Mode::SpecLenient)?;
+    assert_eq!(told.value.exit_code, None);
+    assert_eq!(told.diagnostics.iter().map(|one| &*one.pointer).collect::<Vec<_>>(), ["/exitCode"]);
+    let kept = wire::decode_with::<Exit>(text, Mode::Preserve)?;
+    assert_eq!(serde_json::from_str::<Value>(&kept.encode()?)?["exitCode"], -1);
+    Ok(())
+}
+
+/// Whether a path is absolute, an address well formed or data base64 is for who uses them to judge.
+#[test]
+fn texts_with_a_form_are_texts() {
+    for text in ["src/main.rs", "not base64!", "http://[", ""] {
+        let text = format!(r#"{{"sessionUpdate":"agent_message_chunk","text":"{text}"}}"#);
+        assert_eq!(again(&text), text);
     }
 }
 
