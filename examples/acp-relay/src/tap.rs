@@ -119,6 +119,11 @@ impl Tap {
         }
     }
 
+    /// How many bytes nobody has taken yet.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.lock().bytes as u64
+    }
+
     /// What was dropped so far.
     pub fn dropped(&self) -> Dropped {
         self.lock().dropped

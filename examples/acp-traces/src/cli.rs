@@ -1,10 +1,12 @@
-use crate::conventions::{Choice, Release};
+use crate::conventions::{Choice, Content, Release, redaction};
 use crate::export::Transport;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
+use regex::Regex;
 use semconv_map::Policy;
 use semconv_map::content::Capture;
+use semconv_map::policy::ProviderPolicy;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -35,6 +37,15 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
+    /// Send metrics to the collector as well: how long turns, tools and permissions took, tokens, cost
+    /// [env: OTEL_METRICS_EXPORTER=otlp]
+    #[arg(long)]
+    pub(crate) metrics: bool,
+
+    /// Send metrics of the proxy itself to the collector: what it saw, what it sent, and what it dropped
+    #[arg(long)]
+    pub(crate) self_metrics: bool,
+
     /// How long the agent may take to end by itself once the editor has gone, before it is told to (SIGTERM)
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(crate) grace: Duration,
@@ -51,6 +62,11 @@ pub(crate) enum Task {
     ///
     /// The ids of spans and traces follow from the transcript: the same one gives the same spans each time.
     Replay(ReplayOptions),
+    /// Make a page of a session that was recorded
+    ///
+    /// One HTML file, with nothing to be fetched and no script: each turn with its tool calls, permissions and waits as a
+    /// waterfall, and the tokens and the cost as curves.
+    Report(ReportOptions),
     /// Write completions for a shell to standard output
     Completions {
         #[arg(value_name = "SHELL")]
@@ -87,9 +103,26 @@ pub(crate) struct ReplayOptions {
     pub(crate) transcript: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ReportOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
+    /// What `--record` has written
+    #[arg(value_name = "TRANSCRIPT")]
+    pub(crate) transcript: PathBuf,
+
+    /// The page, which is overwritten
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
 /// Which spans, and where they go.
 #[derive(Debug, Args)]
 pub(crate) struct SpanOptions {
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
+
     /// Where the collector listens for OTLP; over HTTP, /v1/traces is below it
     /// [env: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT]
     /// [default: http://127.0.0.1:4317, over HTTP http://127.0.0.1:4318]
@@ -108,7 +141,11 @@ pub(crate) struct SpanOptions {
     /// The service that the spans belong to [default: acp-traces]
     #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
     pub(crate) service_name: Option<String>,
+}
 
+/// How to read what passed.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingOptions {
     /// Which release of the semantic conventions the spans follow
     #[arg(long, value_name = "RELEASE", default_value = "v1.41")]
     pub(crate) profile: Release,
@@ -117,20 +154,36 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "CHOICE")]
     pub(crate) policy: Vec<Choice>,
 
+    /// The provider of the agent, whatever `--policy` says of it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
     /// Record what people, the model and tools said; without it no text, path or command is in a span
-    #[arg(long)]
-    pub(crate) record_content: bool,
+    #[arg(
+        long,
+        value_name = "WHERE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "span"
+    )]
+    pub(crate) record_content: Option<Content>,
+
+    /// Replace what matches the regular expression in all that is recorded by `[redacted]`; may be given more than once
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) redact: Vec<Regex>,
 }
 
-impl SpanOptions {
+impl ReadingOptions {
     /// What is traced and how.
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::default();
         policy.profile = self.profile.profile();
         self.policy.iter().for_each(|choice| choice.apply(&mut policy));
-        if self.record_content {
-            policy.content = Capture::Span;
+        if let Some(name) = &self.provider {
+            policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));
         }
+        policy.content = self.record_content.map_or(Capture::Off, Content::capture);
+        policy.redaction = redaction(&self.redact);
         policy.network_transport = Some(Cow::Borrowed("pipe"));
         policy
     }
@@ -139,6 +192,7 @@ impl SpanOptions {
 const USAGE: &str = "\
 acp-traces [OPTIONS] -- <COMMAND>...
        acp-traces replay [OPTIONS] <TRANSCRIPT>
+       acp-traces report [OPTIONS] -o <FILE> <TRANSCRIPT>
        acp-traces completions <SHELL>
        acp-traces man <FOLDER>";
 

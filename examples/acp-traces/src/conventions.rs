@@ -1,7 +1,8 @@
 //! Which conventions spans follow, and how what these leave open is read.
 
 use clap::ValueEnum;
-use semconv_map::content::Gate;
+use regex::{NoExpand, Regex};
+use semconv_map::content::{Capture, Gate, Redaction};
 use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, ToolTypePolicy, UsagePolicy};
 use semconv_map::{Policy, Profile};
 
@@ -98,4 +99,46 @@ impl Choice {
             Self::PathsNever => policy.paths = Gate::Never,
         }
     }
+}
+
+/// Where content is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Content {
+    /// On spans
+    Span,
+    /// In events of the spans
+    Event,
+    /// On spans and in their events
+    Both,
+}
+
+impl Content {
+    pub(crate) fn capture(self) -> Capture {
+        match self {
+            Self::Span => Capture::Span,
+            Self::Event => Capture::Event,
+            Self::Both => Capture::SpanAndEvent,
+        }
+    }
+}
+
+/// What stands for a text that is not to be recorded.
+const REDACTED: &str = "[redacted]";
+
+/// Replaces what matches one of `patterns`, one after the other.
+pub(crate) fn redaction(patterns: &[Regex]) -> Option<Redaction> {
+    if patterns.is_empty() {
+        return None;
+    }
+    let patterns = patterns.to_vec();
+    let redact = move |text: &str| {
+        patterns.iter().fold(None, |redacted: Option<String>, pattern| {
+            let text = redacted.as_deref().unwrap_or(text);
+            let has_match = pattern.is_match(text);
+            has_match
+                .then(|| pattern.replace_all(text, NoExpand(REDACTED)).into_owned())
+                .or(redacted)
+        })
+    };
+    Some(Redaction::new(move |_, text| redact(text)))
 }

@@ -2,12 +2,15 @@
 
 mod collector;
 mod json_lines;
+mod metrics;
 
 pub(crate) use collector::{Collector, Tally, Transport};
 pub(crate) use json_lines::JsonLines;
+pub(crate) use metrics::{Metrics, Seen, complaint};
 
-use crate::cli::SpanOptions;
+use crate::cli::{Options, SpanOptions};
 use crate::line_file::{LineFile, OpenError};
+use collector::{Address, MetricCollector, Signal};
 use core::time::Duration;
 use opentelemetry::Key;
 use opentelemetry_otlp::ExporterBuildError;
@@ -51,16 +54,17 @@ impl Destinations {
     /// The collector's address is no URL that can be used.
     pub(crate) fn new(options: &SpanOptions, runtime: &Handle) -> Result<Self, ExportError> {
         let resource = resource(options.service_name.clone());
-        if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        if is_disabled() {
             return Ok(Self { collector: None, file: None, resource });
         }
         let file = options.file.clone();
         let (endpoint, protocol) = (options.otlp_endpoint.as_deref(), options.protocol);
-        let collector = match collector::Address::named(endpoint, protocol) {
+        let collector = match Address::named(Signal::Traces, endpoint, protocol) {
+            _ if is_none("OTEL_TRACES_EXPORTER") => None,
             None if file.is_some() => None,
             address => {
                 let address =
-                    address.unwrap_or_else(|| collector::Address::of_this_machine(protocol));
+                    address.unwrap_or_else(|| Address::of_this_machine(Signal::Traces, protocol));
                 Some(Collector::new(address, &resource, runtime)?)
             }
         };
@@ -102,6 +106,11 @@ impl Exporter {
         }
     }
 
+    /// How many spans were for the collector so far, and how many it took.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        self.batches.as_ref().map(|(_, tally)| tally.counts()).unwrap_or_default()
+    }
+
     /// Sends what is queued, for as long as `timeout`.
     pub(crate) fn shutdown(&self, timeout: Duration) {
         if let Some((processor, _)) = &self.batches {
@@ -133,6 +142,44 @@ impl Outcome {
         let unwritten = self.file.as_ref().and_then(|file| file.finish("spans", deadline));
         unsent.into_iter().chain(unwritten)
     }
+}
+
+/// What an option or the environment asks for: metrics of what passes.
+pub(crate) fn wants_metrics(options: &Options) -> bool {
+    options.metrics || variable("OTEL_METRICS_EXPORTER").as_deref() == Some("otlp")
+}
+
+/// The metrics that the options and the environment ask for; nothing is sent yet.
+///
+/// # Errors
+/// The collector's address is no URL that can be used.
+pub(crate) fn metrics(options: &Options, runtime: &Handle) -> Result<Option<Metrics>, ExportError> {
+    let is_wanted = wants_metrics(options) || options.self_metrics;
+    if !is_wanted || is_disabled() || is_none("OTEL_METRICS_EXPORTER") {
+        return Ok(None);
+    }
+    let spans = &options.spans;
+    let named = Address::named(Signal::Metrics, spans.otlp_endpoint.as_deref(), spans.protocol);
+    let address =
+        named.unwrap_or_else(|| Address::of_this_machine(Signal::Metrics, spans.protocol));
+    let collector = MetricCollector::new(address, runtime)?;
+    let schema_url = spans.reading.profile.profile().schema_url();
+    let resource = resource(spans.service_name.clone());
+    Ok(Some(Metrics::new(collector, resource, schema_url, options.self_metrics)))
+}
+
+/// Nothing goes to a collector or to a file.
+///
+/// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
+fn is_disabled() -> bool {
+    variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// A variable asks for no exporter.
+///
+/// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
+fn is_none(variable_name: &str) -> bool {
+    variable(variable_name).as_deref() == Some("none")
 }
 
 /// Who the spans are from: the name given, else the environment's word, else this program.

@@ -49,7 +49,7 @@ impl LineFile {
     /// # Errors
     /// It cannot be written to.
     pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
-        let file = open(path, File::options().write(true).truncate(true))?;
+        let file = create(path)?;
         Self::start(path, file).map_err(OpenError::of(path))
     }
 
@@ -103,6 +103,14 @@ impl LineFile {
         let path = self.path.display();
         (lost > 0).then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
     }
+}
+
+/// Begins a file anew.
+///
+/// # Errors
+/// It cannot be written to.
+pub(crate) fn create(path: &Path) -> Result<File, OpenError> {
+    open(path, File::options().write(true).truncate(true))
 }
 
 /// Opens a file at whose end lines are written.

@@ -18,6 +18,7 @@ mod line_file;
 mod observe;
 mod record;
 mod replay;
+mod report;
 mod session;
 mod spans;
 mod tracing;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     let options = cli::Options::parse();
     let ended = match &options.task {
         Some(cli::Task::Replay(options)) => replay::run(options),
+        Some(cli::Task::Report(options)) => report::run(options),
         Some(cli::Task::Completions { shell }) => cli::complete(*shell),
         Some(cli::Task::Man { folder }) => cli::write_manual(folder),
         None => session::run(&options),

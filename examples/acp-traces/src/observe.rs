@@ -1,19 +1,20 @@
 //! Looking at what passed, on a thread of its own.
 
-use crate::export::{Exporter, Outcome};
+use crate::export::{self, Exporter, Metrics, Outcome, Seen};
 use crate::ids::Ids;
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
-use crate::tracing::Tracing;
+use crate::tracing::{Made, Tracing};
 use acp_relay::{self as relay, Chunk, Reassembly, Taken, Tap};
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::transcript::Direction;
 use opentelemetry_sdk::trace::RandomIdGenerator;
 use semconv_map::{CloseReason, Counters, Policy};
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,8 +26,11 @@ const FLUSH: Duration = Duration::from_millis(700);
 pub(crate) struct Observer {
     tap: Arc<Tap>,
     spans: Outcome,
+    metrics_error: Option<Arc<Mutex<Option<String>>>>,
     transcript: Option<LineFile>,
-    /// Comes when it is done.
+    /// How many bytes were taken to be looked at, and are still to be.
+    in_hand: Arc<AtomicU64>,
+    /// Comes when everything was looked at, and then closes when everything was sent.
     done: Receiver<Overlooked>,
 }
 
@@ -45,22 +49,40 @@ struct Overlooked {
 pub(crate) fn start(
     tap: Arc<Tap>,
     exporter: Exporter,
+    metrics: Option<Metrics>,
     policy: Policy,
     transcript: Option<LineFile>,
 ) -> io::Result<Observer> {
     let (finished, done) = channel();
-    let (spans, recording) = (exporter.outcome(), transcript.clone().map(Recording::new));
-    let observer = Observer { tap: Arc::clone(&tap), spans, transcript, done };
-    let mut watch = Watch::new(exporter, policy, recording);
+    let observer = Observer {
+        tap: Arc::clone(&tap),
+        spans: exporter.outcome(),
+        metrics_error: metrics.as_ref().map(Metrics::error),
+        transcript: transcript.clone(),
+        in_hand: Arc::default(),
+        done,
+    };
+    let in_hand = Arc::clone(&observer.in_hand);
+    let mut watch = Watch::new(exporter, metrics, policy, transcript.map(Recording::new));
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
         let reason = loop {
-            match tap.take() {
-                Taken::Chunks(chunks) => chunks.iter().for_each(|chunk| watch.look_at(chunk)),
+            let chunks = match tap.take() {
+                Taken::Chunks(chunks) => chunks,
                 Taken::End(reason) => break reason,
+            };
+            let taken = chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
+            in_hand.store(taken, Ordering::Relaxed);
+            for chunk in &chunks {
+                watch.look_at(chunk);
+                in_hand.fetch_sub(chunk.bytes.len() as u64, Ordering::Relaxed);
             }
+            watch.tell_how_far(tap.dropped().bytes);
         };
+        let overlooked = watch.close(as_the_tracker_says(reason));
+        watch.tell_how_far(tap.dropped().bytes);
         // Nobody waits for it any more only when it took too long.
-        let _ = finished.send(watch.close(as_the_tracker_says(reason)));
+        let _ = finished.send(overlooked);
+        watch.shutdown();
     })?;
     Ok(observer)
 }
@@ -71,7 +93,15 @@ impl Observer {
     pub(crate) fn finish(&self, reason: relay::CloseReason) {
         let deadline = Instant::now() + FLUSH;
         self.tap.close(reason);
-        let Overlooked { counters, long_lines } = self.done.recv_timeout(FLUSH).unwrap_or_default();
+        let looked_at = self.done.recv_timeout(FLUSH);
+        if looked_at.is_ok() {
+            // It closes when everything was sent, so there is nothing to get.
+            let _ = self.done.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        } else {
+            let left = self.in_hand.load(Ordering::Relaxed) + self.tap.waiting_bytes();
+            eprintln!("acp-traces: the last {left} bytes were not looked at in time");
+        }
+        let Overlooked { counters, long_lines } = looked_at.unwrap_or_default();
         let dropped = self.tap.dropped();
         if dropped.chunks > 0 {
             let missing = if self.transcript.is_some() { "messages and spans" } else { "spans" };
@@ -88,8 +118,9 @@ impl Observer {
             eprintln!("acp-traces: {} spans were too many at a time", counters.dropped_spans);
         }
         let lost = self.spans.finish(deadline);
+        let unmeasured = self.metrics_error.as_deref().and_then(export::complaint);
         let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
-        for complaint in lost.chain(unwritten) {
+        for complaint in lost.chain(unmeasured).chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
@@ -111,12 +142,19 @@ struct Watch {
     recording: Option<Recording>,
     tracing: Tracing,
     exporter: Exporter,
+    metrics: Option<Metrics>,
+    messages: u64,
     /// A moment, on the clock that chunks are timed by and on the one that spans are timed by.
     start: (Instant, Duration),
 }
 
 impl Watch {
-    fn new(exporter: Exporter, policy: Policy, recording: Option<Recording>) -> Self {
+    fn new(
+        exporter: Exporter,
+        metrics: Option<Metrics>,
+        policy: Policy,
+        recording: Option<Recording>,
+    ) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             to_agent: Reassembly::default(),
@@ -125,6 +163,8 @@ impl Watch {
             recording,
             tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
             exporter,
+            metrics,
+            messages: 0,
             start: (Instant::now(), now),
         }
     }
@@ -143,8 +183,35 @@ impl Watch {
         }
         self.tracing.close(now, reason);
         self.export();
-        self.exporter.shutdown(FLUSH);
         Overlooked { counters: self.tracing.counters(), long_lines: self.long_lines }
+    }
+
+    /// Sends what is left, spans and metrics at the same time.
+    fn shutdown(&self) {
+        thread::scope(|scope| {
+            if let Some(metrics) = &self.metrics {
+                scope.spawn(|| metrics.shutdown());
+            }
+            self.exporter.shutdown(FLUSH);
+        });
+    }
+
+    /// Counts what was done so far among the metrics of the proxy; `unread_bytes` were dropped before they came here.
+    fn tell_how_far(&mut self, unread_bytes: u64) {
+        let Some(metrics) = &mut self.metrics else { return };
+        let counters = self.tracing.counters();
+        let (spans, delivered_spans) = self.exporter.counts();
+        metrics.see(Seen {
+            messages: self.messages,
+            unread_bytes,
+            long_messages: self.long_lines,
+            invalid_lines: counters.invalid_lines,
+            dropped_records: counters.dropped_spans
+                + counters.dropped_events
+                + counters.dropped_metrics,
+            spans,
+            delivered_spans,
+        });
     }
 
     fn lines(&mut self, direction: Direction) -> &mut Reassembly {
@@ -165,6 +232,7 @@ impl Watch {
                 self.long_lines += 1;
                 continue;
             };
+            self.messages += 1;
             self.tracing.handle_line(as_it_passed(direction), time, line);
             if let Some(recording) = &mut self.recording {
                 recording.record(direction, time, line);
@@ -173,8 +241,15 @@ impl Watch {
     }
 
     fn export(&mut self) {
-        while let Some(span) = self.tracing.poll() {
-            self.exporter.export(span);
+        while let Some(made) = self.tracing.poll() {
+            match made {
+                Made::Span(span) => self.exporter.export(*span),
+                Made::Measurement(measured) => {
+                    if let Some(metrics) = &mut self.metrics {
+                        metrics.record(measured);
+                    }
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::export::{Collector, Destinations, JsonLines};
 use crate::ids::Ids;
 use crate::line_file::append;
 use crate::record::as_it_passed;
-use crate::tracing::Tracing;
+use crate::tracing::{Made, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::Entry;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
@@ -13,6 +13,7 @@ use semconv_map::CloseReason;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
@@ -34,30 +35,16 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     };
     let ids = Ids::derived(&mut transcript)?;
     transcript.rewind()?;
-    let mut tracing = Tracing::new(options.spans.policy(), ids);
-    let (mut end, mut bad_lines) = (Duration::ZERO, 0_u64);
-    for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
-        match entry(&text?) {
-            Ok(Some(entry)) => {
-                end = end.max(entry.time);
-                let direction = as_it_passed(entry.direction);
-                tracing.handle_line(direction, entry.time, &entry.bytes);
-            }
-            Ok(None) => {}
-            Err(error) => {
-                eprintln!("acp-traces: line {line} of the transcript is not an entry: {error}");
-                bad_lines += 1;
-            }
-        }
-        while let Some(span) = tracing.poll() {
-            sink.take(span)?;
-        }
-    }
+    let mut tracing = Tracing::new(options.spans.reading.policy(), ids);
+    let mut end = Duration::ZERO;
+    let bad_lines = each_entry(transcript, |entry| {
+        end = end.max(entry.time);
+        tracing.handle_line(as_it_passed(entry.direction), entry.time, &entry.bytes);
+        sink.take_all(&mut tracing)
+    })?;
     // The transcript does not say why there is no more of it.
     tracing.close(end, CloseReason::ObserverStopped);
-    while let Some(span) = tracing.poll() {
-        sink.take(span)?;
-    }
+    sink.take_all(&mut tracing)?;
     let complaint = sink.finish()?;
     if let Some(complaint) = &complaint {
         eprintln!("acp-traces: {complaint}");
@@ -72,15 +59,45 @@ fn set_up<'a>(
 ) -> Result<(BufReader<File>, Sink<'a>), Box<dyn Error>> {
     let Destinations { collector, file, resource } =
         Destinations::new(&options.spans, runtime.handle())?;
-    let path = &options.transcript;
-    let transcript =
-        File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let transcript = open(&options.transcript)?;
     let file = match file {
         Some(path) => Some((JsonLines::new(&resource), BufWriter::new(append(&path)?))),
         None => None,
     };
     let sink = Sink { runtime, collector, is_down: false, batch: Vec::new(), file };
-    Ok((BufReader::new(transcript), sink))
+    Ok((transcript, sink))
+}
+
+/// Opens a transcript.
+///
+/// # Errors
+/// It cannot be read; in words.
+pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
+    let file =
+        File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok(BufReader::new(file))
+}
+
+/// Hands on the messages of a transcript; gives how many lines are none, which are told on standard error.
+///
+/// # Errors
+/// The transcript cannot be read to its end, or `take` fails.
+pub(crate) fn each_entry(
+    transcript: impl BufRead,
+    mut take: impl FnMut(Entry<'_>) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut bad_lines = 0;
+    for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
+        match entry(&text?) {
+            Ok(Some(entry)) => take(entry)?,
+            Ok(None) => {}
+            Err(error) => {
+                eprintln!("acp-traces: line {line} of the transcript is not an entry: {error}");
+                bad_lines += 1;
+            }
+        }
+    }
+    Ok(bad_lines)
 }
 
 /// A line of a transcript; nothing if it is blank.
@@ -103,6 +120,16 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
+    /// Takes the spans that have ended. There are no metrics: those of the SDK are of now.
+    fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
+        while let Some(made) = tracing.poll() {
+            if let Made::Span(span) = made {
+                self.take(*span)?;
+            }
+        }
+        Ok(())
+    }
+
     fn take(&mut self, span: SpanData) -> io::Result<()> {
         if let Some((lines, file)) = &mut self.file {
             file.write_all(lines.line(span.clone()))?;

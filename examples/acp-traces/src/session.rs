@@ -1,7 +1,7 @@
 //! One session: the agent, the relay in both directions, and what is made of it.
 
 use crate::cli::Options;
-use crate::export::{Destinations, Exporter};
+use crate::export::{self, Destinations, Exporter, Metrics};
 use crate::line_file::LineFile;
 use crate::observe;
 use acp_relay::{NotStarted, Session};
@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 /// made from these options.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let (exporter, transcript) = match set_up(options, &runtime) {
+    let Outputs { exporter, metrics, transcript } = match set_up(options, &runtime) {
         Ok(outputs) => outputs,
         Err(error) => {
             eprintln!("acp-traces: {error}");
@@ -31,19 +31,26 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         Err(NotStarted::Io(error)) => return Err(error),
     };
     let tap = Arc::clone(session.tap());
-    let observer = observe::start(tap, exporter, options.spans.policy(), transcript)?;
+    let mut policy = options.spans.reading.policy();
+    policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
+    let observer = observe::start(tap, exporter, metrics, policy, transcript)?;
     let (status, reason) = session.supervise(options.grace);
     observer.finish(reason);
     runtime.shutdown_background();
     Ok(ExitCode::from(status))
 }
 
+/// Where what is made of a session goes.
+struct Outputs {
+    exporter: Exporter,
+    metrics: Option<Metrics>,
+    transcript: Option<LineFile>,
+}
+
 /// Makes what the options ask for, before anything runs.
-fn set_up(
-    options: &Options,
-    runtime: &Runtime,
-) -> Result<(Exporter, Option<LineFile>), Box<dyn Error>> {
+fn set_up(options: &Options, runtime: &Runtime) -> Result<Outputs, Box<dyn Error>> {
     let exporter = Exporter::new(Destinations::new(&options.spans, runtime.handle())?)?;
+    let metrics = export::metrics(options, runtime.handle())?;
     let transcript = options.record.as_deref().map(LineFile::create).transpose()?;
-    Ok((exporter, transcript))
+    Ok(Outputs { exporter, metrics, transcript })
 }

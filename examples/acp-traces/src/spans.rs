@@ -165,7 +165,8 @@ fn status(status: span::Status) -> Status {
     }
 }
 
-fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
+/// The attributes of a record, for the SDK.
+pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(|it| KeyValue::new(it.key, value(it.value))).collect()
 }
 

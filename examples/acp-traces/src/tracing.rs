@@ -4,7 +4,17 @@ use crate::ids::Ids;
 use crate::spans::Spans;
 use core::time::Duration;
 use opentelemetry_sdk::trace::SpanData;
-use semconv_map::{CloseReason, Counters, Direction, Policy, Tracker};
+use semconv_map::metric::Measurement;
+use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
+
+/// What comes out of lines.
+#[derive(Debug)]
+pub(crate) enum Made {
+    /// A span that has ended.
+    Span(Box<SpanData>),
+    /// Something was measured.
+    Measurement(Measurement),
+}
 
 /// The tracker and what puts its records together.
 #[derive(Debug)]
@@ -29,11 +39,16 @@ impl Tracing {
         self.tracker.close(time, reason);
     }
 
-    /// The next span that has ended; call it until it gives nothing.
-    pub(crate) fn poll(&mut self) -> Option<SpanData> {
+    /// What has come out next; call it until it gives nothing.
+    pub(crate) fn poll(&mut self) -> Option<Made> {
         while let Some(record) = self.tracker.poll() {
-            if let Some(span) = self.spans.take(record) {
-                return Some(span);
+            match record {
+                Record::Metric(measured) => return Some(Made::Measurement(measured)),
+                record => {
+                    if let Some(span) = self.spans.take(record) {
+                        return Some(Made::Span(Box::new(span)));
+                    }
+                }
             }
         }
         None

@@ -2,18 +2,56 @@
 
 use super::{ExportError, variable};
 use clap::ValueEnum;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use opentelemetry_otlp::{Protocol, SpanExporter as OtlpExporter, WithExportConfig};
+use opentelemetry_otlp::{
+    MetricExporter as OtlpMetricExporter, Protocol, RetryPolicy, SpanExporter as OtlpExporter,
+    WithExportConfig, WithHttpConfig, WithTonicConfig,
+};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
+use opentelemetry_sdk::metrics::Temporality;
+use opentelemetry_sdk::metrics::data::ResourceMetrics;
+use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
-/// What names the protocol when no option does, the first one that is set.
-const PROTOCOL_VARIABLES: [&str; 2] =
-    ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signal {
+    Traces,
+    Metrics,
+}
+
+impl Signal {
+    /// What names the protocol when no option does, the first one that is set.
+    fn protocol_variables(self) -> [&'static str; 2] {
+        let own = match self {
+            Self::Traces => "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+            Self::Metrics => "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+        };
+        [own, "OTEL_EXPORTER_OTLP_PROTOCOL"]
+    }
+
+    /// What names the whole address when no option does.
+    fn endpoint_variable(self) -> &'static str {
+        match self {
+            Self::Traces => "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+            Self::Metrics => "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+        }
+    }
+
+    /// Where it goes below the collector's address, over HTTP.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Traces => "v1/traces",
+            Self::Metrics => "v1/metrics",
+        }
+    }
+}
 
 /// How spans travel.
 ///
@@ -33,7 +71,7 @@ pub(crate) enum Transport {
 
 impl Transport {
     /// The option's, else the environment's; a word there that is none is told, and passed over.
-    fn chosen(option: Option<Self>) -> Self {
+    fn chosen(option: Option<Self>, signal: Signal) -> Self {
         let of_variable = |name| {
             let value = variable(name)?;
             let transport = Self::from_str(&value, false).ok();
@@ -42,7 +80,8 @@ impl Transport {
             }
             transport
         };
-        option.or_else(|| PROTOCOL_VARIABLES.into_iter().find_map(of_variable)).unwrap_or_default()
+        let named = || signal.protocol_variables().into_iter().find_map(of_variable);
+        option.or_else(named).unwrap_or_default()
     }
 }
 
@@ -57,35 +96,57 @@ impl Address {
     /// The collector that an option or the environment names.
     ///
     /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp)
-    pub(crate) fn named(endpoint: Option<&str>, transport: Option<Transport>) -> Option<Self> {
-        let whole = || variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-        let base = || variable("OTEL_EXPORTER_OTLP_ENDPOINT");
-        match (endpoint, whole) {
-            (Some(endpoint), _) => Some(Self::below(endpoint, Transport::chosen(transport))),
-            (None, whole) => match whole() {
-                Some(url) => Some(Self { url, transport: Transport::chosen(transport) }),
-                None => Some(Self::below(&base()?, Transport::chosen(transport))),
-            },
+    pub(crate) fn named(
+        signal: Signal,
+        endpoint: Option<&str>,
+        transport: Option<Transport>,
+    ) -> Option<Self> {
+        let transport = || Transport::chosen(transport, signal);
+        if let Some(endpoint) = endpoint {
+            return Some(Self::below(endpoint, transport(), signal));
         }
+        if let Some(url) = variable(signal.endpoint_variable()) {
+            return Some(Self { url, transport: transport() });
+        }
+        let base = variable("OTEL_EXPORTER_OTLP_ENDPOINT")?;
+        Some(Self::below(&base, transport(), signal))
     }
 
     /// Where collectors listen when nobody says otherwise.
     ///
     /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-    pub(crate) fn of_this_machine(transport: Option<Transport>) -> Self {
-        match Transport::chosen(transport) {
-            Transport::Grpc => Self::below("http://127.0.0.1:4317", Transport::Grpc),
-            http => Self::below("http://127.0.0.1:4318", http),
+    pub(crate) fn of_this_machine(signal: Signal, transport: Option<Transport>) -> Self {
+        match Transport::chosen(transport, signal) {
+            Transport::Grpc => Self::below("http://127.0.0.1:4317", Transport::Grpc, signal),
+            http => Self::below("http://127.0.0.1:4318", http, signal),
         }
     }
 
-    fn below(base: &str, transport: Transport) -> Self {
+    fn below(base: &str, transport: Transport, signal: Signal) -> Self {
         let url = match transport {
             Transport::Grpc => base.to_owned(),
-            _ => format!("{}/v1/traces", base.trim_end_matches('/')),
+            _ => format!("{}/{}", base.trim_end_matches('/'), signal.path()),
         };
         Self { url, transport }
     }
+
+    /// # Errors
+    /// It is not over HTTP without TLS.
+    fn without_tls(self) -> Result<Self, ExportError> {
+        if self.url.starts_with("http://") {
+            Ok(self)
+        } else {
+            Err(ExportError::Scheme { endpoint: self.url })
+        }
+    }
+}
+
+/// Three more attempts within half a second: why a collector cannot be reached is known before the end of a session stops
+/// waiting for it.
+fn retries() -> RetryPolicy {
+    RetryPolicy::recommended()
+        .with_initial_delay(Duration::from_millis(50))
+        .with_max_jitter(Duration::from_millis(50))
 }
 
 /// Sends spans to a collector and counts those that arrive.
@@ -107,18 +168,16 @@ impl Collector {
         resource: &Resource,
         runtime: &Handle,
     ) -> Result<Self, ExportError> {
-        let Address { url: endpoint, transport } = address;
-        if !endpoint.starts_with("http://") {
-            return Err(ExportError::Scheme { endpoint });
-        }
+        let Address { url: endpoint, transport } = address.without_tls()?;
         let _context = runtime.enter();
         let http = |protocol| {
             let builder = OtlpExporter::builder().with_http().with_protocol(protocol);
-            builder.with_endpoint(&endpoint).build()
+            builder.with_endpoint(&endpoint).with_retry_policy(retries()).build()
         };
         let exporter = match transport {
             Transport::Grpc => {
-                OtlpExporter::builder().with_tonic().with_endpoint(&endpoint).build()
+                let builder = OtlpExporter::builder().with_tonic().with_endpoint(&endpoint);
+                builder.with_retry_policy(retries()).build()
             }
             Transport::HttpProtobuf => http(Protocol::HttpBinary),
             Transport::HttpJson => http(Protocol::HttpJson),
@@ -151,6 +210,75 @@ impl SpanExporter for Collector {
     }
 }
 
+/// Sends metrics to a collector.
+#[derive(Debug)]
+pub(crate) struct MetricCollector {
+    exporter: OtlpMetricExporter,
+    /// The clients need it around, wherever they are called from.
+    runtime: Handle,
+    endpoint: String,
+    /// Why the last of them did not get through.
+    error: Arc<Mutex<Option<String>>>,
+}
+
+impl MetricCollector {
+    /// Sets the connection up; nothing is sent yet.
+    ///
+    /// # Errors
+    /// The address is no URL that can be used.
+    pub(crate) fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
+        let Address { url: endpoint, transport } = address.without_tls()?;
+        let _context = runtime.enter();
+        let http = |protocol| {
+            let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
+            builder.with_endpoint(&endpoint).with_retry_policy(retries()).build()
+        };
+        let exporter = match transport {
+            Transport::Grpc => {
+                let builder = OtlpMetricExporter::builder().with_tonic().with_endpoint(&endpoint);
+                builder.with_retry_policy(retries()).build()
+            }
+            Transport::HttpProtobuf => http(Protocol::HttpBinary),
+            Transport::HttpJson => http(Protocol::HttpJson),
+        };
+        let exporter =
+            exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
+        Ok(Self { exporter, runtime: runtime.clone(), endpoint, error: Arc::default() })
+    }
+
+    /// Why the last metrics did not get through, in words; nothing while they do.
+    pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
+        Arc::clone(&self.error)
+    }
+}
+
+impl PushMetricExporter for MetricCollector {
+    async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
+        let mut sending = pin!(self.exporter.export(metrics));
+        let result = poll_fn(|context| {
+            let _context = self.runtime.enter();
+            sending.as_mut().poll(context)
+        })
+        .await;
+        let failed = result.as_ref().err();
+        let error = failed.map(|error| format!("metrics did not reach {}: {error}", self.endpoint));
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+        result
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn temporality(&self) -> Temporality {
+        self.exporter.temporality()
+    }
+}
+
 /// How many spans there were, and how many got through.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -178,10 +306,15 @@ impl Tally {
         }
     }
 
+    /// How many spans were made so far, and how many got through.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.made.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed))
+    }
+
     /// What did not get through, in words; nothing if all did.
     pub(crate) fn complaint(&self) -> Option<String> {
-        let made = self.made.load(Ordering::Relaxed);
-        let lost = made.saturating_sub(self.delivered.load(Ordering::Relaxed));
+        let (made, delivered) = self.counts();
+        let lost = made.saturating_sub(delivered);
         if lost == 0 {
             return None;
         }

@@ -1,5 +1,11 @@
 //! A collector: the official service definition behind a server, which keeps what it gets.
 
+use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
+    MetricsService, MetricsServiceServer,
+};
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };
@@ -8,6 +14,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,6 +29,7 @@ use tonic::{Request, Response, Status};
 pub(crate) struct Collector {
     address: SocketAddr,
     requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
+    metrics: Receiver<ExportMetricsServiceRequest>,
     /// Stops the server when it is dropped.
     _runtime: Runtime,
 }
@@ -50,6 +58,20 @@ impl TraceService for Keep {
     }
 }
 
+struct KeepMetrics(Sender<ExportMetricsServiceRequest>);
+
+#[tonic::async_trait]
+impl MetricsService for KeepMetrics {
+    async fn export(
+        &self,
+        request: Request<ExportMetricsServiceRequest>,
+    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
+        let kept = self.0.send(request.into_inner());
+        kept.map_err(|error| Status::internal(error.to_string()))?;
+        Ok(Response::new(ExportMetricsServiceResponse::default()))
+    }
+}
+
 impl Collector {
     pub(crate) fn start() -> Self {
         let runtime = Runtime::new().unwrap();
@@ -57,10 +79,13 @@ impl Collector {
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = incoming.local_addr().unwrap();
         let (keep, requests) = channel();
-        let server = Server::builder().add_service(TraceServiceServer::new(Keep(keep)));
+        let (keep_metrics, metrics) = channel();
+        let server = Server::builder()
+            .add_service(TraceServiceServer::new(Keep(keep)))
+            .add_service(MetricsServiceServer::new(KeepMetrics(keep_metrics)));
         runtime.spawn(server.serve_with_incoming(incoming));
         drop(_context);
-        Self { address, requests, _runtime: runtime }
+        Self { address, requests, metrics, _runtime: runtime }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -75,6 +100,16 @@ impl Collector {
             trace.extend(request);
         }
         trace
+    }
+}
+
+impl Collector {
+    /// The last state of the metrics, by their names.
+    pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
+        let Some(last) = self.metrics.try_iter().last() else { return BTreeMap::new() };
+        let scopes = last.resource_metrics.into_iter().flat_map(|it| it.scope_metrics);
+        let metrics = scopes.flat_map(|it| it.metrics);
+        metrics.map(|metric| (metric.name.clone(), metric)).collect()
     }
 }
 

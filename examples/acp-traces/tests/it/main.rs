@@ -15,6 +15,8 @@ mod endings;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod protocols;
 #[cfg(test)]
 mod proxy;
@@ -22,6 +24,8 @@ mod proxy;
 mod recording;
 #[cfg(test)]
 mod replay;
+#[cfg(test)]
+mod report;
 #[cfg(test)]
 mod span_files;
 #[cfg(test)]

@@ -1,0 +1,50 @@
+//! A recorded session as a page to read: no script, nothing to fetch.
+
+mod curve;
+mod page;
+mod session;
+
+use crate::cli::ReportOptions;
+use crate::line_file;
+use crate::record::as_it_passed;
+use crate::replay::{each_entry, open};
+use semconv_map::{CloseReason, Tracker};
+use session::Session;
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Reads the transcript and writes its page.
+///
+/// # Errors
+/// The transcript cannot be read to its end, or the page cannot be written.
+pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
+    let (transcript, mut page) = match set_up(options) {
+        Ok(ends) => ends,
+        Err(error) => {
+            eprintln!("acp-traces: {error}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let mut policy = options.reading.policy();
+    policy.record_metrics = true;
+    let (mut tracker, mut session) = (Tracker::new(policy), Session::default());
+    let bad_lines = each_entry(transcript, |entry| {
+        session.saw(entry.time);
+        tracker.handle_line(as_it_passed(entry.direction), entry.time, &entry.bytes);
+        session.take_all(&mut tracker);
+        Ok(())
+    })?;
+    // The transcript does not say why there is no more of it.
+    tracker.close(session.end(), CloseReason::ObserverStopped);
+    session.take_all(&mut tracker);
+    page.write_all(page::of(&session, tracker.counters()).as_bytes())?;
+    Ok(if bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn set_up(
+    options: &ReportOptions,
+) -> Result<(impl io::BufRead + use<>, impl Write + use<>), Box<dyn Error>> {
+    let transcript = open(&options.transcript)?;
+    Ok((transcript, line_file::create(&options.output)?))
+}

@@ -1,0 +1,189 @@
+//! What a report is about: the records of a session, put together.
+
+use core::time::Duration;
+use semconv_map::metric::{self, MetricValue};
+use semconv_map::span::{Parent, SpanEvent, SpanHandle, Status};
+use semconv_map::{Attribute, AttributeValue, Record, Tracker, keys};
+use std::collections::HashMap;
+
+/// A session, as far as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// When the first and the last message passed.
+    times: Option<(Duration, Duration)>,
+    /// In the order of their starts.
+    pub(crate) spans: Vec<Span>,
+    open: HashMap<SpanHandle, usize>,
+    /// How many tokens were in the context window.
+    pub(crate) context: Vec<(Duration, f64)>,
+    /// How many tokens fit into it, in the agent's last word.
+    pub(crate) context_size: Option<i64>,
+    /// What the session had cost.
+    pub(crate) cost: Vec<(Duration, f64)>,
+    pub(crate) currency: Option<String>,
+}
+
+/// A span.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) name: String,
+    pub(crate) start: Duration,
+    pub(crate) end: Duration,
+    /// Of the span that it belongs to.
+    pub(crate) parent: Option<usize>,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) events: Vec<SpanEvent>,
+    /// It went wrong; in the peer's words, where these are recorded.
+    pub(crate) error: Option<Option<String>>,
+}
+
+/// What a span is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Turn,
+    Subagent,
+    Tool,
+    Permission,
+    Request,
+}
+
+impl Session {
+    /// Something passed.
+    pub(crate) fn saw(&mut self, time: Duration) {
+        let (start, end) = self.times.unwrap_or((time, time));
+        self.times = Some((start.min(time), end.max(time)));
+    }
+
+    /// When it began.
+    pub(crate) fn start(&self) -> Duration {
+        self.times.unwrap_or_default().0
+    }
+
+    /// When it ended.
+    pub(crate) fn end(&self) -> Duration {
+        self.times.unwrap_or_default().1
+    }
+
+    /// Takes what the tracker has made of it.
+    pub(crate) fn take_all(&mut self, tracker: &mut Tracker) {
+        while let Some(record) = tracker.poll() {
+            self.take(record);
+        }
+    }
+
+    fn take(&mut self, record: Record) {
+        match record {
+            Record::Start(start) => {
+                let parent = match &start.parent {
+                    Parent::Span(handle) => self.open.get(handle).copied(),
+                    _ => None,
+                };
+                self.open.insert(start.span, self.spans.len());
+                self.spans.push(Span {
+                    name: start.name.into_owned(),
+                    start: start.time,
+                    end: start.time,
+                    parent,
+                    attributes: start.attributes,
+                    events: Vec::new(),
+                    error: None,
+                });
+            }
+            Record::Event(event) => {
+                let at = self.open.get(&event.span);
+                if let Some(span) = at.and_then(|at| self.spans.get_mut(*at)) {
+                    span.events.push(event);
+                }
+            }
+            Record::End(end) => {
+                let at = self.open.remove(&end.span);
+                let Some(span) = at.and_then(|at| self.spans.get_mut(at)) else { return };
+                span.end = end.time;
+                span.attributes.extend(end.attributes);
+                if let Some(name) = end.name {
+                    span.name = name.into_owned();
+                }
+                if let Status::Error { description } = end.status {
+                    span.error = Some(description);
+                }
+            }
+            Record::Metric(measured) => {
+                self.measure(
+                    measured.time,
+                    measured.metric.name,
+                    measured.value,
+                    &measured.attributes,
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn measure(&mut self, time: Duration, name: &str, value: MetricValue, told: &[Attribute]) {
+        match value {
+            MetricValue::I64(used) if name == metric::ACP_SESSION_CONTEXT_USED.name => {
+                self.context.push((time, used as f64));
+            }
+            MetricValue::I64(size) if name == metric::ACP_SESSION_CONTEXT_SIZE.name => {
+                self.context_size = Some(size);
+            }
+            MetricValue::F64(added) if name == metric::ACP_SESSION_COST.name => {
+                let before = self.cost.last().map_or(0.0, |(_, cost)| *cost);
+                self.cost.push((time, before + added));
+                self.currency = text(told, keys::ACP_COST_CURRENCY).or(self.currency.take());
+            }
+            _ => {}
+        }
+    }
+
+    /// The spans below one, or those that belong to none, in the order of their starts.
+    pub(crate) fn below(&self, parent: Option<usize>) -> impl Iterator<Item = (usize, &Span)> {
+        self.spans.iter().enumerate().filter(move |(_, span)| span.parent == parent)
+    }
+
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Span> {
+        self.spans.iter().filter(move |span| span.kind() == kind)
+    }
+}
+
+impl Span {
+    pub(crate) fn kind(&self) -> Kind {
+        match self.text(keys::GEN_AI_OPERATION_NAME).as_deref() {
+            Some("invoke_agent") if self.parent.is_some() => Kind::Subagent,
+            Some("invoke_agent") => Kind::Turn,
+            Some("execute_tool") => Kind::Tool,
+            _ if self.name == "session/request_permission" => Kind::Permission,
+            _ => Kind::Request,
+        }
+    }
+
+    pub(crate) fn duration(&self) -> Duration {
+        self.end.saturating_sub(self.start)
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        text(&self.attributes, key)
+    }
+
+    pub(crate) fn count(&self, key: &str) -> Option<i64> {
+        let value = &self.attributes.iter().find(|attribute| attribute.key == key)?.value;
+        if let AttributeValue::I64(count) = value { Some(*count) } else { None }
+    }
+}
+
+fn text(attributes: &[Attribute], key: &str) -> Option<String> {
+    attributes.iter().find(|attribute| attribute.key == key).map(|it| shown(&it.value))
+}
+
+/// A value for people to read.
+pub(crate) fn shown(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::String(text) => text.to_string(),
+        AttributeValue::Json(text) => text.clone(),
+        AttributeValue::Bool(value) => value.to_string(),
+        AttributeValue::I64(value) => value.to_string(),
+        AttributeValue::F64(value) => value.to_string(),
+        AttributeValue::StringArray(texts) => texts.join(", "),
+        other => format!("{other:?}"),
+    }
+}

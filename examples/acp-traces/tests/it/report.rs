@@ -1,0 +1,101 @@
+//! Pages of sessions that were recorded.
+
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+fn report(transcript: &Path, options: &[&str]) -> String {
+    let page = transcript.with_extension("html");
+    let mut command = acp_traces(&["report"]);
+    let output = command.arg(transcript).arg("-o").arg(&page).args(options).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    fs::read_to_string(page).unwrap()
+}
+
+/// A transcript with a message each second.
+fn write(path: &Path, messages: &[(&str, Value)]) {
+    let entry = |(at, (direction, message)): (usize, &(&str, Value))| {
+        let text = message.to_string();
+        let time = 1_700_000_000 + at;
+        format!("{}\n", json!({ "time": time, "direction": direction, "text": text }))
+    };
+    fs::write(path, messages.iter().enumerate().map(entry).collect::<String>()).unwrap();
+}
+
+fn update(update: &Value) -> Value {
+    let params = json!({ "sessionId": "s", "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+}
+
+#[test]
+fn a_session_that_was_recorded_becomes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    let record = ["--otlp-endpoint", NO_COLLECTOR, "--record", transcript.to_str().unwrap()];
+    let mut editor = Editor::start(Proxy::with_options(&record, &["demo"]));
+    editor.prompt("tour");
+    editor.proxy.finish();
+    let page = report(&transcript, &[]);
+    for part in [
+        "<h2>Turn 1: end_turn<span>",
+        "<dt>Permissions asked</dt><dd>1</dd>",
+        "permission: allow_once",
+        "class=\"tool\"",
+        "initialize",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    // It stands alone.
+    for part in ["<script", "<link", "src=", "href=", "url(", "@import", "http"] {
+        assert!(!page.contains(part), "{part} in {page}");
+    }
+}
+
+#[test]
+fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "a canary" }] });
+    let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "kind": "read",
+        "title": "<script>alert('x')</script>", "status": "completed" });
+    let usage = json!({ "sessionUpdate": "usage_update", "used": 1500, "size": 200_000,
+        "cost": { "amount": 0.25, "currency": "<USD>" } });
+    write(
+        &transcript,
+        &[
+            ("sent", json!({ "jsonrpc": "2.0", "id": 0, "method": "session/new", "params": {} })),
+            ("received", json!({ "jsonrpc": "2.0", "id": 0, "result": { "sessionId": "s" } })),
+            (
+                "sent",
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": prompt }),
+            ),
+            ("received", update(&call)),
+            ("received", update(&usage)),
+            ("received", json!({ "jsonrpc": "2.0", "id": 1, "result": { "stopReason": "<i>" } })),
+        ],
+    );
+    let page = report(&transcript, &[]);
+    assert!(page.contains("2023-11-14 22:13:20 UTC, 5.0 s"), "{page}");
+    assert!(page.contains("<dd>0.2500 &lt;USD&gt;</dd>"), "{page}");
+    assert!(page.contains("up to 1\u{202f}500"), "{page}");
+    assert!(!page.contains("canary") && !page.contains("alert"), "{page}");
+    let page = report(&transcript, &["--record-content"]);
+    assert!(page.contains("a canary"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"), "{page}");
+    assert!(!page.contains("<script") && !page.contains("<i>"), "{page}");
+    let page = report(&transcript, &["--record-content", "--redact", "can[a-z]+"]);
+    assert!(page.contains("a [redacted]") && !page.contains("canary"), "{page}");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    write(&transcript, &[]);
+    let (of, to) = (transcript.to_str().unwrap(), folder.path().to_str().unwrap());
+    let output = acp_traces(&["report", of, "-o", to]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.starts_with(b"acp-traces: cannot write to "));
+}
