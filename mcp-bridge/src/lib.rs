@@ -19,6 +19,8 @@
 //! | with the feature | there is |
 //! |---|---|
 //! | `schemars` | `JsonSchema` for all types of the protocol, and [`schema::Form`]s out of Rust types |
+//! | `plugin` | `plugin`: tools that ask while they run, and wait in memory, in a store or in a token; needs std |
+//! | `seal` | `seal`: states that go through a client, sealed with AES-256-GCM |
 //! | `validate` | answers are held against the whole schema of a form, not only against what the form says; needs std |
 //!
 //! Nothing here does IO.
@@ -36,14 +38,20 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "plugin")]
+extern crate std;
 
 pub mod client;
 pub mod context;
 pub mod mcp;
 pub mod names;
+#[cfg(feature = "plugin")]
+pub mod plugin;
 pub mod registry;
 pub mod relay;
 pub mod schema;
+#[cfg(feature = "seal")]
+pub mod seal;
 pub mod server;
 pub mod tool_events;
 

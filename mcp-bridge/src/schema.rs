@@ -203,7 +203,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    fn new(pointer: &str, expected: &str) -> Self {
+    pub(crate) fn new(pointer: &str, expected: &str) -> Self {
         Self { pointer: pointer.into(), expected: expected.into() }
     }
 }

@@ -11,6 +11,12 @@ mod law;
 #[cfg(test)]
 mod methods;
 #[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_serve;
+#[cfg(test)]
 mod registry;
 #[cfg(test)]
 mod relay;

@@ -1,0 +1,100 @@
+//! Tools that ask while they run, and wait for the answers: in memory, in a store, or in a token.
+//!
+//! A tool is one async function; it asks the user and the model, and goes on with what they answer. How it waits is
+//! [chosen](SuspendPolicy) where it is run, not where it is written:
+//!
+//! | policy | while it waits | the answer may come | the tool's code |
+//! |---|---|---|---|
+//! | [`Park`](SuspendPolicy::Park) | its future is kept in memory | to this program, while it runs | does whatever it likes |
+//! | [`Replay`](SuspendPolicy::Replay) | its [`Journal`] is kept in a [`SessionStore`] | to any program with the store | runs again, the same way each time |
+//! | [`Token`](SuspendPolicy::Token) | its journal is sealed, and with the client | to any program with the key | as for `Replay` |
+//!
+//! | a session that | is | answers to it give |
+//! |---|---|---|
+//! | runs | [`Running`](SessionStatus::Running) | [`Turn::Taken`], and count |
+//! | asks | [`AwaitingElicit`](SessionStatus::AwaitingElicit), [`AwaitingSample`](SessionStatus::AwaitingSample) | what comes next |
+//! | is done | [`Completed`](SessionStatus::Completed), [`Failed`](SessionStatus::Failed) | the same result again |
+//! | was ended | [`Aborted`](SessionStatus::Aborted) | [`SessionError::Aborted`] |
+//! | waited too long | [`Expired`](SessionStatus::Expired) | [`SessionError::Expired`] |
+//! | was parked in a program that ended | [`Lost`](SessionStatus::Lost) | [`SessionError::NotFound`] |
+//!
+//! Nothing here has a clock, randomness, or a runtime: they are arguments.
+//!
+//! ```
+//! use core::time::Duration;
+//! use jsonrpc_core::wire::Raw;
+//! use mcp_bridge::plugin::{
+//!     Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool, Resumption, SuspendPolicy, Turn,
+//! };
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//! use std::sync::Arc;
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! pub struct Greet {}
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! pub struct Name {
+//!     name: String,
+//! }
+//!
+//! mcp_bridge::elicitations! {
+//!     /// What greeting asks.
+//!     pub Greeting handled by GreetingHandlers {
+//!         /// Who is there?
+//!         ask_name: AskName = "askName" (Greet => Name),
+//!     }
+//! }
+//!
+//! let greet = PluginTool::builder("greet", "1").elicits::<Greeting>().execute(
+//!     |_: Greet, ctx: PluginContext<Greeting>| async move {
+//!         match ctx.elicit::<AskName>("Who?", &Greet {}).await? {
+//!             Elicited::Accept(Name { name }) => Ok(format!("Hello {name}")),
+//!             Elicited::Decline | Elicited::Cancel => Ok("Hello".to_owned()),
+//!         }
+//!     },
+//! )?;
+//! let store = Arc::new(MemoryStore::default());
+//! let host = PluginHost::new([greet], SuspendPolicy::Replay, store, "7f3a", Arc::new(|| Duration::ZERO));
+//! # futures::executor::block_on(async {
+//! let (tool, principal) = ("greet", "ada");
+//! let arguments = Raw::from_text("{}")?;
+//! let call = NewCall { session_id: "9c41", call_id: "call_1", tool, arguments, principal };
+//! let Turn::Asks { state, asks } = host.call(call).await? else { panic!("it asks") };
+//! assert_eq!(asks[0].key, "askName");
+//!
+//! let answer = Outcome::Value(Raw::from_text(r#"{"action":"accept","content":{"name":"Ada"}}"#)?);
+//! let answers = vec![("askName".to_owned(), answer)];
+//! let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
+//! let Turn::Done(result) = host.resume(resumption).await? else { panic!("done") };
+//! assert_eq!(serde_json::to_value(&result)?["structuredContent"], "Hello Ada");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod context;
+mod elicits;
+mod host;
+mod journal;
+mod serve;
+mod session;
+mod store;
+mod tool;
+
+pub use context::{Ask, MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
+pub use elicits::{
+    ElicitKey, Elicitations, Elicited, HandleError, NoElicitations, Question, key_name,
+};
+pub use host::{
+    Clock, NewCall, Notices, PluginHost, Resumption, SessionError, SuspendPolicy, Turn,
+};
+pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
+pub use serve::reply;
+pub use session::{PluginSessionErrorCode, SessionLimits, SessionRecord, SessionStatus};
+pub use store::{MemoryStore, SessionStore, StoreError};
+pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
+
+#[doc(hidden)]
+pub mod __private {
+    pub use alloc::vec::Vec;
+}
