@@ -38,6 +38,23 @@ impl<'a> Reader<'_, 'a> {
         self.text.get(place.start..place.end)
     }
 
+    /// Reads a string, which is borrowed where it has no escapes. Nothing also where the value is none, or has half a
+    /// surrogate pair.
+    ///
+    /// ```
+    /// use jsonrpc_core::read_json;
+    ///
+    /// assert_eq!(read_json(r#""a\u0062""#, |reader| reader.string()).as_deref(), Some("ab"));
+    /// assert_eq!(read_json("1", |reader| reader.string()), None);
+    /// ```
+    #[inline]
+    pub fn string(&mut self) -> Option<Cow<'a, str>> {
+        match self.scanner.text()? {
+            (_, Some(text)) => Some(Cow::Owned(text)),
+            (place, None) => self.text.get(place).map(Cow::Borrowed),
+        }
+    }
+
     /// Reads an object, and gives its text. `member` gets the name of each member, and has to read the value. Nothing also
     /// where the value is none.
     #[inline(always)]
