@@ -40,7 +40,6 @@ mod json;
 
 pub use decoder::{Decoder, Frame, FrameError};
 pub use delta::{DeltaWriter, JsonString, NotAString};
-pub(crate) use json::plain_prefix;
 
 /// The media type of a response that carries events.
 ///

@@ -1,7 +1,6 @@
 use super::{Event, ReasoningMessageContentEvent, TextMessageContentEvent, ToolCallArgsEvent};
 use alloc::borrow::Cow;
-use alloc::string::String;
-use jsonrpc_core::wire;
+use jsonrpc_core::read_json;
 
 /// A delta that borrows from the text it was read from: most events of most streams are deltas with nothing else in them.
 ///
@@ -44,29 +43,20 @@ impl<'a> DeltaRef<'a> {
     /// Reads an event that is a delta and has no member beyond what deltas need. Of any other text, be it an event or
     /// not, this says nothing: decode it as an [`Event`].
     pub fn read(text: &'a str) -> Option<Self> {
-        let mut text = trim(text.trim_end_matches(SPACE)).strip_prefix('{').map(trim)?;
         let (mut kind, mut message, mut call, mut delta) = (None, None, None, None);
-        loop {
-            let (name, rest) = string(text)?;
-            let rest = trim(trim(rest).strip_prefix(':')?);
-            let (value, rest) = string(rest)?;
-            let slot = match &*name {
-                "type" => &mut kind,
-                "messageId" => &mut message,
-                "toolCallId" => &mut call,
-                "delta" => &mut delta,
-                _ => return None,
-            };
-            if slot.replace(value).is_some() {
-                return None;
-            }
-            let rest = trim(rest);
-            match rest.strip_prefix(',') {
-                Some(rest) => text = trim(rest),
-                None if rest == "}" => break,
-                None => return None,
-            }
-        }
+        read_json(text, |event| {
+            event.object(|name, value| {
+                let slot = match name {
+                    "type" => &mut kind,
+                    "messageId" => &mut message,
+                    "toolCallId" => &mut call,
+                    "delta" => &mut delta,
+                    _ => return None,
+                };
+                let is_first = slot.replace(value.string()?).is_none();
+                is_first.then_some(())
+            })
+        })?;
         let (kind, id, other) = match &*kind? {
             "TEXT_MESSAGE_CONTENT" => (DeltaKind::TextMessage, message, call),
             "REASONING_MESSAGE_CONTENT" => (DeltaKind::ReasoningMessage, message, call),
@@ -78,34 +68,6 @@ impl<'a> DeltaRef<'a> {
             Some(_) => None,
         }
     }
-}
-
-/// What may stand between the tokens of JSON.
-const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-
-fn trim(text: &str) -> &str {
-    text.trim_start_matches(SPACE)
-}
-
-/// A JSON string at the begin of a text, and what is behind it.
-fn string(text: &str) -> Option<(Cow<'_, str>, &str)> {
-    let inner = text.strip_prefix('"')?;
-    let mut end = crate::sse::plain_prefix(inner.as_bytes());
-    if inner.as_bytes().get(end) == Some(&b'"') {
-        let (plain, rest) = inner.split_at(end);
-        return Some((Cow::Borrowed(plain), rest.get(1..)?));
-    }
-    // It has escapes, or what no string has.
-    loop {
-        match inner.as_bytes().get(end)? {
-            b'"' => break,
-            b'\\' => end += 2,
-            _ => return None,
-        }
-        end += crate::sse::plain_prefix(inner.as_bytes().get(end..)?);
-    }
-    let unescaped: String = wire::decode(text.get(..end + 2)?).ok()?;
-    Some((Cow::Owned(unescaped), inner.get(end + 1..)?))
 }
 
 impl From<DeltaRef<'_>> for Event {

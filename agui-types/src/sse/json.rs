@@ -42,7 +42,7 @@ pub(crate) fn write_str(out: &mut impl BufMut, text: &str) {
 }
 
 /// How many bytes at the begin need no escape in a JSON string.
-pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
+pub(super) fn plain_prefix(bytes: &[u8]) -> usize {
     let words = bytes.chunks_exact(8);
     let whole = bytes.len() - words.remainder().len();
     for (index, word) in words.enumerate() {

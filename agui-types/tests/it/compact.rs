@@ -289,7 +289,7 @@ fn cut<'a>(delta: &str, cuts: &mut impl Iterator<Item = &'a Index>) -> Vec<Strin
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(128))]
 
     /// A compacted stream breaks no rule that the stream keeps, makes the same, and cannot be compacted further.
     #[test]

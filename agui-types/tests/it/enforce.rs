@@ -1,4 +1,5 @@
 //! What is removed from events and inputs, what is an error, and that nothing unknown is left.
+use crate::generate;
 use crate::law::Documents;
 use crate::model::{self, Member, Shape};
 use agui_types::enforce::{self, Malformed, Removal, RemovalKind};
@@ -303,7 +304,7 @@ fn unknown(types: &BTreeMap<String, Shape>, kind: &str, value: &Value, at: &str)
 #[test]
 fn nothing_unknown_is_left() {
     let (documents, types) = (Documents::new(), model::types());
-    let config = Config { cases: 1_000, failure_persistence: None, ..Config::default() };
+    let config = Config { failure_persistence: None, ..generate::cases(256) };
     TestRunner::new(config)
         .run(&documents.of("Event"), |document| {
             let event: Event = wire::decode(&document.text).expect("an event");
@@ -321,7 +322,7 @@ fn nothing_unknown_is_left() {
             Ok(())
         })
         .expect("the property holds");
-    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
+    let config = Config { failure_persistence: None, ..generate::cases(64) };
     TestRunner::new(config)
         .run(&documents.of("RunAgentInput"), |document| {
             let input: RunAgentInput = wire::decode(&document.text).expect("an input");
@@ -339,7 +340,7 @@ fn nothing_unknown_is_left() {
 #[test]
 fn reading_is_decoding_but_for_nulls() {
     let documents = Documents::new();
-    let config = Config { cases: 500, failure_persistence: None, ..Config::default() };
+    let config = Config { failure_persistence: None, ..generate::cases(128) };
     TestRunner::new(config)
         .run(&documents.of("Event"), |document| {
             let given: Value = serde_json::from_str(&document.text).expect("JSON");

@@ -144,7 +144,7 @@ fn open_streams_have_a_limit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(128))]
 
     /// A stream with chunks is right exactly when what it stands for is.
     #[test]

@@ -5,6 +5,14 @@ use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+/// How often a property is tried on an ordinary day; in proportion more often where `PROPTEST_CASES` is more than 256,
+/// which is what proptest begins with.
+pub(crate) fn cases(ordinary: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let cases = (ordinary.saturating_mul(config.cases) / 256).max(1);
+    ProptestConfig { cases, ..config }
+}
+
 fn id() -> impl Strategy<Value = Value> {
     prop::sample::select(vec!["a", "b", "c"]).prop_map(Value::from)
 }

@@ -306,7 +306,7 @@ fn with(document: &Value, path: &[String], value: Option<&Value>, adds: bool) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(512))]
 
     /// Patches do what the plainest reading of the RFC does, and what cannot be done changes nothing.
     #[test]

@@ -1,4 +1,5 @@
 //! The law: decode, then encode, gives the same JSON value. Held for every type that the source declares.
+use crate::generate;
 use crate::model::{self, Member, Shape};
 use agui_types::capabilities::*;
 use agui_types::content::*;
@@ -69,8 +70,8 @@ fn every_type_gives_back_what_it_was_read_from() {
     assert_eq!(listed, declared, "the list above has every type that the source declares");
     for (name, again) in TYPES {
         let union = matches!(documents.types.get(*name), Some(Shape::Union { .. }));
-        let cases = if union { 256 } else { 32 };
-        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        let config =
+            Config { failure_persistence: None, ..generate::cases(if union { 96 } else { 16 }) };
         let checked = TestRunner::new(config).run(&documents.of(name), |document| {
             let value = again(&document.text).map_err(TestCaseError::fail)?;
             prop_assert_eq!(value, document.value);

@@ -130,7 +130,7 @@ fn ends() -> impl Strategy<Value = End> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(generate::cases(128))]
 
     /// verify(produce(any calls)) is clean, in the strict profile too, and nothing in it is undescribed.
     #[test]

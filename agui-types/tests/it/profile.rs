@@ -214,7 +214,7 @@ fn recorded_streams_are_made_fit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(128))]
 
     /// Whatever a producer of 1.0 sends, what is left of it is fit for legacy clients.
     #[test]

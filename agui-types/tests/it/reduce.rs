@@ -310,7 +310,7 @@ fn what_is_held_has_a_limit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(128))]
 
     /// Whatever comes, in whatever order: no panic, and every message and call is found again.
     #[test]

@@ -1,4 +1,5 @@
 //! Server-sent events: the decoder against the algorithm of the HTML specification, the encoder against the decoder.
+use crate::generate;
 use agui_types::event::{CustomEvent, Event, TextMessageContentEvent};
 use agui_types::sse::{self, Decoder, Frame, FrameError};
 use jsonrpc_core::wire::Raw;
@@ -71,7 +72,7 @@ fn by_the_book(body: &str) -> Vec<(String, Option<String>, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(256))]
 
     /// Wherever a body is cut, its frames are the same.
     #[test]

@@ -1,4 +1,5 @@
 //! Properties of the verifier.
+use crate::generate;
 use agui_types::event::{
     ActivityDeltaEvent, ActivitySnapshotEvent, CustomEvent, Event, ReasoningEndEvent,
     ReasoningMessageChunkEvent, ReasoningMessageContentEvent, ReasoningMessageEndEvent,
@@ -126,7 +127,7 @@ fn rule(result: Result<(), Violation>) -> Option<Rule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(generate::cases(256))]
 
     /// What the strict verifier takes, the tolerant one takes.
     #[test]
