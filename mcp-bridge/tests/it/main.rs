@@ -17,6 +17,9 @@ mod plugin;
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_serve;
 #[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_session;
+#[cfg(test)]
 mod registry;
 #[cfg(test)]
 mod relay;

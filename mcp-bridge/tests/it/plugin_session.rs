@@ -1,0 +1,159 @@
+//! Several questions at once, limits of time, and tools that do not do the same again.
+use crate::plugin::value;
+use futures::executor::block_on;
+use futures::{FutureExt, future};
+use jsonrpc_core::wire::Raw;
+use mcp_bridge::elicitations;
+use mcp_bridge::plugin::{
+    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost, PluginTool,
+    Resumption, SessionError, SuspendPolicy, Turn,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Nothing {}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Text {
+    text: String,
+}
+
+elicitations! {
+    /// Two questions.
+    pub(crate) Two handled by TwoHandlers {
+        /// The first.
+        left: Left = "left" (Nothing => Text),
+        /// The second.
+        right: Right = "right" (Nothing => Text),
+    }
+}
+
+fn text(elicited: Elicited<Text>) -> String {
+    match elicited {
+        Elicited::Accept(Text { text }) => text,
+        Elicited::Decline | Elicited::Cancel => "-".into(),
+    }
+}
+
+fn host<F>(
+    policy: SuspendPolicy,
+    time: &Arc<AtomicU64>,
+    body: impl Fn(PluginContext<Two>) -> F + Send + Sync + 'static,
+) -> PluginHost
+where
+    F: Future<Output = Result<String, PluginError>> + Send + 'static,
+{
+    let tool = PluginTool::builder("ask", "1").elicits::<Two>();
+    let tool = tool.execute(move |_: Nothing, ctx| body(ctx)).expect("forms");
+    let time = Arc::clone(time);
+    let clock = move || Duration::from_secs(time.load(Ordering::SeqCst));
+    PluginHost::new([tool], policy, Arc::new(MemoryStore::default()), "a", Arc::new(clock))
+}
+
+fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
+    let (session_id, call_id, tool, principal) = ("9c41", "call_1", "ask", "ada");
+    let arguments = Raw::from_text("{}").expect("JSON");
+    block_on(host.call(NewCall { session_id, call_id, tool, arguments, principal }))
+}
+
+fn answer(host: &PluginHost, answers: &[(&str, &str)]) -> Result<Turn, SessionError> {
+    let accepted = |text| value(&json!({ "action": "accept", "content": { "text": text } }));
+    let answers = answers.iter().map(|(key, text)| ((*key).to_owned(), accepted(*text)));
+    let answers: Vec<(String, Outcome)> = answers.collect();
+    let (state, tool, arguments, principal) = ("9c41", "ask", None, "ada");
+    block_on(host.resume(Resumption { state, tool, arguments, principal, answers }))
+}
+
+fn keys(turn: Result<Turn, SessionError>) -> Vec<String> {
+    match turn {
+        Ok(Turn::Asks { asks, .. }) => asks.into_iter().map(|ask| ask.key).collect(),
+        other => panic!("no question: {other:?}"),
+    }
+}
+
+/// The text of a tool that is done, and whether it failed.
+fn end(turn: Result<Turn, SessionError>) -> (String, bool) {
+    let Ok(Turn::Done(result)) = turn else { panic!("not done: {turn:?}") };
+    let text = serde_json::to_value(&result.content).expect("JSON")[0]["text"].clone();
+    (text.as_str().expect("text").into(), result.is_error == Some(true))
+}
+
+#[test]
+fn questions_beside_each_other_take_answers_one_by_one() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
+        let host = host(policy, &Arc::default(), |ctx| async move {
+            let left = ctx.elicit::<Left>("Left?", &Nothing {});
+            let right = ctx.elicit::<Right>("Right?", &Nothing {});
+            let (left, right) = future::join(left, right).await;
+            Ok(text(left?) + &text(right?))
+        });
+        assert_eq!(keys(begin(&host)), ["left", "right"]);
+        assert_eq!(keys(answer(&host, &[("right", "b"), ("nobody", "x")])), ["left"]);
+        assert_eq!(keys(answer(&host, &[("right", "c")])), ["left"]);
+        assert_eq!(end(answer(&host, &[("right", "d"), ("left", "a")])), (r#""ab""#.into(), false));
+        assert_eq!(end(answer(&host, &[("left", "z")])), (r#""ab""#.into(), false));
+    }
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_not_asked_any_more() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
+        let host = host(policy, &Arc::default(), |ctx| async move {
+            let left = ctx.elicit::<Left>("Left?", &Nothing {}).boxed();
+            let right = ctx.elicit::<Right>("Right?", &Nothing {}).boxed();
+            let (first, other) = future::select(left, right).await.factor_first();
+            drop(other);
+            let second = ctx.elicit::<Left>("Again?", &Nothing {}).await?;
+            Ok(text(first?) + &text(second))
+        });
+        assert_eq!(keys(begin(&host)), ["left", "right"]);
+        assert_eq!(keys(answer(&host, &[("right", "b")])), ["left#2"]);
+        assert_eq!(end(answer(&host, &[("left#2", "c")])), (r#""bc""#.into(), false));
+    }
+}
+
+#[test]
+fn a_tool_that_asks_something_else_the_second_time_fails_loudly() {
+    let runs = Arc::new(AtomicU64::new(0));
+    let host = host(SuspendPolicy::Replay, &Arc::default(), move |ctx| {
+        let run = runs.fetch_add(1, Ordering::SeqCst);
+        async move {
+            let message = format!("Question {run}?");
+            // Not even a tool that passes over the error gets away with it.
+            let elicited = ctx.elicit::<Left>(&message, &Nothing {}).await;
+            Ok(elicited.map(text).unwrap_or_default())
+        }
+    });
+    assert_eq!(keys(begin(&host)), ["left"]);
+    let (problem, is_error) = end(answer(&host, &[("left", "a")]));
+    assert!(is_error && problem.contains("`left`") && problem.contains("asks for something else"));
+}
+
+#[test]
+fn waiting_does_not_count_as_running() {
+    let run = |seconds: u64, waited: u64| {
+        let time = Arc::new(AtomicU64::new(0));
+        let work = Arc::clone(&time);
+        let host = host(SuspendPolicy::Replay, &time, move |ctx| {
+            let work = Arc::clone(&work);
+            async move {
+                ctx.step("work", || async { work.fetch_add(seconds, Ordering::SeqCst) }).await?;
+                ctx.elicit::<Left>("Left?", &Nothing {}).await.map(text)
+            }
+        });
+        match begin(&host) {
+            Ok(Turn::Asks { .. }) => {
+                time.fetch_add(waited, Ordering::SeqCst);
+                end(answer(&host, &[("left", "a")]))
+            }
+            turn => end(turn),
+        }
+    };
+    assert_eq!(run(300, 3599), (r#""a""#.into(), false));
+    assert_eq!(run(301, 0), ("the tool ran for longer than it may".into(), true));
+}
