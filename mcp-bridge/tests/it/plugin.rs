@@ -612,3 +612,82 @@ fn answers_at_the_same_time_are_run_once() {
         assert_eq!(booked(answer(&hosts[3], &state, [tipped()])), booking());
     }
 }
+
+/// A store that lets others go first before it does anything.
+struct Yielding(Arc<MemoryStore>);
+
+async fn yield_once() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|_| match std::mem::replace(&mut has_yielded, true) {
+        true => std::task::Poll::Ready(()),
+        false => std::task::Poll::Pending,
+    })
+    .await;
+}
+
+#[async_trait::async_trait]
+impl SessionStore for Yielding {
+    async fn create(&self, record: &SessionRecord) -> Result<(), StoreError> {
+        yield_once().await;
+        self.0.create(record).await
+    }
+
+    async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
+        yield_once().await;
+        self.0.load(id).await
+    }
+
+    async fn save(&self, record: &SessionRecord) -> Result<bool, StoreError> {
+        yield_once().await;
+        self.0.save(record).await
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), StoreError> {
+        self.0.remove(id).await
+    }
+
+    async fn list(&self) -> Result<Vec<SessionRecord>, StoreError> {
+        self.0.list().await
+    }
+
+    async fn use_once(
+        &self,
+        name: &str,
+        until: Duration,
+        now: Duration,
+    ) -> Result<bool, StoreError> {
+        self.0.use_once(name, until, now).await
+    }
+}
+
+proptest! {
+    /// However the steps of programs that answer at the same time fall between each other, one of them runs the tool.
+    #[test]
+    fn one_claim_wins(schedule in prop::collection::vec(0..3usize, 0..40)) {
+        let world = World::new();
+        let store: Arc<dyn SessionStore> = Arc::new(Yielding(Arc::clone(&world.store)));
+        let (state, _) = asked(begin(&world.host(SuspendPolicy::Replay, "a")));
+        asked(answer(&world.host(SuspendPolicy::Replay, "a"), &state, [flight()]));
+        let hosts = ["a", "b", "c"].map(|owner| {
+            let (time, tool) = (world.time.clone(), book_flight("1", &world.tickets));
+            let store = Arc::clone(&store);
+            PluginHost::new([tool], SuspendPolicy::Replay, store, owner, Arc::new(move || time.now()))
+        });
+        let mut racing: Vec<_> = hosts.iter().map(|host| {
+            let (tool, arguments, principal) = ("book_flight", None, "ada");
+            let answers = vec![seat()];
+            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers })))
+        }).collect();
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let to_the_end = (0..3).flat_map(|which| std::iter::repeat_n(which, 200));
+        for which in schedule.into_iter().chain(to_the_end) {
+            let Some(future) = &mut racing[which] else { continue };
+            if let std::task::Poll::Ready(turn) = future.as_mut().poll(&mut cx) {
+                prop_assert!(matches!(turn, Ok(Turn::Asks { .. } | Turn::Taken)), "{:?}", turn);
+                racing[which] = None;
+            }
+        }
+        prop_assert!(racing.iter().all(Option::is_none));
+        prop_assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
+    }
+}
