@@ -189,19 +189,19 @@ fn main() {
     }
     let mut group = "";
     let mut base = (0, Duration::ZERO);
-    for index in 0..paths.len() {
+    for (index, path) in paths.iter_mut().enumerate() {
         let mut rounds: Vec<Duration> = (0..15)
             .map(|_| {
                 let from = Instant::now();
-                measured(&mut paths[index], TIMES * 10);
+                measured(path, TIMES * 10);
                 from.elapsed() / (TIMES * 10) as u32
             })
             .collect();
         rounds.sort();
         let time = rounds[7];
-        let allocations = measure(|| measured(&mut paths[index], TIMES)).count_total;
+        let allocations = measure(|| measured(path, TIMES)).count_total;
         let counted = instructions(index);
-        let Path { group: of, name, .. } = &paths[index];
+        let Path { group: of, name, .. } = path;
         if *of != group {
             println!(
                 "\n## {of}\n\n| path | instructions | times fewer | ns | times faster | allocations |\n|---|---|---|---|---|---|"
