@@ -74,6 +74,7 @@
 //! ```
 mod context;
 mod elicits;
+mod events;
 mod host;
 mod journal;
 mod serve;
@@ -85,12 +86,16 @@ pub use context::{Ask, MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
 pub use elicits::{
     ElicitKey, Elicitations, Elicited, HandleError, NoElicitations, Question, key_name,
 };
+pub use events::{
+    PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
+    PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent,
+};
 pub use host::{
     Clock, NewCall, Notices, PluginHost, Resumption, SessionError, SuspendPolicy, Turn,
 };
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use serve::reply;
-pub use session::{PluginSessionErrorCode, SessionLimits, SessionRecord, SessionStatus};
+pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError};
 pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
 

@@ -1,7 +1,8 @@
 //! Runs tools, lets them wait, and goes on with them.
 use super::context::{Ask, Notice, Run, Sink, Stop};
+use super::events::PluginSessionErrorCode;
 use super::journal::{Answered, EntryKind, Outcome};
-use super::session::{PluginSessionErrorCode, SessionLimits, SessionRecord, SessionStatus};
+use super::session::{SessionLimits, SessionRecord, SessionStatus};
 use super::store::{SessionStore, StoreError};
 use super::tool::{PluginTool, failed};
 use crate::mcp::tools::{CallToolResult, Tool};

@@ -103,15 +103,3 @@ impl Default for SessionLimits {
         Self { active: minutes(5), waiting: minutes(60), kept: minutes(10), lease: minutes(6) }
     }
 }
-
-/// The code of an error, as the page of a chat knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PluginSessionErrorCode {
-    /// There is no such session any more, or it is not the caller's.
-    SessionNotFound,
-    /// Somebody ended it.
-    SessionAborted,
-    /// Something else.
-    InternalError,
-}

@@ -1,6 +1,6 @@
 //! Tools that ask: `book_flight`, however it waits.
 use futures::executor::block_on;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::context::Carriers;
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::content::{ContentBlock, Role, TextContent};
@@ -11,9 +11,10 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginError, PluginHost,
-    PluginSessionErrorCode, PluginTool, Question, Resumption, SessionError, SessionRecord,
-    SessionStatus, SessionStore, StoreError, SuspendPolicy, Turn,
+    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginElicitRequestEvent, PluginError,
+    PluginEvent, PluginHost, PluginInterrupt, PluginRequestExtensions, PluginSessionErrorCode,
+    PluginTool, Question, Resumption, SessionError, SessionRecord, SessionStatus, SessionStore,
+    StoreError, SuspendPolicy, Turn,
 };
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{OpenError, SealedStates, StateKey};
@@ -505,6 +506,40 @@ fn handlers_answer_through_each_carrier() {
         }
         assert_eq!(failure(turn), "the user does not want to fly");
     }
+}
+
+#[test]
+fn a_question_is_an_event_and_an_interrupt() {
+    let world = World::new();
+    let Ok(Turn::Asks { asks, .. }) = begin(&world.host(SuspendPolicy::Replay, "a")) else {
+        panic!("no question");
+    };
+    let event = PluginElicitRequestEvent::of(&asks[0], "9c41", "call_1", "book_flight");
+    let event = serde_json::to_value(PluginEvent::ElicitRequest(event.expect("a question")));
+    let schema = json!({ "type": "object", "properties": { "flightId": { "type": "string" } }, "required": ["flightId"] });
+    let message = "Which flight from NYC to LAX?";
+    let expected = json!({
+        "type": "plugin_elicit_request", "sessionId": "9c41", "callId": "call_1", "toolName": "book_flight",
+        "elicitId": "9c41:elicit:pickFlight", "key": "pickFlight", "message": message, "schema": schema,
+    });
+    assert_eq!(event.expect("JSON"), expected);
+    let interrupt = PluginInterrupt::of(&asks[0], "9c41", "call_1").expect("a question");
+    let flights =
+        json!({ "flights": [{ "id": "SH-142", "price": 299 }, { "id": "CA-287", "price": 349 }] });
+    let expected = json!({
+        "id": "9c41:elicit:pickFlight", "reason": "input_required", "message": message, "toolCallId": "call_1",
+        "responseSchema": schema, "metadata": { "x-model-context": flights },
+    });
+    assert_eq!(serde_json::to_value(interrupt).expect("JSON"), expected);
+
+    let body = json!({
+        "pluginElicitResponses": [{ "sessionId": "9c41", "callId": "call_1", "elicitId": "9c41:elicit:pickFlight", "result": { "action": "decline" } }],
+        "pluginAbort": { "sessionId": "9c41", "reason": "enough" }, "model": "m",
+    });
+    let read: PluginRequestExtensions = wire::decode(&body.to_string()).expect("a body");
+    let responses = read.plugin_elicit_responses.as_deref().expect("answers");
+    assert_eq!(responses[0].key(), Some("pickFlight"));
+    assert_eq!(serde_json::to_value(read).expect("JSON"), body);
 }
 
 #[test]
