@@ -2,8 +2,10 @@
 //!
 //! `interop/benches/run` measures all of them and writes `RESULTS.md`.
 
+pub mod acp_paths;
 pub mod connections;
 pub mod corpus;
+pub mod measure;
 pub mod paths;
 
 use std::hint::black_box;

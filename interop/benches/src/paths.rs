@@ -96,7 +96,8 @@ pub fn paths() -> Vec<Path> {
 
 /// The path of this name.
 pub fn path(name: &str) -> Path {
-    paths().into_iter().find(|path| path.name == name).expect("a path")
+    let all = paths().into_iter().chain(crate::acp_paths::paths());
+    all.into_iter().find(|path| path.name == name).expect("a path")
 }
 
 fn each<'a, T, E: std::fmt::Debug>(

@@ -1,0 +1,347 @@
+//! The ways to read and to write the messages of ACP as types. A caller knows which method a line is of.
+use crate::corpus::{Case, Line};
+use crate::paths::Path;
+use acp_types::line;
+use acp_types::v1::borrowed::{ContentBlockRef, SessionNotificationRef, SessionUpdateRef};
+use acp_types::v1::file_system::ReadTextFileResponse;
+use acp_types::v1::prompt_turn::{PromptRequest, SessionNotification};
+use acp_types::v1::tool_calls::RequestPermissionRequest;
+use agent_client_protocol::{
+    JsonRpcMessage as _, RawJsonRpcMessage, TransportFrame, UntypedMessage,
+};
+use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
+use agent_client_protocol_schema::v1 as official;
+use jsonrpc_core::{Kind, Message, RequestId, peek, wire};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::{Arc, Mutex};
+
+/// What is compared: the base of every ratio first.
+pub const OFFICIAL: &str = "acp schema, typed";
+pub const SDK: &str = "acp SDK, typed";
+pub const OWNED: &str = "ours: one pass, owned";
+pub const BY_METHOD: &str = "ours: envelope, then by method, owned";
+pub const BORROWED: &str = "ours: one pass, borrowed";
+pub const BORROWED_ALL: &str = "ours: one pass, borrowed, all strings and lists read";
+pub const OFFICIAL_WRITE: &str = "acp schema, to_vec";
+pub const WRITE: &str = "ours: written into a buffer";
+pub const WRITE_BORROWED: &str = "ours: borrowed, written into a buffer";
+
+/// The cases of messages that have a type in both.
+pub const CASES: &[&str] = &[
+    "token_stream",
+    "tool_heavy",
+    "chunk",
+    "chunk_taglast",
+    "chunk_esc",
+    "tool_call",
+    "tool_update",
+    "plan",
+    "request",
+    "diff_10k",
+    "diff_200k",
+    "fs_read_1m",
+    "image_4m",
+];
+
+/// The cases whose lines are all updates of a session.
+fn is_updates(case: &Case) -> bool {
+    case.lines.iter().all(|line| line.text.contains(r#""session/update""#))
+}
+
+fn is_typed(case: &Case) -> bool {
+    CASES.contains(&case.name)
+}
+
+/// All of them.
+pub fn paths() -> Vec<Path> {
+    let path = |name, run, fits| Path { name, run, fits };
+    vec![
+        path(OFFICIAL, |case| each(case, official_typed), is_typed),
+        path(SDK, |case| each(case, sdk), is_updates),
+        path(OWNED, |case| each(case, owned), is_typed),
+        path(BY_METHOD, |case| each(case, by_method), is_typed),
+        path(BORROWED, |case| each(case, borrowed), is_updates),
+        path(BORROWED_ALL, |case| each(case, borrowed_all), is_updates),
+        path(
+            OFFICIAL_WRITE,
+            |case| OFFICIAL_VALUES.write(case, |value, out| *out = value.to_vec()),
+            is_typed,
+        ),
+        path(WRITE, |case| OWN_VALUES.write(case, Own::write), is_typed),
+        path(
+            WRITE_BORROWED,
+            |case| BORROWED_VALUES.write(case, write_chunk),
+            |case| case.name.starts_with("chunk"),
+        ),
+    ]
+}
+
+/// Reads each line, and keeps nothing.
+fn each(case: &Case, read: fn(&Line)) -> usize {
+    for line in &case.lines {
+        read(black_box(line));
+    }
+    case.lines.len()
+}
+
+/// The kinds of messages in the cases, by what a caller knows of a line.
+fn with<T>(
+    line: &Line,
+    update: impl FnOnce() -> T,
+    permission: impl FnOnce() -> T,
+    prompt: impl FnOnce() -> T,
+    file: impl FnOnce() -> T,
+) -> T {
+    match line.kind {
+        Kind::Notification => update(),
+        Kind::Response => file(),
+        Kind::Request if line.text.len() < 10_000 => permission(),
+        Kind::Request => prompt(),
+    }
+}
+
+type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>>;
+type OfficialRequest<T> = JsonRpcMessage<official::Request<T>>;
+type OfficialResponse<T> = JsonRpcMessage<official::Response<T>>;
+
+fn json<T: DeserializeOwned>(line: &Line) -> T {
+    serde_json::from_str(&line.text).expect("a message")
+}
+
+fn official_typed(line: &Line) {
+    with(
+        line,
+        || drop(black_box(json::<OfficialUpdate>(line))),
+        || drop(black_box(json::<OfficialRequest<official::RequestPermissionRequest>>(line))),
+        || drop(black_box(json::<OfficialRequest<official::PromptRequest>>(line))),
+        || drop(black_box(json::<OfficialResponse<official::ReadTextFileResponse>>(line))),
+    );
+}
+
+/// What the SDK does with a notification on its way to a handler.
+fn sdk(line: &Line) {
+    let TransportFrame::Single(RawJsonRpcMessage::Notification(notification)) =
+        TransportFrame::parse_json(&line.text)
+    else {
+        panic!("not a notification")
+    };
+    let params = notification.params.map(|params| params.into_value());
+    let message = UntypedMessage::new(&notification.method, params).expect("a message");
+    let message = message.clone();
+    let typed = official::SessionNotification::parse_message(message.method(), message.params());
+    drop(black_box(typed.expect("an update")));
+}
+
+fn owned(line: &Line) {
+    let text = &*line.text;
+    with(
+        line,
+        || {
+            drop(black_box(
+                line::read_notification::<SessionNotification>(text)
+                    .expect("a message")
+                    .expect("an update"),
+            ))
+        },
+        || {
+            drop(black_box(
+                line::read_request::<RequestPermissionRequest>(text)
+                    .expect("a message")
+                    .expect("a question"),
+            ))
+        },
+        || {
+            drop(black_box(
+                line::read_request::<PromptRequest>(text).expect("a message").expect("a prompt"),
+            ))
+        },
+        || by_method(line),
+    );
+}
+
+fn by_method(line: &Line) {
+    match Message::decode(&line.text).expect("a message") {
+        Message::Notification(message) => {
+            drop(black_box(
+                wire::decode::<SessionNotification>(message.params.expect("params").get())
+                    .expect("an update"),
+            ));
+        }
+        Message::Request(message) if line.text.len() < 10_000 => {
+            drop(black_box(
+                wire::decode::<RequestPermissionRequest>(message.params.expect("params").get())
+                    .expect("a question"),
+            ));
+        }
+        Message::Request(message) => {
+            drop(black_box(
+                wire::decode::<PromptRequest>(message.params.expect("params").get())
+                    .expect("a prompt"),
+            ));
+        }
+        Message::Response(message) => {
+            drop(black_box(
+                wire::decode::<ReadTextFileResponse>(message.outcome.expect("a result").get())
+                    .expect("a file"),
+            ));
+        }
+    }
+}
+
+fn borrowed(line: &Line) {
+    black_box(
+        SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update"),
+    );
+}
+
+fn borrowed_all(line: &Line) {
+    let notification =
+        SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update");
+    match notification.update {
+        SessionUpdateRef::AgentMessageChunk(chunk) | SessionUpdateRef::AgentThoughtChunk(chunk) => {
+            let ContentBlockRef::Text(text) = chunk.content else { panic!("not text") };
+            drop(black_box(text.text.decode().expect("a string")));
+        }
+        SessionUpdateRef::ToolCall(call) | SessionUpdateRef::ToolCallUpdate(call) => {
+            drop(black_box(call.title.value().and_then(|title| title.decode())));
+            drop(black_box(call.content().expect("a list")));
+            drop(black_box(call.locations().expect("a list")));
+        }
+        other => drop(black_box(other.to_owned().expect("an update"))),
+    }
+}
+
+/// Values to write, by case: they are read at the first run, which is not measured.
+struct Values<T> {
+    read: fn(&Case) -> Vec<T>,
+    of_case: Mutex<BTreeMap<&'static str, Arc<Vec<T>>>>,
+}
+
+static OFFICIAL_VALUES: Values<Official> = Values::new(official_values);
+static OWN_VALUES: Values<Own> = Values::new(own_values);
+static BORROWED_VALUES: Values<(String, String)> = Values::new(borrowed_values);
+
+impl<T> Values<T> {
+    const fn new(read: fn(&Case) -> Vec<T>) -> Self {
+        Self { read, of_case: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Writes each value, one buffer for all.
+    fn write(&self, case: &Case, write: fn(&T, &mut Vec<u8>)) -> usize {
+        let mut known = self.of_case.lock().expect("nobody panicked");
+        let values =
+            Arc::clone(known.entry(case.name).or_insert_with(|| Arc::new((self.read)(case))));
+        drop(known);
+        let longest = case.lines.iter().map(|line| line.text.len()).max();
+        let mut out = Vec::with_capacity(longest.unwrap_or_default() + 1024);
+        for value in &*values {
+            out.clear();
+            write(black_box(value), &mut out);
+            black_box(&out);
+        }
+        values.len()
+    }
+}
+
+enum Official {
+    Update(OfficialUpdate),
+    Permission(OfficialRequest<official::RequestPermissionRequest>),
+    Prompt(OfficialRequest<official::PromptRequest>),
+    File(OfficialResponse<official::ReadTextFileResponse>),
+}
+
+impl Official {
+    fn to_vec(&self) -> Vec<u8> {
+        fn json<T: Serialize>(value: &T) -> Vec<u8> {
+            serde_json::to_vec(value).expect("JSON")
+        }
+        match self {
+            Self::Update(value) => json(value),
+            Self::Permission(value) => json(value),
+            Self::Prompt(value) => json(value),
+            Self::File(value) => json(value),
+        }
+    }
+}
+
+fn official_values(case: &Case) -> Vec<Official> {
+    let read = |line: &Line| {
+        with(
+            line,
+            || Official::Update(json(line)),
+            || Official::Permission(json(line)),
+            || Official::Prompt(json(line)),
+            || Official::File(json(line)),
+        )
+    };
+    case.lines.iter().map(read).collect()
+}
+
+enum Own {
+    Update(SessionNotification),
+    Permission(RequestId, RequestPermissionRequest),
+    Prompt(RequestId, PromptRequest),
+    File(RequestId, ReadTextFileResponse),
+}
+
+impl Own {
+    fn write(&self, out: &mut Vec<u8>) {
+        let written = match self {
+            Self::Update(value) => line::write_notification(value, out),
+            Self::Permission(id, value) => line::write_request(id, value, out),
+            Self::Prompt(id, value) => line::write_request(id, value, out),
+            Self::File(id, value) => line::write_response(id, value, out),
+        };
+        written.expect("JSON");
+    }
+}
+
+fn own_values(case: &Case) -> Vec<Own> {
+    let read = |line: &Line| {
+        let text = &*line.text;
+        let peek = peek(text.as_bytes()).expect("a message");
+        let (id, params) = (peek.request_id(), peek.params().or(peek.result()).expect("a payload"));
+        with(
+            line,
+            || Own::Update(wire::decode(params).expect("an update")),
+            || {
+                Own::Permission(
+                    id.clone().expect("an id"),
+                    wire::decode(params).expect("a question"),
+                )
+            },
+            || Own::Prompt(id.clone().expect("an id"), wire::decode(params).expect("a prompt")),
+            || Own::File(id.clone().expect("an id"), wire::decode(params).expect("a file")),
+        )
+    };
+    case.lines.iter().map(read).collect()
+}
+
+/// The session and the text of a piece of a message, escapes and all.
+fn borrowed_values(case: &Case) -> Vec<(String, String)> {
+    let read = |line: &Line| {
+        let notification =
+            SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update");
+        let SessionUpdateRef::AgentMessageChunk(chunk) = notification.update else {
+            panic!("not a piece")
+        };
+        let ContentBlockRef::Text(text) = chunk.content else { panic!("not text") };
+        (notification.session_id.as_escaped().to_owned(), text.text.as_escaped().to_owned())
+    };
+    case.lines.iter().map(read).collect()
+}
+
+fn write_chunk((session, text): &(String, String), out: &mut Vec<u8>) {
+    for part in [
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":""#,
+        session,
+        r#"","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#,
+        text,
+        "\"}}}}\n",
+    ] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}

@@ -1,0 +1,182 @@
+//! Prints what the types of ACP cost, as `RESULTS-acp.md` has it.
+use acp_types::v1::borrowed::{ContentChunkRef, SessionNotificationRef, ToolCallRef};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::tool_calls::{ToolCall, ToolCallUpdate};
+use agent_client_protocol_schema::v1 as official;
+use benches::acp_paths::{
+    BORROWED, BORROWED_ALL, BY_METHOD, CASES, OFFICIAL, OFFICIAL_WRITE, OWNED, SDK, WRITE,
+    WRITE_BORROWED, paths,
+};
+use benches::measure::{Costs, Goal, Sizes, run_once, table};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match &args[..] {
+        [] => {
+            let (costs, sizes) = table(CASES, &paths());
+            sizes_of_types();
+            goals(&Figures { costs, sizes });
+        }
+        // What callgrind looks at.
+        [case, path] => run_once(case, path),
+        _ => panic!("expected nothing, or a case and a path"),
+    }
+}
+
+fn sizes_of_types() {
+    println!(
+        "## Sizes of types, in bytes\n\n| | ours | acp schema | ours, borrowed |\n|---|---|---|---|"
+    );
+    macro_rules! row {
+        ($Type:ident $(, $Borrowed:ident)?) => {
+            let borrowed: &[usize] = &[$(size_of::<$Borrowed<'_>>())?];
+            let borrowed = borrowed.first().map_or("–".to_owned(), usize::to_string);
+            println!("| `{}` | {} | {} | {borrowed} |", stringify!($Type), size_of::<$Type>(), size_of::<official::$Type>());
+        };
+    }
+    row!(SessionNotification, SessionNotificationRef);
+    row!(SessionUpdate);
+    row!(ContentChunk, ContentChunkRef);
+    row!(ContentBlock);
+    row!(ToolCall, ToolCallRef);
+    row!(ToolCallUpdate, ToolCallRef);
+    row!(SessionId);
+    println!();
+}
+
+/// What was measured.
+struct Figures {
+    costs: Costs,
+    sizes: Sizes,
+}
+
+fn goals(figures: &Figures) {
+    println!("## Goals\n");
+    println!(
+        "Ratios are the peer's instructions over ours, with the time over time beside them.\n"
+    );
+    println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
+    decoding(figures);
+    memory(figures);
+    encoding(figures);
+}
+
+fn decoding(figures: &Figures) {
+    let (stream, tools) = ("token_stream", "tool_heavy");
+    for (what, peer, ours, case, must, target) in [
+        ("D1: decode, owned, beside acp schema, token_stream", OFFICIAL, OWNED, stream, 1.7, 2.0),
+        (
+            "D2: decode, borrowed, beside acp schema, token_stream",
+            OFFICIAL,
+            BORROWED,
+            stream,
+            2.2,
+            3.3,
+        ),
+        ("D2: the same, and all strings and lists read", OFFICIAL, BORROWED_ALL, stream, 2.2, 3.3),
+        ("D3: decode, owned, beside acp SDK, token_stream", SDK, OWNED, stream, 7.0, 10.0),
+        ("D3: decode, borrowed, beside acp SDK, token_stream", SDK, BORROWED, stream, 8.5, 14.0),
+        ("D4: decode, owned, beside acp schema, tool_heavy", OFFICIAL, OWNED, tools, 1.15, 1.5),
+        (
+            "D4: decode, borrowed, all strings and lists read, beside acp schema, tool_heavy",
+            OFFICIAL,
+            BORROWED_ALL,
+            tools,
+            1.2,
+            1.5,
+        ),
+    ] {
+        Goal::ratio(what, figures.over(peer, ours, case), must, target).print();
+    }
+    for (what, ours) in [("in one pass", OWNED), ("envelope first", BY_METHOD)] {
+        let (case, is) = figures.slowest(OFFICIAL, ours);
+        let what = format!("D5: decode, owned, {what}, the worst message, which is {case}");
+        Goal::ratio(what.leak(), is, 1.0, 1.05).print();
+    }
+    for (what, path) in [
+        ("D6: owned, tags last over tags first", OWNED),
+        ("D6: borrowed, tags last over tags first", BORROWED),
+    ] {
+        let is = figures.instructions(path, "chunk_taglast") / figures.instructions(path, "chunk");
+        Goal::at_most(what, is, 1.15, 1.03).print();
+    }
+}
+
+fn memory(figures: &Figures) {
+    Goal::at_most(
+        "A1: allocations of a chunk, borrowed",
+        figures.allocations(BORROWED, "chunk"),
+        0.0,
+        0.0,
+    )
+    .print();
+    Goal::at_most(
+        "A1: allocations of a chunk, owned",
+        figures.allocations(OWNED, "chunk"),
+        2.0,
+        2.0,
+    )
+    .print();
+    Goal::at_most(
+        "A2: allocations of a line of token_stream, borrowed",
+        figures.allocations(BORROWED, "token_stream"),
+        0.4,
+        0.1,
+    )
+    .print();
+    Goal::at_most(
+        "A2: allocations of a line of token_stream, owned",
+        figures.allocations(OWNED, "token_stream"),
+        3.0,
+        2.5,
+    )
+    .print();
+    let (borrowed, owned) =
+        (size_of::<SessionNotificationRef<'_>>(), size_of::<SessionNotification>());
+    Goal::at_most("A3: bytes of a session notification, borrowed", borrowed as f64, 160.0, 136.0)
+        .print();
+    Goal::at_most("A3: bytes of a session notification, owned", owned as f64, 192.0, 144.0).print();
+}
+
+fn encoding(figures: &Figures) {
+    for (what, ours) in [
+        ("E1: encode a chunk, beside acp schema", WRITE),
+        ("E1: encode a chunk that is borrowed, beside acp schema", WRITE_BORROWED),
+    ] {
+        Goal::ratio(what, figures.over(OFFICIAL_WRITE, ours, "chunk"), 1.5, 4.0).print();
+    }
+    Goal::at_most(
+        "E1: allocations of 100 chunks, the buffer's own included",
+        figures.allocations(WRITE, "chunk") * 100.0,
+        1.0,
+        1.0,
+    )
+    .print();
+    let (case, is) = figures.slowest(OFFICIAL_WRITE, WRITE);
+    let what = format!("E2: encode, the worst message, which is {case}");
+    Goal::ratio(what.leak(), is, 1.0, 1.2).print();
+}
+
+impl Figures {
+    fn instructions(&self, path: &'static str, case: &'static str) -> f64 {
+        self.costs[&(path, case)].instructions as f64
+    }
+
+    /// Instructions over instructions, and time over time.
+    fn over(&self, peer: &'static str, ours: &'static str, case: &'static str) -> (f64, f64) {
+        let time = |path| self.costs[&(path, case)].ratio;
+        (self.instructions(peer, case) / self.instructions(ours, case), time(peer) / time(ours))
+    }
+
+    fn allocations(&self, path: &'static str, case: &'static str) -> f64 {
+        self.costs[&(path, case)].allocations as f64 / self.sizes[case].0 as f64
+    }
+
+    /// The case with the lowest ratio of instructions.
+    fn slowest(&self, peer: &'static str, ours: &'static str) -> (&'static str, (f64, f64)) {
+        let cases = CASES.iter().map(|case| (*case, self.over(peer, ours, case)));
+        cases.min_by(|(_, one), (_, other)| one.0.total_cmp(&other.0)).expect("a case")
+    }
+}
