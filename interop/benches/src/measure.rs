@@ -6,7 +6,11 @@ use crate::{measured, paths};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// How many programs count at a time.
+const AT_ONCE: usize = 4;
 
 /// What one path costs for one case, all lines together.
 #[derive(Clone, Copy, Default)]
@@ -68,16 +72,17 @@ fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {
             times[at].push(from.elapsed() / repeats as u32);
         }
     }
-    for (path, times_of_path) in paths.iter().zip(&times) {
+    let counts = paths.chunks(AT_ONCE).flat_map(|paths| counts(case.name, paths));
+    for ((path, times_of_path), count) in paths.iter().zip(&times).zip(counts) {
+        let (instructions, [allocations, allocated, peak]) = count;
         let mut ratios: Vec<_> = (times_of_path.iter().zip(&times[0]).skip(1))
             .map(|(time, base)| time.as_secs_f64() / base.as_secs_f64())
             .collect();
         ratios.sort_by(f64::total_cmp);
         let mut sorted = times_of_path[1..].to_vec();
         sorted.sort();
-        let [allocations, allocated, peak] = allocations(&[case.name, path.name]);
         let cost = Cost {
-            instructions: instructions(case.name, path.name),
+            instructions,
             allocations,
             allocated,
             peak,
@@ -86,6 +91,15 @@ fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {
         };
         costs.insert((path.name, case.name), cost);
     }
+}
+
+/// Instructions and allocations of each path. What is counted does not change with what runs beside it.
+fn counts(case: &str, paths: &[&Path]) -> Vec<(u64, [u64; 3])> {
+    let count = |path: &Path| (instructions(case, path.name), allocations(&[case, path.name]));
+    thread::scope(|scope| {
+        let counting: Vec<_> = paths.iter().map(|path| scope.spawn(move || count(path))).collect();
+        counting.into_iter().map(|count| count.join().expect("counts")).collect()
+    })
 }
 
 fn instructions(case: &str, path: &str) -> u64 {

@@ -1,4 +1,4 @@
-//! Prints what the types of ACP cost, as `RESULTS-acp.md` has it.
+//! Prints what the types of ACP cost, as the second part of `RESULTS.md` has it.
 use acp_types::v1::borrowed::{ContentChunkRef, SessionNotificationRef, ToolCallRef};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
