@@ -108,8 +108,8 @@
 //!
 //! The handler of a request that the peer takes back [is told](Context::cancelled) while it runs, however many others run
 //! or wait, as long as reading goes on; a request that has not begun is answered with
-//! [`REQUEST_CANCELLED`](crate::ErrorCode::REQUEST_CANCELLED). A request of ours is taken back when nobody waits for it any more. So a deadline is that of your runtime around
-//! [`Client::request`], and the request ends with it.
+//! [`REQUEST_CANCELLED`](crate::ErrorCode::REQUEST_CANCELLED). A request of ours is taken back when nobody waits for it
+//! any more. So a deadline is that of your runtime around [`Client::request`], and the request ends with it.
 //!
 //! # The end
 //!
