@@ -1,16 +1,15 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
-use crate::run_log::{RunLog, TooManyReaders};
+use crate::run_log::RunLog;
 use crate::settings::WhenBusy;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
-use agui_bridge::input::{InputError, Prompt, Work, work};
+use agui_bridge::input::{Prompt, Work, work};
 use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Translator};
 use agui_types::id::MessageId;
-use agui_types::input::RunAgentInput;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonrpc_core::ErrorObject;
@@ -19,70 +18,14 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// A run that was asked for.
-#[derive(Debug)]
-pub(crate) struct Run {
-    /// What was asked for.
-    pub(crate) input: RunAgentInput,
-    /// The agent that is to do it, or why there is none.
-    pub(crate) agent: Result<Arc<Agent>, Trouble>,
-    /// Where its events go.
-    pub(crate) log: Arc<RunLog>,
-    /// Whether it is to stop.
-    pub(crate) cancel: CancellationToken,
-}
+mod command;
 
-/// Why a run does not begin.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StartError {
-    /// One at a time.
-    #[error("a run is going on in this thread")]
-    Busy,
-    /// A run is named once.
-    #[error("another run has this id")]
-    OtherRun,
-    #[error("there is no agent `{0}`")]
-    UnknownAgent(String),
-    #[error(transparent)]
-    Readers(#[from] TooManyReaders),
-    /// The input asks for something that cannot be done.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// There is too much already.
-    #[error("too many threads are open, or too many runs are going on")]
-    Overloaded,
-    /// Nothing begins any more.
-    #[error("the gateway is ending")]
-    Ending,
-    /// The answers that it brings have resumed that run.
-    #[error("run {0} has these answers already")]
-    Resumed(String),
-}
-
-/// Hears whether a run has begun.
-type Reply = oneshot::Sender<Result<(), StartError>>;
-
-/// What a thread is told.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// Begin a run.
-    Run(Box<Run>, Reply),
-    /// Answer what the agent asked.
-    Answer(String, UserAnswer, oneshot::Sender<Result<(), AnswerError>>),
-}
-
-/// What somebody answers aside from a run's input.
-#[derive(Clone, Debug)]
-pub(crate) enum UserAnswer {
-    Permission(PermissionAnswer),
-    Elicitation(ElicitationAction),
-    /// Nothing, whatever was asked.
-    Cancelled,
-}
+use command::Reply;
+pub(crate) use command::{Command, Run, StartError, UserAnswer};
 
 /// The agent's side of the conversation.
 struct Session {
@@ -261,7 +204,9 @@ impl Thread {
             WhenBusy::Queue => self.next.len() < self.rules.queue,
             WhenBusy::Supersede => {
                 active.cancel.cancel();
-                self.next.clear();
+                for (_, reply) in self.next.drain(..) {
+                    let _ = reply.send(Err(StartError::Busy));
+                }
                 true
             }
         };
@@ -278,7 +223,11 @@ impl Thread {
         {
             // Whoever does not wait any more was told that the thread is busy.
             if !reply.is_closed() {
-                let _ = reply.send(self.begin(*run));
+                let begun = self.begin(*run);
+                if let Err(Ok(())) = reply.send(begun) {
+                    // It stopped waiting just now, and nobody will ever read the run.
+                    self.stop();
+                }
                 self.flush();
             }
         }

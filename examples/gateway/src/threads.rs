@@ -254,7 +254,9 @@ impl Threads {
             let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
             let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
             let Some(oldest) = oldest else { break };
-            bytes -= runs.remove(&oldest).map_or(0, |run| run.log.bytes());
+            let freed = runs.remove(&oldest).map_or(0, |run| run.log.bytes());
+            // It may have grown since it was counted.
+            bytes = bytes.saturating_sub(freed);
         }
         if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(()) }
     }

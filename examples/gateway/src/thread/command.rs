@@ -1,0 +1,71 @@
+//! What a thread is told, and what it answers when it cannot.
+use crate::agent::{Agent, Trouble};
+use crate::run_log::{RunLog, TooManyReaders};
+use acp_types::v1::elicitation::ElicitationAction;
+use agui_bridge::input::InputError;
+use agui_bridge::{AnswerError, PermissionAnswer};
+use agui_types::input::RunAgentInput;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// A run that was asked for.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// What was asked for.
+    pub(crate) input: RunAgentInput,
+    /// The agent that is to do it, or why there is none.
+    pub(crate) agent: Result<Arc<Agent>, Trouble>,
+    /// Where its events go.
+    pub(crate) log: Arc<RunLog>,
+    /// Whether it is to stop.
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Why a run does not begin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    /// One at a time.
+    #[error("a run is going on in this thread")]
+    Busy,
+    /// A run is named once.
+    #[error("another run has this id")]
+    OtherRun,
+    #[error("there is no agent `{0}`")]
+    UnknownAgent(String),
+    #[error(transparent)]
+    Readers(#[from] TooManyReaders),
+    /// The input asks for something that cannot be done.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// There is too much already.
+    #[error("too many threads are open, or too many runs are going on")]
+    Overloaded,
+    /// Nothing begins any more.
+    #[error("the gateway is ending")]
+    Ending,
+    /// The answers that it brings have resumed that run.
+    #[error("run {0} has these answers already")]
+    Resumed(String),
+}
+
+/// Hears whether a run has begun.
+pub(crate) type Reply = oneshot::Sender<Result<(), StartError>>;
+
+/// What a thread is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Begin a run.
+    Run(Box<Run>, Reply),
+    /// Answer what the agent asked.
+    Answer(String, UserAnswer, oneshot::Sender<Result<(), AnswerError>>),
+}
+
+/// What somebody answers aside from a run's input.
+#[derive(Clone, Debug)]
+pub(crate) enum UserAnswer {
+    Permission(PermissionAnswer),
+    Elicitation(ElicitationAction),
+    /// Nothing, whatever was asked.
+    Cancelled,
+}
