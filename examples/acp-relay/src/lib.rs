@@ -6,15 +6,19 @@
 //!            └──── tap ──────┘   a copy, while there is room
 //! ```
 //!
+//! Or, where something is to be put into lines ([`Insert`]), no copy: each line is looked at and then passed on.
+//!
 //! Directions are as the editor sees them: `Sent` is for the agent, `Received` is from it.
 
 mod ending;
+mod insertion;
 mod launch;
 mod reassembly;
 mod relay;
 mod session;
 mod tap;
 
+pub use insertion::{Insert, Insertion};
 pub use launch::Guard;
 pub use reassembly::Reassembly;
 pub use session::{NotStarted, Session};

@@ -1,5 +1,6 @@
 //! Passing bytes on.
 
+use crate::insertion::Inserting;
 use crate::tap::Tap;
 use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
@@ -20,15 +21,39 @@ pub(crate) enum Ended {
     Sink,
 }
 
-/// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in `tap` right before: what answers
+/// What is done with bytes before they are written.
+#[derive(Debug)]
+pub(crate) enum Before<'a> {
+    /// A copy is left.
+    Copy(Direction, &'a Tap),
+    /// They are looked at, and something may be put into them.
+    Insert(Inserting),
+}
+
+/// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in the tap right before: what answers
 /// these bytes then comes after them in the tap as well.
 ///
 /// `holding` is true while bytes were read and are not yet written.
 pub(crate) fn relay(
     mut source: impl Read + AsFd,
     mut sink: impl Write + AsFd,
-    direction: Direction,
-    tap: &Tap,
+    mut before: Before<'_>,
+    holding: &AtomicBool,
+) -> Ended {
+    let ended = relay_each(&mut source, &mut sink, &mut before, holding);
+    if let Before::Insert(lines) = &mut before
+        && ended == Ended::Source
+        && write(&mut sink, lines.finish(Instant::now())).is_err()
+    {
+        return Ended::Sink;
+    }
+    ended
+}
+
+fn relay_each(
+    source: &mut (impl Read + AsFd),
+    sink: &mut (impl Write + AsFd),
+    before: &mut Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
     let mut buffer = vec![0; CHUNK];
@@ -43,14 +68,20 @@ pub(crate) fn relay(
         };
         let at = Instant::now();
         let bytes = buffer.get(..length).unwrap_or_default();
-        // The copy is left first: an answer must not come to the tap before its question does.
-        let observer_sleeps = tap.offer(direction, at, bytes);
         holding.store(true, Ordering::SeqCst);
-        let written = write(&mut sink, bytes);
+        let written = match before {
+            Before::Copy(direction, tap) => {
+                // The copy is left first: an answer must not come to the tap before its question does.
+                let observer_sleeps = tap.offer(*direction, at, bytes);
+                let written = write(sink, bytes);
+                if observer_sleeps {
+                    tap.wake();
+                }
+                written
+            }
+            Before::Insert(lines) => write(sink, lines.push(at, bytes)),
+        };
         holding.store(false, Ordering::SeqCst);
-        if observer_sleeps {
-            tap.wake();
-        }
         if written.is_err() {
             return Ended::Sink;
         }
@@ -140,7 +171,7 @@ mod tests {
         let file = File::open("/dev/null").unwrap();
         let mut sink = Sink { tap: &tap, file, written: Vec::new() };
         let holding = AtomicBool::new(false);
-        let ended = relay(source, &mut sink, Direction::Sent, &tap, &holding);
+        let ended = relay(source, &mut sink, Before::Copy(Direction::Sent, &tap), &holding);
         assert_eq!(ended, Ended::Source);
         assert_eq!(sink.written, b"{}\n");
         tap.close(CloseReason::ClientClosed);
@@ -159,9 +190,9 @@ mod tests {
         }
         let given = vec![7; 3 * CHUNK];
         let expected = given.clone();
+        let before = Before::Copy(Direction::Received, &tap);
         let ended = std::thread::scope(|threads| {
-            let ended = threads
-                .spawn(|| relay(source, sink, Direction::Received, &tap, &AtomicBool::new(false)));
+            let ended = threads.spawn(|| relay(source, sink, before, &AtomicBool::new(false)));
             threads.spawn(move || feed.write_all(&given).unwrap());
             let mut passed = Vec::new();
             result.read_to_end(&mut passed).unwrap();

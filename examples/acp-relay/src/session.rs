@@ -1,9 +1,10 @@
 //! One session: the agent, the relay in both directions, and their end.
 
 use crate::ending::{Action, Ending, Event};
+use crate::insertion::Inserting;
 use crate::launch::{cannot_run, launch};
-use crate::relay::{Ended, discard, relay};
-use crate::{CloseReason, Tap};
+use crate::relay::{Before, Ended, discard, relay};
+use crate::{CloseReason, Insert, Tap};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
@@ -50,7 +51,8 @@ impl From<io::Error> for NotStarted {
 
 impl Session {
     /// Starts the agent and begins to relay. `name` is the program's own, for its messages; signals are waited for on
-    /// `runtime`. From now on standard output is the relay's alone.
+    /// `runtime`. From now on standard output is the relay's alone. With `insert`, lines go through that instead of being
+    /// copied to the [tap](Self::tap).
     ///
     /// # Errors
     /// The command cannot be run, or the operating system refuses something.
@@ -58,6 +60,7 @@ impl Session {
         name: &'static str,
         command: &[OsString],
         runtime: &Handle,
+        insert: Option<&Arc<dyn Insert>>,
     ) -> Result<Self, NotStarted> {
         let (happened, events) = channel();
         forward_signals(runtime, &happened)?;
@@ -66,7 +69,7 @@ impl Session {
         let mut agent = launch(program, arguments)
             .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
         let (tap, holding) = (Arc::new(Tap::default()), Arc::new(AtomicBool::new(false)));
-        relay_both(&mut agent, &tap, &holding, &happened)?;
+        relay_both(&mut agent, &tap, insert, &holding, &happened)?;
         let group = Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?);
         watch_exit(name, group, happened)?;
         Ok(Self { name, group, tap, holding, events })
@@ -124,6 +127,7 @@ fn supervise(
 fn relay_both(
     agent: &mut Child,
     tap: &Arc<Tap>,
+    insert: Option<&Arc<dyn Insert>>,
     holding: &Arc<AtomicBool>,
     happened: &Sender<Event>,
 ) -> io::Result<()> {
@@ -135,11 +139,14 @@ fn relay_both(
     // Now it is ours alone: the editor sees its end when the agent ends it, and nothing else can write to it.
     dup2_stdout(File::options().write(true).open("/dev/null")?)?;
 
-    let (to_agent, happened_there) = (Arc::clone(tap), happened.clone());
+    let (tap_there, happened_there) = (Arc::clone(tap), happened.clone());
+    let inserting = |direction| insert.map(|it| Inserting::new(Arc::clone(it), direction));
+    let to_agent = inserting(Direction::Sent);
     thread::Builder::new().name("editor to agent".to_owned()).spawn(move || {
         let mut source = editor_in;
-        let ended =
-            relay(&mut source, agent_in, Direction::Sent, &to_agent, &AtomicBool::new(false));
+        let copy = Before::Copy(Direction::Sent, &tap_there);
+        let before = to_agent.map_or(copy, Before::Insert);
+        let ended = relay(&mut source, agent_in, before, &AtomicBool::new(false));
         if ended == Ended::Sink {
             discard(source);
         }
@@ -147,9 +154,12 @@ fn relay_both(
         let _ = happened_there.send(Event::EditorClosed);
     })?;
 
-    let (to_editor, holding, happened) = (Arc::clone(tap), Arc::clone(holding), happened.clone());
+    let (tap, holding, happened) = (Arc::clone(tap), Arc::clone(holding), happened.clone());
+    let to_editor = inserting(Direction::Received);
     thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
-        let ended = relay(agent_out, editor_out, Direction::Received, &to_editor, &holding);
+        let copy = Before::Copy(Direction::Received, &tap);
+        let before = to_editor.map_or(copy, Before::Insert);
+        let ended = relay(agent_out, editor_out, before, &holding);
         if ended == Ended::Sink {
             let _ = happened.send(Event::EditorClosed);
         }

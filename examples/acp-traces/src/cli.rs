@@ -37,6 +37,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
+    /// Tell the receiver of each request its span: put traceparent and tracestate into `_meta` where neither is there
+    ///
+    /// Nothing else of a message changes. Messages are then passed on when they are whole and were looked at.
+    #[arg(long)]
+    pub(crate) inject_context: bool,
+
     /// Send metrics to the collector as well: how long turns, tools and permissions took, tokens, cost
     /// [env: OTEL_METRICS_EXPORTER=otlp]
     #[arg(long)]

@@ -95,6 +95,11 @@ impl Exporter {
         Ok(Self { batches, file })
     }
 
+    /// Spans go somewhere.
+    pub(crate) fn has_destination(&self) -> bool {
+        self.batches.is_some() || self.file.is_some()
+    }
+
     /// Queues a span.
     pub(crate) fn export(&mut self, span: SpanData) {
         if let Some((lines, file)) = &mut self.file {

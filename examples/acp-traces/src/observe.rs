@@ -5,7 +5,7 @@ use crate::ids::Ids;
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
 use crate::tracing::{Made, Tracing};
-use acp_relay::{self as relay, Chunk, Reassembly, Taken, Tap};
+use acp_relay::{self as relay, Chunk, Insert, Insertion, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::Lines;
@@ -14,7 +14,7 @@ use opentelemetry_sdk::trace::RandomIdGenerator;
 use semconv_map::{CloseReason, Counters, Policy};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -42,28 +42,24 @@ struct Overlooked {
     long_lines: u64,
 }
 
-/// Starts to look at what comes to `tap`, until that is closed, and writes it down in `transcript`.
+/// Starts to look at what comes to `tap`, until that is closed.
 ///
 /// # Errors
 /// There is no thread to be had.
-pub(crate) fn start(
-    tap: Arc<Tap>,
-    exporter: Exporter,
-    metrics: Option<Metrics>,
-    policy: Policy,
-    transcript: Option<LineFile>,
-) -> io::Result<Observer> {
+pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
     let (finished, done) = channel();
-    let observer = Observer {
-        tap: Arc::clone(&tap),
-        spans: exporter.outcome(),
-        metrics_error: metrics.as_ref().map(Metrics::error),
-        transcript: transcript.clone(),
-        in_hand: Arc::default(),
-        done,
+    let observer = {
+        let watch = watch.lock();
+        Observer {
+            tap: Arc::clone(&tap),
+            spans: watch.exporter.outcome(),
+            metrics_error: watch.metrics.as_ref().map(Metrics::error),
+            transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
+            in_hand: Arc::default(),
+            done,
+        }
     };
     let in_hand = Arc::clone(&observer.in_hand);
-    let mut watch = Watch::new(exporter, metrics, policy, transcript.map(Recording::new));
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
         let reason = loop {
             let chunks = match tap.take() {
@@ -72,12 +68,14 @@ pub(crate) fn start(
             };
             let taken = chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
             in_hand.store(taken, Ordering::Relaxed);
+            let mut watch = watch.lock();
             for chunk in &chunks {
                 watch.look_at(chunk);
                 in_hand.fetch_sub(chunk.bytes.len() as u64, Ordering::Relaxed);
             }
             watch.tell_how_far(tap.dropped().bytes);
         };
+        let mut watch = watch.lock();
         let overlooked = watch.close(as_the_tracker_says(reason));
         watch.tell_how_far(tap.dropped().bytes);
         // Nobody waits for it any more only when it took too long.
@@ -133,19 +131,78 @@ fn as_the_tracker_says(reason: relay::CloseReason) -> CloseReason {
     }
 }
 
-/// Chunks in, spans out.
+/// What looks at what passes: on a thread of its own, or, where contexts are put into requests, on those that pass it on.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
+
+impl SharedWatch {
+    pub(crate) fn new(
+        exporter: Exporter,
+        metrics: Option<Metrics>,
+        policy: Policy,
+        transcript: Option<LineFile>,
+    ) -> Self {
+        let watch = Watch::new(exporter, metrics, policy, transcript.map(Recording::new));
+        Self(Arc::new(Mutex::new(watch)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The context of its span, for each request.
+impl Insert for SharedWatch {
+    fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion> {
+        let mut watch = self.lock();
+        if watch.is_closed {
+            return None;
+        }
+        let time = watch.time(at);
+        watch.reading.take(direction, time, line);
+        watch.export();
+        let injected = watch.reading.tracing.inject(as_it_passed(direction), line)?;
+        watch.tell_how_far(0);
+        let at = injected.before.len()..line.len() - injected.after.len();
+        Some(Insertion { at, text: injected.inserted })
+    }
+
+    fn too_long(&self) {
+        self.lock().long_lines += 1;
+    }
+}
+
+/// Lines in, spans out.
 #[derive(Debug)]
 struct Watch {
     to_agent: Reassembly,
     to_editor: Reassembly,
     long_lines: u64,
-    recording: Option<Recording>,
-    tracing: Tracing,
+    reading: Reading,
     exporter: Exporter,
     metrics: Option<Metrics>,
-    messages: u64,
+    /// Nothing is looked at any more.
+    is_closed: bool,
     /// A moment, on the clock that chunks are timed by and on the one that spans are timed by.
     start: (Instant, Duration),
+}
+
+/// What is made of a message.
+#[derive(Debug)]
+struct Reading {
+    messages: u64,
+    recording: Option<Recording>,
+    tracing: Tracing,
+}
+
+impl Reading {
+    fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+        self.messages += 1;
+        self.tracing.handle_line(as_it_passed(direction), time, line);
+        if let Some(recording) = &mut self.recording {
+            recording.record(direction, time, line);
+        }
+    }
 }
 
 impl Watch {
@@ -160,11 +217,14 @@ impl Watch {
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
             long_lines: 0,
-            recording,
-            tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
+            reading: Reading {
+                messages: 0,
+                recording,
+                tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
+            },
             exporter,
             metrics,
-            messages: 0,
+            is_closed: false,
             start: (Instant::now(), now),
         }
     }
@@ -181,9 +241,10 @@ impl Watch {
             self.lines(direction).lines.finish();
             self.take_lines(direction, now);
         }
-        self.tracing.close(now, reason);
+        self.reading.tracing.close(now, reason);
         self.export();
-        Overlooked { counters: self.tracing.counters(), long_lines: self.long_lines }
+        self.is_closed = true;
+        Overlooked { counters: self.reading.tracing.counters(), long_lines: self.long_lines }
     }
 
     /// Sends what is left, spans and metrics at the same time.
@@ -199,10 +260,10 @@ impl Watch {
     /// Counts what was done so far among the metrics of the proxy; `unread_bytes` were dropped before they came here.
     fn tell_how_far(&mut self, unread_bytes: u64) {
         let Some(metrics) = &mut self.metrics else { return };
-        let counters = self.tracing.counters();
+        let counters = self.reading.tracing.counters();
         let (spans, delivered_spans) = self.exporter.counts();
         metrics.see(Seen {
-            messages: self.messages,
+            messages: self.reading.messages,
             unread_bytes,
             long_messages: self.long_lines,
             invalid_lines: counters.invalid_lines,
@@ -232,16 +293,12 @@ impl Watch {
                 self.long_lines += 1;
                 continue;
             };
-            self.messages += 1;
-            self.tracing.handle_line(as_it_passed(direction), time, line);
-            if let Some(recording) = &mut self.recording {
-                recording.record(direction, time, line);
-            }
+            self.reading.take(direction, time, line);
         }
     }
 
     fn export(&mut self) {
-        while let Some(made) = self.tracing.poll() {
+        while let Some(made) = self.reading.tracing.poll() {
             match made {
                 Made::Span(span) => self.exporter.export(*span),
                 Made::Measurement(measured) => {

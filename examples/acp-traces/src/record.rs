@@ -18,6 +18,11 @@ impl Recording {
         Self { recorder: Recorder::new(), file, line: Vec::new() }
     }
 
+    /// What it is written to.
+    pub(crate) fn file(&self) -> &LineFile {
+        &self.file
+    }
+
     /// Takes in a message; `time` counts from the Unix epoch.
     pub(crate) fn record(
         &mut self,

@@ -3,8 +3,8 @@
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Metrics};
 use crate::line_file::LineFile;
-use crate::observe;
-use acp_relay::{NotStarted, Session};
+use crate::observe::{self, SharedWatch};
+use acp_relay::{Insert, NotStarted, Session};
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -25,15 +25,19 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let session = match Session::start("acp-traces", &options.command, runtime.handle()) {
+    let mut policy = options.spans.reading.policy();
+    policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
+    // A span that goes nowhere is not named to anybody.
+    let injects = options.inject_context && exporter.has_destination();
+    let watch = SharedWatch::new(exporter, metrics, policy, transcript);
+    let insert = injects.then(|| Arc::new(watch.clone()) as Arc<dyn Insert>);
+    let handle = runtime.handle();
+    let session = match Session::start("acp-traces", &options.command, handle, insert.as_ref()) {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
         Err(NotStarted::Io(error)) => return Err(error),
     };
-    let tap = Arc::clone(session.tap());
-    let mut policy = options.spans.reading.policy();
-    policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
-    let observer = observe::start(tap, exporter, metrics, policy, transcript)?;
+    let observer = observe::start(Arc::clone(session.tap()), watch)?;
     let (status, reason) = session.supervise(options.grace);
     observer.finish(reason);
     runtime.shutdown_background();

@@ -57,6 +57,16 @@ impl Spans {
         }
     }
 
+    /// The context of a span that has not ended.
+    pub(crate) fn context(&self, span: SpanHandle) -> Option<TraceContext> {
+        let context = &self.open.get(&span)?.span_context;
+        let (trace, span) = (context.trace_id().to_bytes(), context.span_id().to_bytes());
+        let mut context_of_span = TraceContext::new(trace, span, context.trace_flags().to_u8())?;
+        let state = context.trace_state().header();
+        context_of_span.tracestate = Some(state).filter(|state| !state.is_empty());
+        Some(context_of_span)
+    }
+
     fn start(&mut self, start: SpanStart) {
         let parent = self.parent(&start.parent);
         let trace = match &parent {

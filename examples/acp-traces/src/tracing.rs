@@ -3,8 +3,10 @@
 use crate::ids::Ids;
 use crate::spans::Spans;
 use core::time::Duration;
+use jsonrpc_core::{Kind, peek};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
+use semconv_map::trace_context::{Injected, inject};
 use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
 
 /// What comes out of lines.
@@ -52,6 +54,14 @@ impl Tracing {
             }
         }
         None
+    }
+
+    /// The line with the context of its span put in, if it is a request that was taken in and whose span was
+    /// [polled](Self::poll); nothing where it is to stay as it is.
+    pub(crate) fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
+        let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
+        let span = self.tracker.request_span(direction, &message.request_id()?)?;
+        inject(line, Some(&self.spans.context(span)?), None).ok()?
     }
 
     /// What was not recorded so far.

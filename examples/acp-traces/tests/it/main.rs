@@ -15,6 +15,8 @@ mod endings;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod injection;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod protocols;

@@ -1,0 +1,234 @@
+//! Requests that name their spans to who gets them.
+
+use crate::collector::Collector;
+use crate::editor::Editor;
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use crate::span_files::{lines, span};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::thread;
+
+const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+fn injecting(agent: &[&str]) -> Proxy {
+    Proxy::with_options(&["--otlp-endpoint", NO_COLLECTOR, "--inject-context"], agent)
+}
+
+/// What comes back from an agent that says what it hears.
+fn echoed(mut proxy: Proxy, chunks: Vec<Vec<u8>>) -> Vec<u8> {
+    let mut stdin = proxy.child.stdin.take().unwrap();
+    let writer = thread::spawn(move || chunks.iter().try_for_each(|chunk| stdin.write_all(chunk)));
+    let end = proxy.wait();
+    writer.join().unwrap().unwrap();
+    assert_eq!(end.status, Some(0));
+    end.stdout
+}
+
+fn context_of(span: &Value) -> String {
+    let id = |name: &str| span[name].as_str().unwrap().to_owned();
+    format!("00-{}-{}-01", id("traceId"), id("spanId"))
+}
+
+fn traceparent(line: &str) -> Value {
+    let message: Value = serde_json::from_str(line).unwrap();
+    message["params"]["_meta"]["traceparent"].clone()
+}
+
+/// Both directions: the agent's request is a child of the turn, so it is of its trace.
+#[test]
+fn a_request_names_its_span() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spans.jsonl");
+    let options = ["--file", path.to_str().unwrap(), "--inject-context"];
+    let mut proxy = Proxy::with_options(&options, &["echo"]);
+    let asked = r#"{"jsonrpc":"2.0","id":1, "method":"session/list","params":{ "cwd":"/é" }}"#;
+    proxy.write(format!("{asked}\r\n").as_bytes());
+    let heard = proxy.read_line();
+    proxy.finish();
+    let spans = lines(&path);
+    let client = spans.iter().map(span).find(|span| span["kind"] == 3).unwrap();
+    let inserted = format!(r#","_meta":{{"traceparent":"{}"}}"#, context_of(client));
+    assert_eq!(heard, asked.replace(" }}", &format!(" {inserted}}}}}\r\n")));
+
+    let path = folder.path().join("turn.jsonl");
+    let options = ["--file", path.to_str().unwrap(), "--inject-context"];
+    let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+    editor.begin("tour");
+    let permission = loop {
+        let line = editor.proxy.read_line();
+        if line.contains("session/request_permission") {
+            break line;
+        }
+    };
+    let message: Value = serde_json::from_str(&permission).unwrap();
+    let answer = json!({ "outcome": { "outcome": "selected", "optionId": "allow-once" } });
+    let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": answer });
+    editor.proxy.write(format!("{answer}\n").as_bytes());
+    while !editor.proxy.read_line().contains("stopReason") {}
+    let (end, _) = editor.proxy.finish();
+    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+    let spans = lines(&path);
+    let named = |name: &str| spans.iter().map(span).find(|span| span["name"] == name).unwrap();
+    let of_permission = named("session/request_permission");
+    assert_eq!(traceparent(&permission), context_of(of_permission));
+    assert_eq!(of_permission["traceId"], named("invoke_agent demo-agent")["traceId"]);
+    assert_eq!(spans.len(), 7);
+}
+
+/// What the editor said of its own trace stays, and our span is in that trace; its state goes on to the agent's requests.
+#[test]
+fn what_the_sender_said_stays() {
+    let collector = Collector::start();
+    let url = collector.url();
+    let options = ["--otlp-endpoint", &url, "--inject-context"];
+    let mut proxy = Proxy::with_options(&options, &["echo"]);
+    let meta = json!({ "traceparent": PARENT, "tracestate": "vendor=1" });
+    let params = json!({ "sessionId": "s", "prompt": [], "_meta": meta });
+    let prompt = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": params });
+    proxy.write(format!("{prompt}\n").as_bytes());
+    assert_eq!(proxy.read_line(), format!("{prompt}\n"));
+    // An echo of what the editor is not asked with: the agent's own request, in the turn.
+    let params = json!({ "sessionId": "s", "path": "/" });
+    let read =
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "fs/read_text_file", "params": params });
+    proxy.write(format!("{read}\n").as_bytes());
+    proxy.read_line();
+    proxy.finish();
+    let trace = collector.received();
+    let turn = trace.spans.iter().find(|span| span.name == "invoke_agent" && span.kind == 3);
+    let turn = turn.unwrap();
+    assert_eq!(turn.parent_span_id, [0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7]);
+    assert_eq!(turn.trace_state, "vendor=1");
+}
+
+#[test]
+fn lines_without_a_place_pass_as_they_are() {
+    let rows = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":null}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":"no"}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{},"_meta":{}}}"#.to_owned(),
+        format!(r#"{{"id":1,"method":"x","params":{{"_meta":{{"traceparent":"{PARENT}"}}}}}}"#),
+        r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"tracestate":"a=1"}}}"#
+            .to_owned(),
+        r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+        r#"[{"jsonrpc":"2.0","id":1,"method":"x"}]"#.to_owned(),
+        "\u{feff}{}".to_owned(),
+        format!(r#"{{"id":1,"method":"x","params":{{"x":"{}"}}}}"#, "x".repeat(17 << 20)),
+    ];
+    for row in rows {
+        let given = format!("{row}\n").into_bytes();
+        let heard = echoed(injecting(&["echo"]), vec![given.clone()]);
+        assert!(heard == given, "{}", row.get(..200).unwrap_or(&row));
+    }
+}
+
+#[test]
+fn a_span_that_goes_nowhere_is_not_named() {
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n".to_vec();
+    let mut command = acp_traces(&["--inject-context"]);
+    command.env("OTEL_TRACES_EXPORTER", "none").arg("--").arg(test_agent()).arg("echo");
+    assert_eq!(echoed(Proxy::spawn(command), vec![line.clone()]), line);
+}
+
+#[test]
+fn a_transcript_has_what_the_sender_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--inject-context", "--record"];
+    let mut options = options.to_vec();
+    options.push(path.to_str().unwrap());
+    let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+    editor.prompt("hello");
+    editor.proxy.finish();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("session/prompt") && !text.contains("traceparent"));
+}
+
+/// A line, and whether a context is put into it.
+fn line() -> impl Strategy<Value = (Vec<u8>, bool)> {
+    let text = "[ -~é]{0,30}";
+    let request = (any::<u8>(), text, prop::option::of(text), any::<bool>()).prop_map(
+        |(id, text, meta, blanks)| {
+            let mut params = json!({ "text": text });
+            if let Some(meta) = meta {
+                params["_meta"] = json!({ "x": meta });
+            }
+            let line = json!({ "jsonrpc": "2.0", "id": id, "method": "x/y", "params": params });
+            let line = line.to_string();
+            (if blanks {
+                line.replace("},", "} ,").replace("\"params\":{", "\"params\" : { ")
+            } else {
+                line
+            })
+            .into_bytes()
+        },
+    );
+    let no_request = prop_oneof![
+        Just(br#"{"jsonrpc":"2.0","method":"a","params":{}}"#.to_vec()),
+        Just(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_vec()),
+        Just(b" \t".to_vec()),
+        Just(Vec::new()),
+        prop::collection::vec(any::<u8>().prop_filter("no line end", |it| *it != b'\n'), 0..300),
+        (0..200_000_usize).prop_map(|length| vec![b'x'; length]),
+    ];
+    prop_oneof![request.prop_map(|line| (line, true)), no_request.prop_map(|line| (line, false))]
+}
+
+/// How many bytes two texts have in common from their start on.
+fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
+    one.zip(other).take_while(|(one, other)| one == other).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Each request gets a context, in one piece, and every other byte stays, however the bytes come.
+    #[test]
+    fn every_other_byte_stays(
+        given in prop::collection::vec((line(), any::<bool>()), 0..40),
+        ends in any::<bool>(),
+        sizes in prop::collection::vec(1..70_000_usize, 1..20),
+    ) {
+        let mut bytes = Vec::new();
+        let mut expected = Vec::new();
+        for (at, ((line, is_request), has_return)) in given.iter().enumerate() {
+            let mut line = line.clone();
+            let is_last = at + 1 == given.len();
+            if !is_last || ends {
+                line.extend_from_slice(if *has_return { b"\r\n" } else { b"\n" });
+            }
+            bytes.extend_from_slice(&line);
+            expected.push((line, *is_request));
+        }
+        let (mut chunks, mut rest, mut sizes) = (Vec::new(), &*bytes, sizes.iter().cycle());
+        while !rest.is_empty() {
+            let (chunk, after) = rest.split_at(rest.len().min(*sizes.next().unwrap()));
+            chunks.push(chunk.to_vec());
+            rest = after;
+        }
+        let heard = echoed(injecting(&["echo"]), chunks);
+        let mut heard = heard.split_inclusive(|byte| *byte == b'\n');
+        for (line, is_request) in expected.iter().filter(|(line, _)| !line.is_empty()) {
+            let after = heard.next().unwrap();
+            if !is_request {
+                prop_assert!(after == line);
+                continue;
+            }
+            let before = common(line.iter(), after.iter());
+            let behind = common(line.iter().rev(), after.iter().rev());
+            prop_assert!(before + behind >= line.len() && after.len() > line.len());
+            let mut value: Value = serde_json::from_slice(after).unwrap();
+            let meta = value["params"]["_meta"].as_object_mut().unwrap();
+            prop_assert_eq!(meta.remove("traceparent").unwrap().as_str().unwrap().len(), PARENT.len());
+            let said: Value = serde_json::from_slice(line).unwrap();
+            if said["params"].get("_meta").is_none() {
+                value["params"].as_object_mut().unwrap().remove("_meta");
+            }
+            prop_assert_eq!(value, said);
+        }
+        prop_assert!(heard.next().is_none());
+    }
+}
