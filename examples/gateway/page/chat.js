@@ -1,9 +1,12 @@
 /** The conversation as it goes: sends, listens, stops, asks again. */
 
+import { newId } from "./ids.js";
 import { answerInterrupt, cancelRun, follow, run, runInput } from "./run.js";
 import { fromInterrupt, resumeEntry } from "./questions.js";
 import { reduce } from "./reduce.js";
 import { keep } from "./store.js";
+import { PageCalls } from "./page-calls.js";
+import { pageTools } from "./tools.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
 
@@ -40,6 +43,9 @@ const SHOWN = new Set([
 const STOP_MS = 2000;
 
 /** @typedef {{id: string, abort: AbortController, state: "running" | "stopping" | "stuck", asked: any[]}} ActiveRun */
+/** How often in a row the agent may go on from results of the page's tools. */
+const MAX_ROUNDS = 25;
+
 /** Codes of runs that have not taken the answers they brought. */
 const UNANSWERED = /^(RESUME_|EDIT_UNSUPPORTED$|INTERRUPTS_OPEN$)/;
 
@@ -59,6 +65,10 @@ export class Chat {
   #interrupts = [];
   /** The answers to those that have one. @type {Map<string, Answer>} */
   #answers = new Map();
+  /** Calls of the page's tools that the next run brings the results of. @type {PageCalls | null} */
+  #calls = null;
+  /** How many runs have begun with such results since the user said something. */
+  #rounds = 0;
   #events = 0;
   /** How often events of a type were ignored. @type {Map<string, number>} */
   #ignored = new Map();
@@ -91,8 +101,9 @@ export class Chat {
     this.#interrupts = held.interrupts;
     this.#setTitle(held.title);
     const waits = held.interrupts.length > 0;
-    this.#transcript.restore(held.runId !== null || waits);
+    this.#transcript.restore(held.runId !== null || waits || held.pending.length > 0);
     if (held.runId === null) {
+      if (held.pending.length > 0) this.#callTools(held.pending);
       if (waits) this.#transcript.suspendTurn(held.interrupts.map(fromInterrupt));
       return;
     }
@@ -104,13 +115,15 @@ export class Chat {
   /** What the composer is to be while nobody stops anything. */
   get restingState() {
     if (this.#run !== null) return "running";
-    return this.#interrupts.length > 0 ? "asking" : "idle";
+    return this.#interrupts.length > 0 || this.#calls !== null ? "asking" : "idle";
   }
 
   /** Ends the connection of a run that is under way; nothing of it is shown any more. */
   close() {
     this.#run?.abort.abort();
     this.#run = null;
+    this.#calls?.leave();
+    this.#calls = null;
   }
 
   /**
@@ -124,6 +137,8 @@ export class Chat {
       this.#parts.announcer.say("The agent still answers. Stop it first, or wait.");
       return false;
     }
+    this.#leaveCalls();
+    this.#rounds = 0;
     const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
     this.#start(message);
@@ -136,7 +151,7 @@ export class Chat {
     const resume = this.#takeAnswers();
     if (message !== null) this.#transcript.startTurn(message);
     const active = this.#begin(newId("run"), asked);
-    const input = runInput(this.#thread, active.id, resume);
+    const input = runInput(this.#thread, active.id, resume, pageTools());
     this.#keep();
     this.#finish(active, message, run(input, (event) => this.#onEvent(active, event), active.abort.signal, this.#options(active)));
   }
@@ -215,6 +230,7 @@ export class Chat {
       interrupts: this.#interrupts,
       agent: this.#agent,
       title: this.#title,
+      pending: this.#calls?.open ?? [],
       runId: this.#run?.id ?? null,
     });
   }
@@ -222,7 +238,8 @@ export class Chat {
   /** Stops the agent; asked again after a while, ends the connection. */
   async stop() {
     const active = this.#run;
-    if (active === null && this.#interrupts.length > 0) this.#start(null);
+    if (this.#calls !== null) this.#stopCalls();
+    else if (active === null && this.#interrupts.length > 0) this.#start(null);
     if (active?.state === "stuck") active.abort.abort();
     if (active?.state !== "running") return;
     this.#enter(active, "stopping");
@@ -291,13 +308,58 @@ export class Chat {
     const retry = () => {
       if (this.send(text)) this.composer?.focus();
     };
-    if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
+    const pending = end.kind === "finished" ? end.pending.filter((id) => this.#thread.findCall(id) !== undefined) : [];
+    if (pending.length > 0) {
+      this.#transcript.suspendTurn([]);
+      this.#callTools(pending);
+    } else if (end.kind !== "interrupted") this.#transcript.endTurn(end, typeof text === "string" ? retry : null);
     if (this.#interrupts.length > 0) this.#transcript.suspendTurn(this.#interrupts.map(fromInterrupt));
     this.#keep();
     this.#parts.announcer.flush();
-    this.#parts.announcer.say(END_WORDS[end.kind]);
+    if (pending.length === 0) this.#parts.announcer.say(END_WORDS[end.kind]);
     this.composer?.setState(this.restingState);
     this.#showDebugLine();
+  }
+
+  /**
+   * Runs tools of the page's; the next run brings their results.
+   *
+   * @param {string[]} ids
+   */
+  #callTools(ids) {
+    const calls = new PageCalls(this.#thread, ids, {
+      show: (id, element) => this.#transcript.askForTool(id, element),
+      answered: (message) => this.#transcript.answerForTool(message),
+      done: () => {
+        if (this.#calls !== calls) return;
+        this.#calls = null;
+        this.#rounds += 1;
+        if (this.#rounds <= MAX_ROUNDS) this.#start(null);
+        else this.#endCalls({ kind: "failed", message: `The agent has called tools of this page ${MAX_ROUNDS} times.` });
+      },
+    });
+    this.#calls = calls;
+    calls.begin();
+  }
+
+  /** What has no result by now gets none but an error. */
+  #leaveCalls() {
+    const calls = this.#calls;
+    this.#calls = null;
+    calls?.leave();
+  }
+
+  #stopCalls() {
+    this.#leaveCalls();
+    this.#endCalls({ kind: "cancelled" });
+  }
+
+  /** @param {RunEnd} end */
+  #endCalls(end) {
+    this.#transcript.endTurn(end, null);
+    this.#keep();
+    this.#parts.announcer.say(END_WORDS[end.kind]);
+    this.composer?.setState(this.restingState);
   }
 
   #showDebugLine() {
@@ -320,13 +382,3 @@ const END_WORDS = {
   truncated: "The connection broke.",
   malformed: "The answer cannot be read.",
 };
-
-/**
- * A name that nothing else has. `crypto.randomUUID` is not there on plain HTTP beyond loopback.
- *
- * @param {string} prefix
- */
-function newId(prefix) {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return `${prefix}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}

@@ -33,6 +33,13 @@ const picker = /** @type {HTMLSelectElement} */ (byId("agent"));
 /** The agent that was picked, where there is a choice. */
 const pickedAgent = () => (picker.hidden ? null : picker.value);
 
+/** Shows what the welcome says of an agent. */
+function welcome(/** @type {string} */ agent) {
+  for (const part of document.querySelectorAll("#welcome [data-agent]")) {
+    /** @type {HTMLElement} */ (part).hidden = /** @type {HTMLElement} */ (part).dataset.agent !== agent;
+  }
+}
+
 /** @param {import("./store.js").Held | null} before The conversation to go on with. */
 function openChat(before) {
   setTitle(null);
@@ -56,6 +63,7 @@ async function offerAgents(/** @type {string | null} */ current) {
   const response = await fetch("/api/ai/agents");
   if (!response.ok) return;
   const { agents } = await response.json();
+  welcome(current ?? agents[0].name);
   if (agents.length < 2) return;
   picker.replaceChildren(...agents.map((/** @type {{name: string}} */ { name }) => new Option(name)));
   picker.value = current ?? agents[0].name;
@@ -89,7 +97,10 @@ function newChat() {
 }
 
 byId("new-chat").addEventListener("click", newChat);
-picker.addEventListener("change", newChat);
+picker.addEventListener("change", () => {
+  welcome(picker.value);
+  newChat();
+});
 
 for (const example of document.querySelectorAll("[data-prompt]")) {
   example.addEventListener("click", () => {

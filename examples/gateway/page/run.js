@@ -23,7 +23,7 @@ const MAX_SHOWN_BODY = 2000;
 /**
  * How a run came to its end.
  *
- * @typedef {{kind: "finished", result?: any, usage?: any[]}
+ * @typedef {{kind: "finished", result?: any, usage?: any[], pending: string[]}
  *   | {kind: "cancelled"}
  *   | {kind: "interrupted", interrupts: any[]}
  *   | {kind: "failed", message: string, code?: string}
@@ -40,15 +40,16 @@ const MAX_SHOWN_BODY = 2000;
  * @param {import("./thread.js").Thread} thread
  * @param {string} runId
  * @param {any[]} resume Answers to the interrupts that the thread waits for.
+ * @param {any[]} [tools] The tools of this page.
  */
-export function runInput(thread, runId, resume) {
+export function runInput(thread, runId, resume, tools = []) {
   return {
     threadId: thread.id,
     runId,
     protocolVersion: PROTOCOL_VERSION,
     ...(thread.state === null ? {} : { state: thread.state }),
     messages: thread.history(),
-    tools: [],
+    tools,
     context: [],
     forwardedProps: {},
     ...(resume.length === 0 ? {} : { resume }),
@@ -232,7 +233,7 @@ function runEnd(event) {
     case "interrupt":
       return { kind: "interrupted", interrupts: event.outcome.interrupts };
     default:
-      return { kind: "finished", result: event.result, usage: event.usage };
+      return { kind: "finished", result: event.result, usage: event.usage, pending: event.outcome?.pendingToolCallIds ?? [] };
   }
 }
 

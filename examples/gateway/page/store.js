@@ -2,7 +2,7 @@
 
 /** @import { Message } from "./thread.js" */
 
-const KEY = "spanwire.conversation";
+const KEY = "spanwire.conversation.2";
 
 /**
  * A conversation as it was when its last run began, or ended.
@@ -12,6 +12,7 @@ const KEY = "spanwire.conversation";
  * @property {Message[]} messages
  * @property {any} state
  * @property {any[]} interrupts
+ * @property {string[]} pending Calls of the page's tools that have no result yet.
  * @property {string | null} agent
  * @property {string | null} title
  * @property {string | null} runId The run that is going on.

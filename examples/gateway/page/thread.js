@@ -18,6 +18,7 @@
  * @property {string} [name]
  * @property {ToolCall[]} [toolCalls]
  * @property {string} [toolCallId]
+ * @property {string} [error] What went wrong, of a tool's answer.
  * @property {string} [activityType]
  * @property {Record<string, unknown>} [metadata]
  */

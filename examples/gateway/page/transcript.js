@@ -1,5 +1,6 @@
 /** The conversation on the page. It takes changes and adds to what is there. */
 
+import { focus } from "./dom.js";
 import { mediaView } from "./view-media.js";
 import { fromCustom } from "./questions.js";
 import { FormView } from "./view-form.js";
@@ -103,6 +104,35 @@ export class Transcript {
   }
 
   /**
+   * Shows what a tool of the page's asks the user.
+   *
+   * @param {string} toolCallId
+   * @param {HTMLElement} question
+   */
+  askForTool(toolCallId, question) {
+    const tool = this.#tool(toolCallId);
+    tool.ask(question);
+    this.#currentTurn.setAsking(true);
+    this.#parts.scroller.follow();
+    this.#parts.announcer.say(`The agent asks: ${question.getAttribute("aria-label") ?? tool.title}`);
+    if (this.#parts.mayTakeFocus()) focus(question);
+  }
+
+  /**
+   * A tool of the page's has its result.
+   *
+   * @param {Message} message A message of role `tool`.
+   */
+  answerForTool(message) {
+    const tool = this.#tool(message.toolCallId ?? message.id);
+    const focused = tool.element.contains(document.activeElement);
+    tool.setAsking(false);
+    this.#showResult(message);
+    this.#turn?.setAsking(false);
+    if (focused) this.#parts.returnFocus();
+  }
+
+  /**
    * Shows changes with the next frame, or soon if the page is out of sight.
    *
    * @param {Change[]} changes
@@ -201,7 +231,7 @@ export class Transcript {
   /** @param {Message} message A message of role `tool`. */
   #showResult(message) {
     const tool = this.#tool(message.toolCallId ?? message.id);
-    tool.setResult(message.content);
+    tool.setResult(message.content, message.error !== undefined);
     this.#parts.announcer.say(`${tool.title}: ${tool.status}.`);
   }
 

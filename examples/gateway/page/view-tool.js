@@ -106,10 +106,13 @@ export class ToolView {
     this.#setContent(blocks);
   }
 
-  /** @param {unknown} content The content of a tool message. */
-  setResult(content) {
+  /**
+   * @param {unknown} content The content of a tool message.
+   * @param {boolean} [failed]
+   */
+  setResult(content, failed = false) {
     this.#resultText = plainText(content).replace(ESCAPE, "");
-    if (!FINAL.has(this.status)) this.#setStatus("completed");
+    if (!FINAL.has(this.status)) this.#setStatus(failed ? "failed" : "completed");
     this.#showResult();
   }
 

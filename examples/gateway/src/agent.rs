@@ -65,7 +65,7 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// The connection ended, or has ended.
-    fn lost() -> Self {
+    pub(crate) fn lost() -> Self {
         Self::Failed(Failure::AgentExited, "the connection to the agent is gone".to_owned())
     }
 

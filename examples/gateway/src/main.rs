@@ -1,13 +1,16 @@
-//! A gateway between AG-UI web pages and ACP agents.
+//! A gateway between AG-UI web pages and agents: ACP agents, and models with tools.
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
-//! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way to the agent, `process` and `guard` its process.
+//! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way
+//! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs.
 
 mod agent;
 mod cli;
 mod connection;
 mod guard;
 mod listener;
+mod model;
+mod model_thread;
 mod page;
 mod process;
 mod run_log;

@@ -50,7 +50,7 @@ impl Default for Settings {
     }
 }
 
-/// How to reach an agent: by a command, or a URL; the demo agent has neither.
+/// How to reach an agent: by a command, or a URL; a model has neither, nor has the demo agent.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct AgentSettings {
@@ -62,6 +62,25 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+    /// A model with the gateway's tools and the page's, without ACP.
+    pub(crate) model: Option<ModelSettings>,
+}
+
+/// Where a model is: in a script, or behind an endpoint that speaks as OpenAI's chat completions do. The script that is
+/// built in needs neither.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ModelSettings {
+    /// A file with what the model says.
+    pub(crate) script: Option<PathBuf>,
+    /// What stands before `/chat/completions`.
+    pub(crate) url: Option<String>,
+    /// The model's name there.
+    pub(crate) name: Option<String>,
+    /// The variable of the environment that has the key, if one is needed.
+    pub(crate) key_variable: Option<String>,
+    /// What the model is told before everything else.
+    pub(crate) instructions: Option<String>,
 }
 
 /// The site that the gateway is.
@@ -235,8 +254,10 @@ pub(crate) enum SettingsError {
     Command(String),
     #[error("--agent-url: expected ws://HOST:PORT/…, got `{0}`")]
     Url(String),
-    #[error("agents.{0}: expected `command` or `url`, got both")]
+    #[error("agents.{0}: expected one of `command`, `url` and `model`")]
     TwoWays(String),
+    #[error("agents.{agent}: {why}")]
+    Model { agent: String, why: String },
     #[error("default-agent: expected one of {expected}, got {got}")]
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
@@ -295,10 +316,14 @@ impl Settings {
         }
     }
 
-    /// The default agent, which is the demo agent where there is no other.
+    /// The default agent. Where there is none there are two for demonstrations: an ACP agent and a model, both scripted.
     pub(crate) fn agent_mut(&mut self) -> Result<(&str, &mut AgentSettings), SettingsError> {
         if self.agents.is_empty() {
+            let model = Some(ModelSettings::default());
+            let hybrid = AgentSettings { model, ..AgentSettings::default() };
+            self.agents.insert("hybrid".to_owned(), hybrid);
             self.agents.insert("demo".to_owned(), AgentSettings::default());
+            self.default_agent.get_or_insert_with(|| "demo".to_owned());
         }
         let only = (self.agents.len() == 1).then(|| self.agents.keys().next().cloned()).flatten();
         let name = self.default_agent.clone().or(only);

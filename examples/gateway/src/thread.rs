@@ -14,7 +14,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Extra;
-use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +22,10 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 mod command;
+mod queue;
 
-use command::Reply;
-pub(crate) use command::{Command, Run, StartError, UserAnswer};
+pub(crate) use command::{Command, Reply, Run, StartError, UserAnswer};
+pub(crate) use queue::Queue;
 
 /// The agent's side of the conversation.
 struct Session {
@@ -95,8 +95,7 @@ pub(crate) struct Thread {
     /// The last message that the session's agent was sent.
     accepted: Option<MessageId>,
     active: Option<Active>,
-    /// Runs that wait for the end of the one that is going on.
-    next: VecDeque<(Box<Run>, Reply)>,
+    queue: Queue,
 }
 
 impl Thread {
@@ -109,7 +108,7 @@ impl Thread {
             session: None,
             accepted: None,
             active: None,
-            next: VecDeque::new(),
+            queue: Queue::new(rules),
         }
     }
 
@@ -168,10 +167,12 @@ impl Thread {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Run(run, reply) if self.active.is_none() => {
-                let _ = reply.send(self.begin(*run));
-            }
-            Command::Run(run, reply) => self.queue(run, reply),
+            Command::Run(run, reply) => match &self.active {
+                Some(active) => self.queue.push(run, reply, &active.cancel),
+                None => {
+                    let _ = reply.send(self.begin(*run));
+                }
+            },
             Command::Answer(id, answer, reply) => {
                 let _ = reply.send(self.answer(&id, answer));
             }
@@ -194,47 +195,22 @@ impl Thread {
         }
     }
 
-    /// A run comes while there is one.
-    fn queue(&mut self, run: Box<Run>, reply: Reply) {
-        self.next.retain(|(_, reply)| !reply.is_closed());
-        let Some(active) = &self.active else { return };
-        // One that is being stopped ends soon: the first behind it waits whatever the rule is.
-        let may_wait = match self.rules.when_busy {
-            WhenBusy::Reject => active.cancel.is_cancelled() && self.next.is_empty(),
-            WhenBusy::Queue => self.next.len() < self.rules.queue,
-            WhenBusy::Supersede => {
-                active.cancel.cancel();
-                for (_, reply) in self.next.drain(..) {
-                    let _ = reply.send(Err(StartError::Busy));
-                }
-                true
-            }
-        };
-        if may_wait {
-            self.next.push_back((run, reply));
-        } else {
-            let _ = reply.send(Err(StartError::Busy));
-        }
-    }
-
     fn begin_next(&mut self) {
         while self.active.is_none()
-            && let Some((run, reply)) = self.next.pop_front()
+            && let Some((run, reply)) = self.queue.pop()
         {
-            // Whoever does not wait any more was told that the thread is busy.
-            if !reply.is_closed() {
-                let begun = self.begin(*run);
-                if let Err(Ok(())) = reply.send(begun) {
-                    // It stopped waiting just now, and nobody will ever read the run.
-                    self.stop();
-                }
-                self.flush();
+            let begun = self.begin(*run);
+            if let Err(Ok(())) = reply.send(begun) {
+                // It stopped waiting just now, and nobody will ever read the run.
+                self.stop();
             }
+            self.flush();
         }
     }
 
     fn begin(&mut self, run: Run) -> Result<(), StartError> {
         let Run { input, agent, log, cancel } = run;
+        let agent = agent.unwrap_or_else(|| Err(Trouble::lost()));
         let same = |session: &Session| {
             agent.as_ref().is_ok_and(|agent| Arc::ptr_eq(agent, &session.agent))
         };

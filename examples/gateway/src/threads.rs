@@ -1,5 +1,7 @@
 //! All the threads and runs, and who may be told what.
 use crate::agent::{AgentPool, Trouble};
+use crate::model::ModelAgent;
+use crate::model_thread::ModelThread;
 use crate::run_log::{Reader, RunLog};
 use crate::settings::{
     AgentSettings, Limits, Permission, Settings, SettingsError, Times, WhenBusy, working_directory,
@@ -26,10 +28,9 @@ const INTERRUPT: &str = "-int-";
 
 /// One of the agents that serve threads, and how threads use it.
 #[derive(Debug)]
-pub(crate) struct Agents {
-    pool: AgentPool,
-    options: Options,
-    cwd: String,
+pub(crate) enum Agents {
+    Acp(Box<AcpAgents>),
+    Model(Arc<ModelAgent>),
 }
 
 impl Agents {
@@ -38,6 +39,29 @@ impl Agents {
         name: &str,
         agent: &AgentSettings,
     ) -> Result<Self, SettingsError> {
+        Ok(match ModelAgent::new(name, agent)? {
+            Some(model) => Self::Model(Arc::new(model)),
+            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent)?)),
+        })
+    }
+
+    async fn shut_down(&self) {
+        if let Self::Acp(agents) = self {
+            agents.pool.shut_down().await;
+        }
+    }
+}
+
+/// An ACP agent.
+#[derive(Debug)]
+pub(crate) struct AcpAgents {
+    pool: AgentPool,
+    options: Options,
+    cwd: String,
+}
+
+impl AcpAgents {
+    fn new(settings: &Settings, name: &str, agent: &AgentSettings) -> Result<Self, SettingsError> {
         let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
         let mut options = Options::new();
         (options.permission, options.elicitation) =
@@ -202,13 +226,16 @@ impl Threads {
         cancel: CancellationToken,
     ) -> Result<(), StartError> {
         let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
-        let agent = tokio::select! {
-            biased;
-            () = self.shutdown.cancelled() => return Err(StartError::Ending),
-            () = cancel.cancelled() => {
-                Err(Trouble::Failed(Failure::AgentUnavailable, "not waited for".to_owned()))
-            }
-            agent = agents.pool.agent() => agent,
+        let agent = match agents {
+            Agents::Model(_) => None,
+            Agents::Acp(agents) => Some(tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => return Err(StartError::Ending),
+                () = cancel.cancelled() => {
+                    Err(Trouble::Failed(Failure::AgentUnavailable, "not waited for".to_owned()))
+                }
+                agent = agents.pool.agent() => agent,
+            }),
         };
         let run = Box::new(Run { input, agent, log, cancel });
         let (reply, begun) = oneshot::channel();
@@ -304,7 +331,7 @@ impl Threads {
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        join_all(self.agents.values().map(|agents| agents.pool.shut_down())).await;
+        join_all(self.agents.values().map(Agents::shut_down)).await;
     }
 
     /// The thread of this key, new when there is none.
@@ -322,8 +349,6 @@ impl Threads {
             return Err(StartError::Overloaded);
         }
         let number = self.numbered.fetch_add(1, Ordering::Relaxed).to_string();
-        let mut options = agents.options.clone();
-        options.interrupt_prefix = format!("{number}{INTERRUPT}");
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let rules = Rules {
             cancel_grace: self.times.cancel_grace.0,
@@ -332,8 +357,20 @@ impl Threads {
             // A question ends before its thread does.
             idle: self.times.idle.0.max(self.times.question.0 + self.times.cancel_grace.0),
         };
-        let thread = Thread::new(options, agents.cwd.clone(), rules);
-        self.tasks.spawn(thread.serve(inbox, self.shutdown.clone()));
+        let shutdown = self.shutdown.clone();
+        match agents {
+            Agents::Acp(agents) => {
+                let mut options = agents.options.clone();
+                options.interrupt_prefix = format!("{number}{INTERRUPT}");
+                let thread = Thread::new(options, agents.cwd.clone(), rules);
+                self.tasks.spawn(thread.serve(inbox, shutdown));
+            }
+            Agents::Model(model) => {
+                let time = self.times.turn.0;
+                let thread = ModelThread::new(model.clone(), rules, time, shutdown);
+                self.tasks.spawn(thread.serve(inbox));
+            }
+        }
         threads.insert(key.clone(), Entry { number, commands: commands.clone() });
         Ok(commands)
     }

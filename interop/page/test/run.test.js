@@ -63,7 +63,7 @@ test("gives events in order up to the terminal one", async () => {
 });
 
 const ENDS = [
-  ["success", { ...FINISHED, outcome: { type: "success" }, result: { stopReason: "max_tokens" } }, { kind: "finished", result: { stopReason: "max_tokens" }, usage: undefined }],
+  ["success", { ...FINISHED, outcome: { type: "success" }, result: { stopReason: "max_tokens" } }, { kind: "finished", result: { stopReason: "max_tokens" }, usage: undefined, pending: [] }],
   ["a stopped run", { ...FINISHED, outcome: { type: "cancelled" } }, { kind: "cancelled" }],
   ["an interrupt", { ...FINISHED, outcome: { type: "interrupt", interrupts: [{ id: "i" }] } }, { kind: "interrupted", interrupts: [{ id: "i" }] }],
   ["an error", { type: "RUN_ERROR", message: "no", code: "ACP_REFUSAL" }, { kind: "failed", message: "no", code: "ACP_REFUSAL" }],

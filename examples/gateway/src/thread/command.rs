@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Run {
     /// What was asked for.
     pub(crate) input: RunAgentInput,
-    /// The agent that is to do it, or why there is none.
-    pub(crate) agent: Result<Arc<Agent>, Trouble>,
+    /// The connection to the agent that is to do it, or why there is none; nothing where none is needed.
+    pub(crate) agent: Option<Result<Arc<Agent>, Trouble>>,
     /// Where its events go.
     pub(crate) log: Arc<RunLog>,
     /// Whether it is to stop.

@@ -17,6 +17,8 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+mod hybrid;
+#[cfg(test)]
 mod interrupts;
 #[cfg(test)]
 mod permission;

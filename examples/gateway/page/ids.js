@@ -1,0 +1,11 @@
+/** Names that nothing else has. */
+
+/**
+ * A name. `crypto.randomUUID` is not there on plain HTTP beyond loopback.
+ *
+ * @param {string} prefix
+ */
+export function newId(prefix) {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return `${prefix}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

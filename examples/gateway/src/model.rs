@@ -1,0 +1,85 @@
+//! Agents that are not ACP: a model, and tools of the gateway's. The page's tools are the model's as well.
+use crate::settings::{AgentSettings, SettingsError};
+use agui_bridge::hybrid_tools::runner::{Backend, Model};
+use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
+use agui_types::content::Content;
+use async_trait::async_trait;
+use jsonrpc_core::wire::Raw;
+use std::fmt::Display;
+use std::time::SystemTime;
+
+mod endpoint;
+mod script;
+
+use endpoint::Endpoint;
+use script::Script;
+
+/// The script of the agent that is built in.
+const BUILT_IN: &str = include_str!("../scripts/hybrid.toml");
+
+/// A model with tools.
+#[derive(Debug)]
+pub(crate) struct ModelAgent {
+    kind: Kind,
+    pub(crate) tools: Vec<BackendTool>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Script(Script),
+    Endpoint(Endpoint),
+}
+
+impl ModelAgent {
+    /// The agent of these settings, when they are a model's.
+    pub(crate) fn new(name: &str, agent: &AgentSettings) -> Result<Option<Self>, SettingsError> {
+        let Some(model) = &agent.model else { return Ok(None) };
+        if agent.command.is_some() || agent.url.is_some() {
+            return Err(SettingsError::TwoWays(name.to_owned()));
+        }
+        let wrong = |why: &dyn Display| SettingsError::Model {
+            agent: name.to_owned(),
+            why: why.to_string(),
+        };
+        let kind = match (&model.script, &model.url) {
+            (Some(_), Some(_)) => {
+                return Err(wrong(&"model: expected `script` or `url`, got both"));
+            }
+            (Some(script), None) => {
+                Kind::Script(Script::read(script).map_err(|error| wrong(&error))?)
+            }
+            (None, Some(url)) => {
+                Kind::Endpoint(Endpoint::new(url, model).map_err(|error| wrong(&error))?)
+            }
+            (None, None) => Kind::Script(Script::parse(BUILT_IN).map_err(|error| wrong(&error))?),
+        };
+        Ok(Some(Self { kind, tools: tools() }))
+    }
+
+    /// The model, for one run.
+    pub(crate) fn open(&self) -> Box<dyn Model + '_> {
+        match &self.kind {
+            Kind::Script(script) => Box::new(script.open()),
+            Kind::Endpoint(endpoint) => Box::new(endpoint.open()),
+        }
+    }
+}
+
+/// The name of the tool that tells the time.
+const CLOCK: &str = "clock";
+
+fn tools() -> Vec<BackendTool> {
+    let mut clock = BackendTool::new(CLOCK, "The date and the time of day, in GMT.");
+    clock.parameters = Raw::from_text(r#"{"type":"object","properties":{}}"#).ok();
+    vec![clock]
+}
+
+#[async_trait]
+impl Backend for ModelAgent {
+    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+        match &*request.name {
+            CLOCK => Ok(Content::Text(httpdate::fmt_http_date(SystemTime::now()))),
+            other => Err(format!("there is no tool `{other}`")),
+        }
+    }
+}

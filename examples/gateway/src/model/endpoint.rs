@@ -1,0 +1,360 @@
+//! A model behind an endpoint that speaks as OpenAI's chat completions do.
+//!
+//! Spec: [Create chat completion](https://platform.openai.com/docs/api-reference/chat/create)
+use crate::settings::ModelSettings;
+use agui_bridge::chat_history::{ChatMessage, ChatPart, ChatRole};
+use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
+use agui_bridge::hybrid_tools::{ModelEvent, ModelTool, RunFailure};
+use agui_types::integer::Count;
+use agui_types::sse::Decoder;
+use agui_types::usage::TokenUsage;
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::env;
+use std::time::Duration;
+
+/// How long it may take to connect.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// How long the endpoint may say nothing.
+const SILENCE: Duration = Duration::from_secs(120);
+
+/// The most bytes of one event of its stream.
+const MAX_EVENT: usize = 1024 * 1024;
+
+/// The most characters of a refusal that are passed on.
+const MAX_REFUSAL: usize = 500;
+
+/// Where the model is.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    client: Client,
+    url: Url,
+    model: String,
+    instructions: Option<String>,
+    authorization: Option<HeaderValue>,
+}
+
+/// Why an endpoint cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EndpointError {
+    #[error("model.url: expected http://… or https://…, got `{0}`")]
+    Url(String),
+    #[error("model.name: expected the name of a model")]
+    Name,
+    #[error("model.key-variable: {0} has no key in it")]
+    Key(String),
+    #[error("no HTTP client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+impl Endpoint {
+    pub(super) fn new(base: &str, settings: &ModelSettings) -> Result<Self, EndpointError> {
+        let model = settings.name.clone().ok_or(EndpointError::Name)?;
+        let url = format!("{}/chat/completions", base.trim_end_matches('/')).parse::<Url>().ok();
+        let url = url
+            .filter(|url| ["http", "https"].contains(&url.scheme()))
+            .ok_or_else(|| EndpointError::Url(base.to_owned()))?;
+        let authorization = settings.key_variable.as_deref().map(authorization).transpose()?;
+        let client = Client::builder()
+            .connect_timeout(CONNECT_TIME)
+            .read_timeout(SILENCE)
+            .redirect(Policy::none())
+            .user_agent(concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        Ok(Self { client, url, model, instructions: settings.instructions.clone(), authorization })
+    }
+
+    pub(super) fn open(&self) -> Asked<'_> {
+        Asked {
+            endpoint: self,
+            bytes: futures::stream::empty().boxed(),
+            decoder: Decoder::with_limit(MAX_EVENT),
+            said: VecDeque::new(),
+            calls: BTreeMap::new(),
+            asked: 0,
+            end: End::Done,
+        }
+    }
+
+    fn body(&self, request: &ModelRequest<'_>) -> Value {
+        let instructions = self.instructions.as_deref();
+        let instructions = instructions.map(|text| json!({ "role": "system", "content": text }));
+        let said = request.history.iter().map(message);
+        let mut body = json!({
+            "model": self.model,
+            "messages": instructions.into_iter().chain(said).collect::<Vec<_>>(),
+            "stream": true,
+            "stream_options": { "include_usage": true },
+        });
+        // Some endpoints refuse an empty list.
+        if !request.tools.list().is_empty()
+            && let Some(body) = body.as_object_mut()
+        {
+            body.insert("tools".to_owned(), request.tools.list().iter().map(tool).collect());
+        }
+        body
+    }
+}
+
+/// The header with the key that the variable has; it is not to be seen where it is printed.
+fn authorization(variable: &str) -> Result<HeaderValue, EndpointError> {
+    let key = env::var(variable).ok().filter(|key| !key.is_empty());
+    let value = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
+    let mut value = value.ok_or_else(|| EndpointError::Key(variable.to_owned()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// How far the endpoint's answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// There is more to come.
+    Open,
+    /// The model has said why it stopped; what it cost may follow.
+    Stopped,
+    Done,
+}
+
+/// A model in one run.
+pub(super) struct Asked<'a> {
+    endpoint: &'a Endpoint,
+    bytes: BoxStream<'static, Result<Bytes, reqwest::Error>>,
+    decoder: Decoder,
+    said: VecDeque<ModelEvent>,
+    /// The ids of this answer's calls, by their places in it.
+    calls: BTreeMap<u64, String>,
+    /// How often it was asked.
+    asked: u64,
+    end: End,
+}
+
+#[async_trait]
+impl Model for Asked<'_> {
+    async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure> {
+        let Endpoint { client, url, authorization, .. } = self.endpoint;
+        let mut post = client.post(url.clone()).json(&self.endpoint.body(&request));
+        if let Some(authorization) = authorization {
+            post = post.header(AUTHORIZATION, authorization.clone());
+        }
+        let response = post.send().await.map_err(unavailable)?;
+        let status = response.status();
+        if !status.is_success() {
+            let said = response.text().await.unwrap_or_default();
+            let said: String = said.trim().chars().take(MAX_REFUSAL).collect();
+            let message = format!("The model's endpoint answers {status}: {said}");
+            return Err(RunFailure::new("MODEL_REFUSED", message));
+        }
+        self.bytes = response.bytes_stream().boxed();
+        self.decoder = Decoder::with_limit(MAX_EVENT);
+        self.said.clear();
+        self.calls.clear();
+        self.asked += 1;
+        self.end = End::Open;
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Option<ModelEvent>, RunFailure> {
+        loop {
+            if let Some(event) = self.said.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.end == End::Done {
+                return Ok(None);
+            }
+            if let Some(frame) = self.decoder.next_frame() {
+                let frame = frame.map_err(|error| unreadable(&error))?;
+                self.read(&frame.data)?;
+                continue;
+            }
+            match self.bytes.next().await {
+                Some(Ok(bytes)) => self.decoder.push(&bytes),
+                Some(Err(error)) => return Err(unavailable(error)),
+                None if self.end == End::Stopped => self.end = End::Done,
+                None => {
+                    let message = "The model's endpoint broke off its answer.";
+                    return Err(RunFailure::new("MODEL_BROKE_OFF", message));
+                }
+            }
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Takes an event of the stream.
+    fn read(&mut self, data: &str) -> Result<(), RunFailure> {
+        if data == "[DONE]" {
+            self.end = End::Done;
+            return Ok(());
+        }
+        let chunk: Chunk = serde_json::from_str(data).map_err(|error| unreadable(&error))?;
+        if let Some(error) = chunk.error {
+            let message = error.get("message").and_then(Value::as_str).map(str::to_owned);
+            let message = message.unwrap_or_else(|| error.to_string());
+            let message: String = message.chars().take(MAX_REFUSAL).collect();
+            return Err(RunFailure::new("MODEL_FAILED", format!("The model failed: {message}")));
+        }
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            self.delta(choice.delta);
+            match choice.finish_reason.as_deref() {
+                None => {}
+                Some("content_filter") => {
+                    let message = "The model's endpoint has filtered its answer.";
+                    return Err(RunFailure::new("MODEL_FILTERED", message));
+                }
+                Some(_) => self.end = End::Stopped,
+            }
+        }
+        if let Some(usage) = chunk.usage {
+            self.said.push_back(ModelEvent::Usage(usage.tokens(&self.endpoint.model)));
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: Delta) {
+        let thought = delta.reasoning_content.or(delta.reasoning);
+        self.said.extend(thought.filter(|text| !text.is_empty()).map(ModelEvent::Reasoning));
+        self.said.extend(delta.content.filter(|text| !text.is_empty()).map(ModelEvent::Text));
+        for call in delta.tool_calls.into_iter().flatten() {
+            let function = call.function.unwrap_or_default();
+            if let Some(name) = function.name.filter(|name| !name.is_empty())
+                && !self.calls.contains_key(&call.index)
+            {
+                let made = || format!("call-{}-{}", self.asked, call.index);
+                let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(made);
+                self.calls.insert(call.index, id.clone());
+                self.said.push_back(ModelEvent::ToolCallStart { id: id.into(), name });
+            }
+            if let Some(delta) = function.arguments.filter(|delta| !delta.is_empty())
+                && let Some(id) = self.calls.get(&call.index)
+            {
+                let id = id.as_str().into();
+                self.said.push_back(ModelEvent::ToolCallArguments { id, delta });
+            }
+        }
+    }
+}
+
+fn unavailable(error: reqwest::Error) -> RunFailure {
+    // The address may have a secret in it.
+    let error = error.without_url();
+    RunFailure::new("MODEL_UNAVAILABLE", format!("The model cannot be reached: {error}"))
+}
+
+fn unreadable(error: &dyn std::error::Error) -> RunFailure {
+    let message = format!("The model's endpoint says what cannot be read: {error}");
+    RunFailure::new("MODEL_UNREADABLE", message)
+}
+
+fn message(message: &ChatMessage) -> Value {
+    let text = |message: &ChatMessage| Value::from(message.text());
+    match message.role {
+        // Not every endpoint knows the role of developers.
+        ChatRole::Developer => json!({ "role": "system", "content": text(message) }),
+        ChatRole::User => {
+            let is_text = message.content.iter().all(|part| part.as_text().is_some());
+            let parts = || message.content.iter().map(part).collect::<Value>();
+            json!({ "role": "user", "content": if is_text { text(message) } else { parts() } })
+        }
+        ChatRole::Assistant if message.tool_calls.is_empty() => {
+            json!({ "role": "assistant", "content": text(message) })
+        }
+        ChatRole::Assistant => {
+            let calls = message.tool_calls.iter().map(|call| {
+                let function = json!({ "name": call.name, "arguments": call.arguments });
+                json!({ "id": call.id, "type": "function", "function": function })
+            });
+            let said = Some(message.text()).filter(|text| !text.is_empty());
+            json!({ "role": "assistant", "content": said, "tool_calls": calls.collect::<Value>() })
+        }
+        ChatRole::Tool => {
+            let (id, content) = (&message.tool_call_id, text(message));
+            json!({ "role": "tool", "tool_call_id": id, "content": content })
+        }
+        other => json!({ "role": other.as_str(), "content": text(message) }),
+    }
+}
+
+fn part(part: &ChatPart) -> Value {
+    match part {
+        ChatPart::Image { format, data } => {
+            let url = format!("data:image/{format};base64,{data}");
+            json!({ "type": "image_url", "image_url": { "url": url } })
+        }
+        part => json!({ "type": "text", "text": part.as_text() }),
+    }
+}
+
+fn tool(tool: &ModelTool) -> Value {
+    let none = || json!({ "type": "object", "properties": {} });
+    let parameters = tool.parameters.as_ref().and_then(|schema| schema.decode().ok());
+    let parameters: Value = parameters.unwrap_or_else(none);
+    let (name, description) = (&tool.name, &tool.description);
+    let function = json!({ "name": name, "description": description, "parameters": parameters });
+    json!({ "type": "function", "function": function })
+}
+
+#[derive(Debug, Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: u64,
+    #[serde(default)]
+    delta: Delta,
+    finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Delta {
+    content: Option<String>,
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CallDelta {
+    #[serde(default)]
+    index: u64,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Usage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    total_tokens: Option<u64>,
+}
+
+impl Usage {
+    fn tokens(&self, model: &str) -> TokenUsage {
+        let mut usage = TokenUsage::new();
+        usage.model = Some(model.to_owned());
+        usage.input_tokens = self.prompt_tokens.and_then(|count| Count::try_from(count).ok());
+        usage.output_tokens = self.completion_tokens.and_then(|count| Count::try_from(count).ok());
+        usage.total_tokens = self.total_tokens.and_then(|count| Count::try_from(count).ok());
+        usage
+    }
+}

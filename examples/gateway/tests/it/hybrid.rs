@@ -1,0 +1,255 @@
+//! A model with tools, without ACP.
+use crate::gateway::{Gateway, command, input, refusal, soon};
+use crate::run::Run;
+use agui_types::event::{Event, RunFinishedOutcome};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+/// Asks the agent `hybrid`.
+async fn ask(gateway: &Gateway, input: &Value) -> Run {
+    let url = gateway.url("/api/ai/agents/hybrid/chat");
+    Run::new(input, soon(gateway.client.post(url).json(input).send()).await.unwrap())
+}
+
+/// An input with a tool of the page's.
+fn with_choose(thread: &str, run: &str, messages: Value) -> Value {
+    let tool = json!({ "name": "choose", "description": "Asks the user.", "parameters": {} });
+    json!({
+        "protocolVersion": "1.0", "threadId": thread, "runId": run,
+        "messages": messages, "tools": [tool],
+    })
+}
+
+fn user(text: &str) -> Value {
+    json!({ "id": "u", "role": "user", "content": text })
+}
+
+#[tokio::test]
+async fn a_tool_of_the_gateway_runs_within_the_run() {
+    let gateway = Gateway::demo(&[]).await;
+    let told = ask(&gateway, &input("t", "1", "What time is it?")).await.rest().await;
+    assert_eq!(told.end(), "success");
+    let [time] = told.results()[..] else { panic!("{:?}", told.results()) };
+    assert!(time.ends_with(" GMT"), "{time}");
+    assert!(told.text().ends_with(&format!("It is {time}.")), "{}", told.text());
+    assert!(told.tags().contains(&"REASONING_MESSAGE_CONTENT"));
+}
+
+#[tokio::test]
+async fn a_tool_of_the_page_ends_the_run_and_the_next_goes_on_from_its_result() {
+    let gateway = Gateway::demo(&[]).await;
+    let told = ask(&gateway, &with_choose("t", "1", json!([user("both")]))).await.rest().await;
+    let Some(RunFinishedOutcome::Success(outcome)) = &told.finished().outcome else {
+        panic!("no success");
+    };
+    let pending = outcome.pending_tool_call_ids.clone().unwrap();
+    let [call] = &pending[..] else { panic!("{pending:?}") };
+    let [clock] = told.results()[..] else { panic!("only the gateway's tool has a result") };
+
+    let other = told.events.iter().find_map(|event| match event {
+        Event::ToolCallStart(start) if start.tool_call_name == "clock" => Some(&start.tool_call_id),
+        _ => None,
+    });
+    let calls = [(other.unwrap(), "clock"), (call, "choose")].map(|(id, name)| {
+        let function = json!({ "name": name, "arguments": "{}" });
+        json!({ "id": id, "type": "function", "function": function })
+    });
+    let messages = json!([
+        user("both"),
+        { "id": "a", "role": "assistant", "content": "One tool", "toolCalls": calls },
+        { "id": "r1", "role": "tool", "toolCallId": other, "content": clock },
+        { "id": "r2", "role": "tool", "toolCallId": call, "content": "yes" },
+    ]);
+    let told = ask(&gateway, &with_choose("t", "2", messages)).await.rest().await;
+    assert_eq!(told.text(), format!("The tools say: {clock}, yes."));
+}
+
+#[tokio::test]
+async fn runs_of_a_model_are_stopped_and_wait_as_others() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let words = "word ".repeat(1000);
+    let script = format!("pause = 50\n[[answers]]\nsteps = [{{ say = '{words}' }}]");
+    std::fs::write(file.path(), script).unwrap();
+    let settings = format!("[agents.hybrid.model]\nscript = '{}'", file.path().display());
+    let gateway = Gateway::configured(&settings).await;
+    let mut first = gateway.ask("t", "1", "Hi").await;
+    first.until("word").await;
+    let second = gateway.chat(&input("t", "2", "Hi")).await;
+    let (status, said) = refusal(second).await;
+    assert_eq!((status, &*said), (StatusCode::CONFLICT, "a run is going on in this thread"));
+    let (status, _) = gateway.post("runs/1/cancel", &json!({})).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    assert_eq!(first.rest().await.end(), "cancelled");
+
+    let (status, _) = gateway.post("interrupts/1-int-1", &json!({ "cancelled": true })).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let mut resuming = input("t", "3", "Hi");
+    resuming["resume"] = json!([{ "interruptId": "i", "status": "cancelled" }]);
+    assert_eq!(gateway.run(&resuming).await.rest().await.end(), "RESUME_MISMATCH");
+
+    let mut last = gateway.ask("t", "4", "Hi").await;
+    last.until("word").await;
+    #[cfg(unix)]
+    {
+        gateway.signal(nix::sys::signal::Signal::SIGTERM);
+        assert_eq!(last.rest().await.end(), "GATEWAY_SHUTDOWN");
+        assert!(gateway.ended().await.success());
+    }
+}
+
+/// What an endpoint was asked, and what it answers.
+#[derive(Clone, Default)]
+struct Endpoint {
+    asked: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    answers: Arc<Mutex<VecDeque<(StatusCode, String)>>>,
+}
+
+impl Endpoint {
+    async fn answer(
+        State(endpoint): State<Self>,
+        headers: HeaderMap,
+        Json(body): Json<Value>,
+    ) -> Response {
+        endpoint.asked.lock().unwrap().push((headers, body));
+        endpoint.answers.lock().unwrap().pop_front().unwrap().into_response()
+    }
+
+    /// A gateway with a model that gives these answers.
+    async fn serve(answers: &[(StatusCode, &str)]) -> (Self, Gateway) {
+        let endpoint = Self::default();
+        let own = answers.iter().map(|(status, text)| (*status, (*text).to_owned()));
+        endpoint.answers.lock().unwrap().extend(own);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1/", listener.local_addr().unwrap());
+        let router = Router::new().route("/v1/chat/completions", post(Self::answer));
+        tokio::spawn(axum::serve(listener, router.with_state(endpoint.clone())).into_future());
+        let settings = format!(
+            "[agents.hybrid.model]\nurl = '{url}'\nname = 'small'\nkey-variable = 'PATH'\ninstructions = 'Be brief.'"
+        );
+        (endpoint, Gateway::configured(&settings).await)
+    }
+}
+
+/// A stream of chunks, with what a model's endpoint says at its end.
+fn chunks(chunks: &[Value]) -> String {
+    let lines = chunks.iter().map(|chunk| format!("data: {chunk}\n\n"));
+    lines.chain(["data: [DONE]\n\n".to_owned()]).collect()
+}
+
+fn delta(delta: Value) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
+}
+
+#[tokio::test]
+async fn a_model_behind_an_endpoint_calls_tools_of_both_sides() {
+    let call = |delta: Value| json!({ "tool_calls": [delta] });
+    let first = chunks(&[
+        delta(json!({ "role": "assistant", "reasoning_content": "Hm." })),
+        delta(json!({ "content": "Let me " })),
+        delta(json!({ "content": "see." })),
+        delta(call(
+            json!({ "index": 0, "id": "c1", "function": { "name": "clock", "arguments": "" } }),
+        )),
+        delta(call(json!({ "index": 0, "function": { "arguments": "{" } }))),
+        delta(call(json!({ "index": 0, "function": { "arguments": "}" } }))),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12 } }),
+    ]);
+    let second = chunks(&[
+        delta(call(
+            json!({ "index": 0, "id": "c2", "function": { "name": "choose", "arguments": "{}" } }),
+        )),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+    ]);
+    let answers = [(StatusCode::OK, &*first), (StatusCode::OK, &*second)];
+    let (endpoint, gateway) = Endpoint::serve(&answers).await;
+    let image = json!({ "type": "image", "source": { "type": "data", "value": "AAAA", "mimeType": "image/png" } });
+    let said = json!([{ "type": "text", "text": "Look" }, image]);
+    let asked = with_choose("t", "1", json!([{ "id": "u", "role": "user", "content": said }]));
+    let told = gateway.run(&asked).await.rest().await;
+    assert_eq!(told.text(), "Let me see.");
+    assert!(told.tags().contains(&"REASONING_MESSAGE_CONTENT"));
+    assert_eq!(told.results().len(), 1);
+    let usage = serde_json::to_value(&told.finished().usage).unwrap();
+    assert_eq!((&usage[0]["model"], &usage[0]["inputTokens"]), (&json!("small"), &json!(7)));
+
+    let asked = endpoint.asked.lock().unwrap();
+    let [(headers, first), (_, second)] = &asked[..] else { panic!("asked {}", asked.len()) };
+    assert!(headers["authorization"].to_str().unwrap().starts_with("Bearer /"));
+    assert_eq!(first["model"], "small");
+    assert_eq!(first["messages"][0], json!({ "role": "system", "content": "Be brief." }));
+    let url = "data:image/png;base64,AAAA";
+    let parts = json!([
+        { "type": "text", "text": "Look" },
+        { "type": "image_url", "image_url": { "url": url } },
+    ]);
+    assert_eq!(first["messages"][1], json!({ "role": "user", "content": parts }));
+    let names: Vec<_> =
+        first["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["clock", "choose"]);
+    assert_eq!(second["messages"][2]["tool_calls"][0]["function"]["arguments"], "{}");
+    assert_eq!(second["messages"][3]["role"], "tool");
+    assert_eq!(second["messages"][3]["tool_call_id"], second["messages"][2]["tool_calls"][0]["id"]);
+}
+
+#[tokio::test]
+async fn what_goes_wrong_with_an_endpoint_is_said() {
+    let filtered =
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "content_filter" }] });
+    let filtered = chunks(&[filtered]);
+    let failed = chunks(&[json!({ "error": { "message": "no more tokens" } })]);
+    let cut = format!("data: {}\n\n", delta(json!({ "content": "Hel" })));
+    let answers = [
+        (StatusCode::UNAUTHORIZED, "who?", "MODEL_REFUSED", "401 Unauthorized: who?"),
+        (StatusCode::FOUND, "", "MODEL_REFUSED", "302"),
+        (StatusCode::OK, "data: what?\n\n", "MODEL_UNREADABLE", "cannot be read"),
+        (StatusCode::OK, &cut, "MODEL_BROKE_OFF", "broke off"),
+        (StatusCode::OK, &filtered, "MODEL_FILTERED", "filtered"),
+        (StatusCode::OK, &failed, "MODEL_FAILED", "no more tokens"),
+    ];
+    let given: Vec<_> = answers.iter().map(|answer| (answer.0, answer.1)).collect();
+    let (_endpoint, gateway) = Endpoint::serve(&given).await;
+    for (number, (_, _, code, message)) in answers.iter().enumerate() {
+        let told = gateway.ask("t", &number.to_string(), "Hi").await.rest().await;
+        assert_eq!(told.end(), *code);
+        assert!(told.error().message.contains(message), "{}", told.error().message);
+    }
+    let nobody = "[agents.hybrid.model]\nurl = 'http://127.0.0.1:1'\nname = 'm'";
+    let told = Gateway::configured(nobody).await.ask("t", "1", "Hi").await.rest().await;
+    assert_eq!(told.end(), "MODEL_UNAVAILABLE");
+}
+
+#[tokio::test]
+async fn settings_of_a_model_that_cannot_be_used_are_explained() {
+    for (settings, message) in [
+        (
+            "model = { url = 'ftp://x', name = 'm' }",
+            "model.url: expected http://… or https://…, got `ftp://x`",
+        ),
+        ("model = { url = 'http://x' }", "model.name: expected the name of a model"),
+        (
+            "model = { url = 'http://x', name = 'm', key-variable = 'NOT_SET' }",
+            "NOT_SET has no key in it",
+        ),
+        (
+            "model = { url = 'http://x', name = 'm', script = 's' }",
+            "expected `script` or `url`, got both",
+        ),
+        ("model = { script = '/nowhere' }", "model.script: /nowhere: No such file"),
+        ("model = {}\ncommand = 'sh'", "agents.a: expected one of `command`, `url` and `model`"),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("[agents.a]\n{settings}")).unwrap();
+        let mut command = command(&["--config", file.path().to_str().unwrap()]);
+        let output = soon(command.output()).await.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(message), "{settings}: {said}");
+    }
+}
