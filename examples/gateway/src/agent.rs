@@ -1,5 +1,6 @@
 //! The agent: how to get one, and what it can be asked for.
 use crate::connection::{Command, Connection, Token};
+use crate::health::Health;
 use crate::settings::Times;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 
 /// The most commands that may wait for a connection.
@@ -31,6 +32,9 @@ const MAX_COMMANDS: usize = 1024;
 /// How long a prompt may stay unanswered in all, with the time in which the agent waits for a person. How long the
 /// agent may work is up to the translator.
 const PROMPT_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long an agent that is probed may take.
+const PROBE_TIME: Duration = Duration::from_secs(2);
 
 /// What a thread hears from its session.
 #[derive(Debug)]
@@ -55,11 +59,13 @@ pub(crate) enum FromAgent {
 pub(crate) type Opened = (SessionId, mpsc::Receiver<FromAgent>);
 
 /// Why the agent does not do what it was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     /// It says so.
+    #[error("the agent refuses: {}", .0.message)]
     Refused(ErrorObject),
     /// It cannot.
+    #[error("{1}")]
     Failed(Failure, String),
 }
 
@@ -103,6 +109,7 @@ struct State {
     current: Option<Arc<Agent>>,
     /// The last attempt that failed, and when it did.
     failed: Option<(Instant, Trouble)>,
+    health: Health,
 }
 
 impl AgentPool {
@@ -137,6 +144,12 @@ impl AgentPool {
                 Err(trouble)
             }
         }
+    }
+
+    /// Tries whether the agent can be reached, and gives what the last attempts have come to.
+    pub(crate) async fn probe(&self) -> bool {
+        let reached = matches!(timeout(PROBE_TIME, self.agent()).await, Ok(Ok(_)));
+        self.state.lock().await.health.observe(reached)
     }
 
     /// Ends the connection and the agent's process.

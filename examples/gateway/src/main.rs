@@ -5,9 +5,11 @@
 //! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs.
 
 mod agent;
+mod capabilities;
 mod cli;
 mod connection;
 mod guard;
+mod health;
 mod listener;
 mod model;
 mod model_thread;
@@ -18,8 +20,10 @@ mod server;
 mod sessions;
 mod settings;
 mod site;
+mod socket;
 mod thread;
 mod threads;
+mod toolbox;
 mod transport;
 
 use clap::Parser;
@@ -35,6 +39,7 @@ use std::time::Duration;
 use threads::{Agents, Threads};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use toolbox::Toolbox;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
@@ -86,16 +91,17 @@ async fn serve(args: Args) -> Result<(), Error> {
         return Err(SettingsError::Open(settings.listen).into());
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
+    let toolbox = Arc::new(Toolbox::new());
     let agents = settings
         .agents
         .iter()
-        .map(|(name, agent)| Ok((name.clone(), Agents::new(&settings, name, agent)?)))
+        .map(|(name, agent)| Ok((name.clone(), Agents::new(&settings, name, agent, &toolbox)?)))
         .collect::<Result<_, SettingsError>>()?;
     let address = settings.listen;
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .map_err(|error| Error::Listen { address, error })?;
-    let threads = Arc::new(Threads::new(agents, default_agent, &settings));
+    let threads = Arc::new(Threads::new(agents, default_agent, toolbox, &settings));
     eprintln!("listening on http://{}", listener.local_addr()?);
 
     let ending = CancellationToken::new();

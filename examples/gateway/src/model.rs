@@ -1,12 +1,12 @@
 //! Agents that are not ACP: a model, and tools of the gateway's. The page's tools are the model's as well.
 use crate::settings::{AgentSettings, SettingsError};
+use crate::toolbox::Toolbox;
 use agui_bridge::hybrid_tools::runner::{Backend, Model};
 use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
 use agui_types::content::Content;
 use async_trait::async_trait;
-use jsonrpc_core::wire::Raw;
 use std::fmt::Display;
-use std::time::SystemTime;
+use std::sync::Arc;
 
 mod endpoint;
 mod script;
@@ -22,6 +22,7 @@ const BUILT_IN: &str = include_str!("../scripts/hybrid.toml");
 pub(crate) struct ModelAgent {
     kind: Kind,
     pub(crate) tools: Vec<BackendTool>,
+    toolbox: Arc<Toolbox>,
 }
 
 #[derive(Debug)]
@@ -32,7 +33,11 @@ enum Kind {
 
 impl ModelAgent {
     /// The agent of these settings, when they are a model's.
-    pub(crate) fn new(name: &str, agent: &AgentSettings) -> Result<Option<Self>, SettingsError> {
+    pub(crate) fn new(
+        name: &str,
+        agent: &AgentSettings,
+        toolbox: &Arc<Toolbox>,
+    ) -> Result<Option<Self>, SettingsError> {
         let Some(model) = &agent.model else { return Ok(None) };
         if agent.command.is_some() || agent.url.is_some() {
             return Err(SettingsError::TwoWays(name.to_owned()));
@@ -53,7 +58,7 @@ impl ModelAgent {
             }
             (None, None) => Kind::Script(Script::parse(BUILT_IN).map_err(|error| wrong(&error))?),
         };
-        Ok(Some(Self { kind, tools: tools() }))
+        Ok(Some(Self { kind, tools: toolbox.for_models(), toolbox: toolbox.clone() }))
     }
 
     /// The model, for one run.
@@ -65,21 +70,9 @@ impl ModelAgent {
     }
 }
 
-/// The name of the tool that tells the time.
-const CLOCK: &str = "clock";
-
-fn tools() -> Vec<BackendTool> {
-    let mut clock = BackendTool::new(CLOCK, "The date and the time of day, in GMT.");
-    clock.parameters = Raw::from_text(r#"{"type":"object","properties":{}}"#).ok();
-    vec![clock]
-}
-
 #[async_trait]
 impl Backend for ModelAgent {
     async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
-        match &*request.name {
-            CLOCK => Ok(Content::Text(httpdate::fmt_http_date(SystemTime::now()))),
-            other => Err(format!("there is no tool `{other}`")),
-        }
+        self.toolbox.call(&request.name).await.map(Content::Text)
     }
 }

@@ -1,11 +1,13 @@
-//! The HTTP side: one endpoint that runs, two that steer a run, and the page.
+//! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
 use crate::page;
 use crate::run_log::Reader;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
+use crate::socket;
 use crate::thread::{StartError, UserAnswer};
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::{AnswerError, PermissionAnswer};
+use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
@@ -18,8 +20,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::StreamExt;
 use jsonrpc_core::wire::{self, Raw};
+use mcp_bridge::registry::ToolList;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -38,7 +41,10 @@ const DISCARD_TIME: Duration = Duration::from_secs(10);
 /// The routes.
 pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
     let api = Router::new()
+        .route("/api/tools", get(tools))
+        .route("/api/ai/ws", get(socket::open))
         .route("/api/ai/agents", get(agents))
+        .route("/api/ai/agents/{agent}/capabilities", get(capabilities))
         .route("/api/ai/agents/{agent}/chat", post(chat_with))
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(follow))
@@ -49,6 +55,7 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .route("/", get(page::index))
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", get(ready))
         .merge(api)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
@@ -204,6 +211,35 @@ fn stream(reader: Reader) -> Response {
 async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_json::Value> {
     let agents = threads.agents().map(|name| json!({ "name": name })).collect::<Vec<_>>();
     Json(json!({ "agents": agents }))
+}
+
+/// `GET /api/tools`: the tools of the gateway, and where each is from.
+async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
+    Json(threads.toolbox().list())
+}
+
+/// `GET /api/ai/agents/{agent}/capabilities`
+async fn capabilities(
+    State(threads): State<Arc<Threads>>,
+    agent: Part,
+) -> Result<Json<AgentCapabilities>, Refusal> {
+    let Path(agent) = agent?;
+    match threads.capabilities(&agent).await {
+        None => {
+            let error = StartError::UnknownAgent(agent);
+            Err(Refusal::new(StatusCode::NOT_FOUND, error))
+        }
+        Some(Err(trouble)) => Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, trouble)),
+        Some(Ok(capabilities)) => Ok(Json(capabilities)),
+    }
+}
+
+/// `GET /readyz`: whether the agents can be reached.
+async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, Json<Value>) {
+    let agents = threads.readiness().await;
+    let is_ready = agents.values().all(|is_ready| *is_ready);
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(json!({ "ready": is_ready, "agents": agents })))
 }
 
 /// Where a reader has got to.

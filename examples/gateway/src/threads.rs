@@ -1,5 +1,6 @@
 //! All the threads and runs, and who may be told what.
 use crate::agent::{AgentPool, Trouble};
+use crate::capabilities::{self, Asks};
 use crate::model::ModelAgent;
 use crate::model_thread::ModelThread;
 use crate::run_log::{Reader, RunLog};
@@ -8,7 +9,9 @@ use crate::settings::{
 };
 use crate::site::Principal;
 use crate::thread::{Command, Rules, Run, StartError, Thread, UserAnswer};
+use crate::toolbox::Toolbox;
 use agui_bridge::{AnswerError, ElicitationMode, Failure, Options, PermissionMode, Policy};
+use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use futures::future::join_all;
 use std::collections::{BTreeMap, HashMap};
@@ -38,11 +41,39 @@ impl Agents {
         settings: &Settings,
         name: &str,
         agent: &AgentSettings,
+        toolbox: &Arc<Toolbox>,
     ) -> Result<Self, SettingsError> {
-        Ok(match ModelAgent::new(name, agent)? {
+        Ok(match ModelAgent::new(name, agent, toolbox)? {
             Some(model) => Self::Model(Arc::new(model)),
             None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent)?)),
         })
+    }
+
+    /// What it can do; an ACP agent is greeted for it, if it was not yet.
+    async fn capabilities(
+        &self,
+        name: &str,
+        toolbox: &Toolbox,
+    ) -> Result<AgentCapabilities, Trouble> {
+        Ok(match self {
+            Self::Model(_) => capabilities::of_model(name, toolbox.registry()),
+            Self::Acp(agents) => {
+                let asks = match agents.options.permission {
+                    PermissionMode::Interrupt => Asks::Interrupts,
+                    PermissionMode::InStream => Asks::InStream,
+                    _ => Asks::Nobody,
+                };
+                capabilities::of_acp(name, &agents.pool.agent().await?.info, asks)
+            }
+        })
+    }
+
+    /// Tries whether it can be reached. A model is asked only when somebody wants something of it.
+    async fn is_ready(&self) -> bool {
+        match self {
+            Self::Model(_) => true,
+            Self::Acp(agents) => agents.pool.probe().await,
+        }
     }
 
     async fn shut_down(&self) {
@@ -96,6 +127,7 @@ struct Entry {
 pub(crate) struct Threads {
     agents: BTreeMap<String, Agents>,
     default_agent: String,
+    toolbox: Arc<Toolbox>,
     times: Times,
     limits: Limits,
     when_busy: WhenBusy,
@@ -133,11 +165,13 @@ impl Threads {
     pub(crate) fn new(
         agents: BTreeMap<String, Agents>,
         default_agent: String,
+        toolbox: Arc<Toolbox>,
         settings: &Settings,
     ) -> Self {
         Self {
             agents,
             default_agent,
+            toolbox,
             times: settings.times,
             limits: settings.limits,
             when_busy: settings.when_busy,
@@ -155,6 +189,30 @@ impl Threads {
         std::iter::once(&self.default_agent).chain(others).map(String::as_str)
     }
 
+    pub(crate) fn toolbox(&self) -> &Toolbox {
+        &self.toolbox
+    }
+
+    /// A number that nothing else has.
+    pub(crate) fn number(&self) -> u64 {
+        self.numbered.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What an agent can do; nothing for one that is not there.
+    pub(crate) async fn capabilities(
+        &self,
+        agent: &str,
+    ) -> Option<Result<AgentCapabilities, Trouble>> {
+        Some(self.agents.get(agent)?.capabilities(agent, &self.toolbox).await)
+    }
+
+    /// Which agents can be reached.
+    pub(crate) async fn readiness(&self) -> BTreeMap<&str, bool> {
+        let tried =
+            self.agents.iter().map(async |(name, agents)| (&**name, agents.is_ready().await));
+        join_all(tried).await.into_iter().collect()
+    }
+
     /// Begins a run with this agent or the default one, or follows the run that the same input began.
     pub(crate) async fn start(
         self: &Arc<Self>,
@@ -168,7 +226,7 @@ impl Threads {
         }
         let run = (principal.clone(), input.run_id.to_string());
         let kept = Kept {
-            number: self.numbered.fetch_add(1, Ordering::Relaxed),
+            number: self.number(),
             thread: ThreadKey {
                 principal,
                 agent: agent.to_owned(),
@@ -348,7 +406,7 @@ impl Threads {
         if threads.len() >= self.limits.threads {
             return Err(StartError::Overloaded);
         }
-        let number = self.numbered.fetch_add(1, Ordering::Relaxed).to_string();
+        let number = self.number().to_string();
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let rules = Rules {
             cancel_grace: self.times.cancel_grace.0,

@@ -12,6 +12,8 @@ mod cancelling;
 mod command_line;
 #[cfg(test)]
 mod demo;
+#[cfg(test)]
+mod doors;
 #[cfg(all(test, unix))]
 mod ending;
 #[cfg(test)]

@@ -1,0 +1,58 @@
+//! The tools that the gateway itself has, for models and for whoever asks which there are.
+use agui_bridge::hybrid_tools::BackendTool;
+use jsonrpc_core::wire::Raw;
+use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::registry::{CollisionPolicy, Registry, ToolList, ToolSource};
+use std::time::SystemTime;
+
+/// The name of the tool that tells the time.
+const CLOCK: &str = "clock";
+
+/// Tools, and where each is from.
+#[derive(Debug)]
+pub(crate) struct Toolbox {
+    registry: Registry,
+}
+
+impl Toolbox {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::new(CollisionPolicy::Rename);
+        if let Ok(schema) = Raw::from_text(r#"{"type":"object","properties":{}}"#) {
+            let mut clock = Tool::new(CLOCK, schema);
+            clock.description = Some("The date and the time of day, in UTC.".to_owned());
+            if let Err(error) = registry.register(clock, ToolSource::Local) {
+                tracing::error!(%error, "a tool is not offered");
+            }
+        }
+        Self { registry }
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// As `GET /api/tools` answers.
+    pub(crate) fn list(&self) -> ToolList {
+        self.registry.list()
+    }
+
+    /// The tools as a model is told of them.
+    pub(crate) fn for_models(&self) -> Vec<BackendTool> {
+        let enabled = self.registry.iter().filter(|tool| tool.is_enabled);
+        let tools = enabled.map(|registered| {
+            let description = registered.tool.description.clone().unwrap_or_default();
+            let mut tool = BackendTool::new(&*registered.name, description);
+            tool.parameters = Some(registered.tool.input_schema.clone());
+            tool
+        });
+        tools.collect()
+    }
+
+    /// Runs a tool; the error is for the model.
+    pub(crate) async fn call(&self, name: &str) -> Result<String, String> {
+        match name {
+            CLOCK => Ok(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),
+            other => Err(format!("there is no tool `{other}`")),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What else than runs can be asked for: tools, capabilities, health, and the chat over a WebSocket.
+use crate::gateway::{Gateway, refusal, soon};
+use futures::{SinkExt, StreamExt};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+async fn get(gateway: &Gateway, path: &str) -> (StatusCode, Value) {
+    let response = soon(gateway.client.get(gateway.url(path)).send()).await.unwrap();
+    (response.status(), soon(response.json()).await.unwrap())
+}
+
+#[tokio::test]
+async fn tools_are_listed_with_their_source() {
+    let gateway = Gateway::demo(&[]).await;
+    let (status, listed) = get(&gateway, "/api/tools").await;
+    assert_eq!(status, StatusCode::OK);
+    let clock = &listed["tools"][0];
+    assert_eq!((&clock["name"], &clock["source"]), (&json!("clock"), &json!("local")));
+    assert_eq!(clock["parameters"], json!([]));
+}
+
+#[tokio::test]
+async fn an_agent_says_what_it_can_do() {
+    let gateway = Gateway::demo(&[]).await;
+    let (_, demo) = get(&gateway, "/api/ai/agents/demo/capabilities").await;
+    assert_eq!(demo["identity"]["type"], "acp");
+    assert!(demo["identity"]["version"].is_string(), "{demo}");
+    assert_eq!(demo["transport"], json!({ "streaming": true, "resumable": true }));
+    assert_eq!(demo["humanInTheLoop"]["interrupts"], true);
+    let (_, hybrid) = get(&gateway, "/api/ai/agents/hybrid/capabilities").await;
+    assert_eq!(hybrid["tools"]["clientProvided"], true);
+    assert_eq!(hybrid["tools"]["items"][0]["name"], "clock");
+    let url = gateway.url("/api/ai/agents/nobody/capabilities");
+    let (status, said) = refusal(soon(gateway.client.get(url).send()).await.unwrap()).await;
+    assert_eq!((status, &*said), (StatusCode::NOT_FOUND, "there is no agent `nobody`"));
+
+    let quiet = Gateway::demo(&["--permission", "reject"]).await;
+    let (_, demo) = get(&quiet, "/api/ai/agents/agent/capabilities").await;
+    assert!(demo["error"].is_string());
+    let (_, demo) = get(&quiet, "/api/ai/agents/demo/capabilities").await;
+    assert_eq!(demo["humanInTheLoop"]["supported"], false);
+}
+
+#[tokio::test]
+async fn readiness_tells_which_agents_can_be_reached() {
+    let gateway = Gateway::configured(
+        "default-agent = 'a'\n[agents.a]\n[agents.b]\nurl = 'ws://127.0.0.1:1'",
+    )
+    .await;
+    let (status, ready) = get(&gateway, "/readyz").await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(ready, json!({ "ready": false, "agents": { "a": true, "b": false } }));
+    let gateway = Gateway::demo(&[]).await;
+    assert_eq!(get(&gateway, "/readyz").await.0, StatusCode::OK);
+}
+
+/// A chat over a WebSocket.
+struct Chat(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Chat {
+    async fn open(gateway: &Gateway, agent: &str) -> Self {
+        let url = format!("ws://{}/api/ai/ws?agent={agent}", gateway.address);
+        Self(soon(connect_async(url)).await.unwrap().0)
+    }
+
+    async fn say(&mut self, conversation: &str, text: &str) -> Vec<Value> {
+        let message =
+            json!({ "type": "message", "conversation_id": conversation, "content": text });
+        self.send(&message.to_string()).await
+    }
+
+    /// What is answered, up to the end of it.
+    async fn send(&mut self, text: &str) -> Vec<Value> {
+        self.0.send(Message::text(text)).await.unwrap();
+        let mut told = Vec::new();
+        loop {
+            let Message::Text(text) = soon(self.0.next()).await.unwrap().unwrap() else { continue };
+            let message: Value = serde_json::from_str(&text).unwrap();
+            let is_last = message["type"] == "complete" || message["type"] == "error";
+            told.push(message);
+            if is_last {
+                return told;
+            }
+        }
+    }
+}
+
+fn types(told: &[Value]) -> Vec<&str> {
+    let mut types: Vec<_> = told.iter().map(|message| message["type"].as_str().unwrap()).collect();
+    types.dedup();
+    types
+}
+
+fn tokens(told: &[Value]) -> String {
+    told.iter().filter_map(|message| message["content"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_chat_over_a_websocket_tells_tools_with_their_source() {
+    let gateway = Gateway::demo(&["--permission", "ask"]).await;
+    let mut chat = Chat::open(&gateway, "hybrid").await;
+    let told = chat.say("c", "time").await;
+    assert_eq!(types(&told), ["token", "tool_start", "tool_complete", "token", "complete"]);
+    let find = |kind: &str| told.iter().find(|message| message["type"] == kind).unwrap();
+    let (start, complete, end) = (find("tool_start"), find("tool_complete"), find("complete"));
+    assert_eq!(start["tool_name"], "clock");
+    assert_eq!((&start["tool_input"], &start["source"]), (&json!("{}"), &json!("local")));
+    assert!(start["timestamp"].as_str().unwrap().ends_with('Z'), "{start}");
+    let result = complete["tool_result"].as_str().unwrap();
+    assert!(tokens(&told).ends_with(&format!("It is {result}.")), "{}", tokens(&told));
+    assert_eq!(end["conversation_id"], "c");
+    assert_ne!(end["message_id"], "");
+
+    let mut chat = Chat::open(&gateway, "demo").await;
+    let told = chat.say("c", "hello").await;
+    assert!(tokens(&told).contains("there is no model behind me"));
+    let told = chat.say("c", "permission").await;
+    assert_eq!(told.last().unwrap()["code"], "ASKED");
+    let told = chat.say("c", "hello").await;
+    let left = ["tool_start", "tool_complete", "token", "complete"];
+    assert_eq!(types(&told), left, "the tool that asked ends without an answer");
+}
+
+#[tokio::test]
+async fn what_a_socket_does_not_take_is_an_error_and_not_its_end() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut chat = Chat::open(&gateway, "hybrid").await;
+    for (text, code) in [
+        ("Hello?", "INVALID_MESSAGE"),
+        (r#"{"type":"message","content":"x"}"#, "INVALID_MESSAGE"),
+        (r#"{"type":"shout"}"#, "UNKNOWN_TYPE"),
+    ] {
+        assert_eq!(chat.send(text).await[0]["code"], code, "{text}");
+    }
+    for number in 0..16 {
+        assert_eq!(types(&chat.say(&number.to_string(), "help").await), ["token", "complete"]);
+    }
+    assert_eq!(chat.say("one more", "help").await[0]["code"], "TOO_MANY_CONVERSATIONS");
+    let mut nobody = Chat::open(&gateway, "nobody").await;
+    assert_eq!(nobody.say("c", "help").await[0]["code"], "REFUSED");
+}
+
+#[tokio::test]
+async fn a_socket_is_not_for_pages_of_other_sites() {
+    let gateway = Gateway::demo(&[]).await;
+    let url = format!("ws://{}/api/ai/ws", gateway.address);
+    let mut request = url.into_client_request().unwrap();
+    request.headers_mut().insert("origin", "https://evil.example".parse().unwrap());
+    match soon(connect_async(request)).await {
+        Err(Error::Http(response)) => assert_eq!(response.status().as_u16(), 403),
+        other => panic!("{other:?}"),
+    }
+    let (status, _) = get(&gateway, "/api/ai/ws").await;
+    assert_eq!(status, StatusCode::UPGRADE_REQUIRED);
+}
