@@ -1,8 +1,10 @@
 //! Handing spans on: to a collector, to a file, or to both, without ever waiting for them.
 
 mod collector;
+mod http_client;
 mod json_lines;
 mod metrics;
+mod tls;
 
 pub(crate) use collector::{Collector, Tally, Transport};
 pub(crate) use json_lines::JsonLines;
@@ -35,9 +37,17 @@ pub(crate) struct Destinations {
 /// Spans cannot go where they are to go.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportError {
-    /// Not over HTTP without TLS.
-    #[error("the collector's address has to be http://HOST:PORT, not {endpoint:?}")]
+    /// Not over HTTP.
+    #[error(
+        "the collector's address has to be http://HOST:PORT or https://HOST:PORT, not {endpoint:?}"
+    )]
     Scheme { endpoint: String },
+    /// A file that the environment names is not what it should be.
+    #[error("{variable} names {path:?}, which cannot be used: {why}")]
+    Certificate { variable: String, path: String, why: String },
+    /// TLS cannot be used on this system.
+    #[error("TLS cannot be used: {0}")]
+    Tls(String),
     /// Not a URL.
     #[error("the collector's address {endpoint:?} cannot be used: {source}")]
     Url { endpoint: String, source: ExporterBuildError },

@@ -1,5 +1,7 @@
 //! A collector, over gRPC or HTTP.
 
+use super::http_client::{Cause, Client};
+use super::tls::Tls;
 use super::{ExportError, variable};
 use clap::ValueEnum;
 use core::future::{Future, poll_fn};
@@ -27,21 +29,19 @@ pub(crate) enum Signal {
 }
 
 impl Signal {
-    /// What names the protocol when no option does, the first one that is set.
-    fn protocol_variables(self) -> [&'static str; 2] {
+    /// The variables of a setting: of this signal alone, and of all.
+    fn variables(self, setting: &str) -> [String; 2] {
         let own = match self {
-            Self::Traces => "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-            Self::Metrics => "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+            Self::Traces => "TRACES_",
+            Self::Metrics => "METRICS_",
         };
-        [own, "OTEL_EXPORTER_OTLP_PROTOCOL"]
+        [own, ""].map(|of| format!("OTEL_EXPORTER_OTLP_{of}{setting}"))
     }
 
-    /// What names the whole address when no option does.
-    fn endpoint_variable(self) -> &'static str {
-        match self {
-            Self::Traces => "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-            Self::Metrics => "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-        }
+    /// The first variable of a setting that is set, and its value.
+    pub(crate) fn variable(self, setting: &str) -> Option<(String, String)> {
+        let variables = self.variables(setting).into_iter();
+        variables.filter_map(|name| variable(&name).map(|value| (name, value))).next()
     }
 
     /// Where it goes below the collector's address, over HTTP.
@@ -72,16 +72,27 @@ pub(crate) enum Transport {
 impl Transport {
     /// The option's, else the environment's; a word there that is none is told, and passed over.
     fn chosen(option: Option<Self>, signal: Signal) -> Self {
-        let of_variable = |name| {
-            let value = variable(name)?;
+        let of_variable = |name: String| {
+            let value = variable(&name)?;
             let transport = Self::from_str(&value, false).ok();
             if transport.is_none() {
                 eprintln!("acp-traces: {name} is {value:?}, which is no protocol: not used");
             }
             transport
         };
-        let named = || signal.protocol_variables().into_iter().find_map(of_variable);
+        let named = || signal.variables("PROTOCOL").into_iter().find_map(of_variable);
         option.or_else(named).unwrap_or_default()
+    }
+}
+
+impl Transport {
+    /// What is said over HTTP, if that is the way.
+    fn over_http(self) -> Option<Protocol> {
+        match self {
+            Self::Grpc => None,
+            Self::HttpProtobuf => Some(Protocol::HttpBinary),
+            Self::HttpJson => Some(Protocol::HttpJson),
+        }
     }
 }
 
@@ -90,6 +101,7 @@ impl Transport {
 pub(crate) struct Address {
     url: String,
     transport: Transport,
+    signal: Signal,
 }
 
 impl Address {
@@ -105,11 +117,11 @@ impl Address {
         if let Some(endpoint) = endpoint {
             return Some(Self::below(endpoint, transport(), signal));
         }
-        if let Some(url) = variable(signal.endpoint_variable()) {
-            return Some(Self { url, transport: transport() });
+        let [own, any] = signal.variables("ENDPOINT");
+        if let Some(url) = variable(&own) {
+            return Some(Self { url, transport: transport(), signal });
         }
-        let base = variable("OTEL_EXPORTER_OTLP_ENDPOINT")?;
-        Some(Self::below(&base, transport(), signal))
+        Some(Self::below(&variable(&any)?, transport(), signal))
     }
 
     /// Where collectors listen when nobody says otherwise.
@@ -127,17 +139,46 @@ impl Address {
             Transport::Grpc => base.to_owned(),
             _ => format!("{}/{}", base.trim_end_matches('/'), signal.path()),
         };
-        Self { url, transport }
+        Self { url, transport, signal }
+    }
+
+    /// The settings of TLS, if the address asks for that.
+    ///
+    /// # Errors
+    /// It is none of HTTP, or what the environment says of TLS cannot be used.
+    fn tls(&self) -> Result<Option<Tls>, ExportError> {
+        match self.url.split_once("://") {
+            Some(("http", _)) => Ok(None),
+            Some(("https", _)) => Tls::of(self.signal).map(Some),
+            _ => Err(ExportError::Scheme { endpoint: self.url.clone() }),
+        }
+    }
+}
+
+impl Address {
+    /// # Errors
+    /// As those of [`tls`](Self::tls).
+    fn set_up_grpc<B: WithExportConfig + WithTonicConfig>(
+        &self,
+        builder: B,
+    ) -> Result<B, ExportError> {
+        let builder = match self.tls()? {
+            Some(tls) => builder.with_tls_config(tls.for_grpc()?),
+            None => builder,
+        };
+        Ok(builder.with_endpoint(&self.url).with_retry_policy(retries()))
     }
 
     /// # Errors
-    /// It is not over HTTP without TLS.
-    fn without_tls(self) -> Result<Self, ExportError> {
-        if self.url.starts_with("http://") {
-            Ok(self)
-        } else {
-            Err(ExportError::Scheme { endpoint: self.url })
-        }
+    /// As those of [`tls`](Self::tls).
+    fn set_up_http<B: WithExportConfig + WithHttpConfig>(
+        &self,
+        builder: B,
+        cause: &Cause,
+    ) -> Result<B, ExportError> {
+        let client = Client::new(self.signal, self.tls()?.as_ref(), cause)?;
+        let builder = builder.with_http_client(client).with_endpoint(&self.url);
+        Ok(builder.with_retry_policy(retries()))
     }
 }
 
@@ -168,24 +209,20 @@ impl Collector {
         resource: &Resource,
         runtime: &Handle,
     ) -> Result<Self, ExportError> {
-        let Address { url: endpoint, transport } = address.without_tls()?;
         let _context = runtime.enter();
-        let http = |protocol| {
-            let builder = OtlpExporter::builder().with_http().with_protocol(protocol);
-            builder.with_endpoint(&endpoint).with_retry_policy(retries()).build()
-        };
-        let exporter = match transport {
-            Transport::Grpc => {
-                let builder = OtlpExporter::builder().with_tonic().with_endpoint(&endpoint);
-                builder.with_retry_policy(retries()).build()
+        let cause = Cause::default();
+        let exporter = match address.transport.over_http() {
+            None => address.set_up_grpc(OtlpExporter::builder().with_tonic())?.build(),
+            Some(protocol) => {
+                let builder = OtlpExporter::builder().with_http().with_protocol(protocol);
+                address.set_up_http(builder, &cause)?.build()
             }
-            Transport::HttpProtobuf => http(Protocol::HttpBinary),
-            Transport::HttpJson => http(Protocol::HttpJson),
         };
+        let endpoint = address.url;
         let mut exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
         exporter.set_resource(resource);
-        let tally = Arc::new(Tally { endpoint, ..Tally::default() });
+        let tally = Arc::new(Tally { endpoint, cause, ..Tally::default() });
         Ok(Self { exporter: Arc::new(exporter), runtime: runtime.clone(), tally })
     }
 
@@ -217,6 +254,8 @@ pub(crate) struct MetricCollector {
     /// The clients need it around, wherever they are called from.
     runtime: Handle,
     endpoint: String,
+    /// What the error of an exporter over HTTP does not say.
+    cause: Cause,
     /// Why the last of them did not get through.
     error: Arc<Mutex<Option<String>>>,
 }
@@ -227,23 +266,20 @@ impl MetricCollector {
     /// # Errors
     /// The address is no URL that can be used.
     pub(crate) fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
-        let Address { url: endpoint, transport } = address.without_tls()?;
         let _context = runtime.enter();
-        let http = |protocol| {
-            let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
-            builder.with_endpoint(&endpoint).with_retry_policy(retries()).build()
-        };
-        let exporter = match transport {
-            Transport::Grpc => {
-                let builder = OtlpMetricExporter::builder().with_tonic().with_endpoint(&endpoint);
-                builder.with_retry_policy(retries()).build()
+        let cause = Cause::default();
+        let exporter = match address.transport.over_http() {
+            None => address.set_up_grpc(OtlpMetricExporter::builder().with_tonic())?.build(),
+            Some(protocol) => {
+                let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
+                address.set_up_http(builder, &cause)?.build()
             }
-            Transport::HttpProtobuf => http(Protocol::HttpBinary),
-            Transport::HttpJson => http(Protocol::HttpJson),
         };
+        let endpoint = address.url;
         let exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
-        Ok(Self { exporter, runtime: runtime.clone(), endpoint, error: Arc::default() })
+        let runtime = runtime.clone();
+        Ok(Self { exporter, runtime, endpoint, cause, error: Arc::default() })
     }
 
     /// Why the last metrics did not get through, in words; nothing while they do.
@@ -261,7 +297,10 @@ impl PushMetricExporter for MetricCollector {
         })
         .await;
         let failed = result.as_ref().err();
-        let error = failed.map(|error| format!("metrics did not reach {}: {error}", self.endpoint));
+        let error = failed.map(|error| {
+            let error = with_cause(error, &self.cause);
+            format!("metrics did not reach {}: {error}", self.endpoint)
+        });
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
         result
     }
@@ -279,12 +318,22 @@ impl PushMetricExporter for MetricCollector {
     }
 }
 
+/// What an exporter says of a failure, and what its client says.
+fn with_cause(error: &OTelSdkError, cause: &Cause) -> String {
+    match cause.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
 /// How many spans there were, and how many got through.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     endpoint: String,
     made: AtomicU64,
     delivered: AtomicU64,
+    /// What the error of an exporter over HTTP does not say.
+    cause: Cause,
     last_error: Mutex<Option<String>>,
 }
 
@@ -301,7 +350,7 @@ impl Tally {
             }
             Err(error) => {
                 let mut last = self.last_error.lock().unwrap_or_else(PoisonError::into_inner);
-                *last = Some(error.to_string());
+                *last = Some(with_cause(error, &self.cause));
             }
         }
     }

@@ -21,12 +21,13 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::runtime::Runtime;
 use tonic::metadata::MetadataMap;
-use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
 /// The collector, listening.
 pub(crate) struct Collector {
+    scheme: &'static str,
     address: SocketAddr,
     requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
     metrics: Receiver<ExportMetricsServiceRequest>,
@@ -74,22 +75,34 @@ impl MetricsService for KeepMetrics {
 
 impl Collector {
     pub(crate) fn start() -> Self {
+        Self::listen("http", Server::builder())
+    }
+
+    /// One that shows a certificate, and lets in those alone that show the same.
+    pub(crate) fn start_with_tls(certificate: &str, key: &str, is_mutual: bool) -> Self {
+        let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
+        let trusted = is_mutual.then(|| Certificate::from_pem(certificate));
+        let tls = trusted.into_iter().fold(tls, ServerTlsConfig::client_ca_root);
+        Self::listen("https", Server::builder().tls_config(tls).unwrap())
+    }
+
+    fn listen(scheme: &'static str, mut server: Server) -> Self {
         let runtime = Runtime::new().unwrap();
         let _context = runtime.enter();
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = incoming.local_addr().unwrap();
         let (keep, requests) = channel();
         let (keep_metrics, metrics) = channel();
-        let server = Server::builder()
+        let server = server
             .add_service(TraceServiceServer::new(Keep(keep)))
             .add_service(MetricsServiceServer::new(KeepMetrics(keep_metrics)));
         runtime.spawn(server.serve_with_incoming(incoming));
         drop(_context);
-        Self { address, requests, metrics, _runtime: runtime }
+        Self { scheme, address, requests, metrics, _runtime: runtime }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// What has arrived.

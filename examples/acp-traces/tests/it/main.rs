@@ -32,3 +32,5 @@ mod report;
 mod span_files;
 #[cfg(test)]
 mod spans;
+#[cfg(test)]
+mod tls;

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
+use axum::serve::Listener;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use prost::Message;
@@ -17,14 +18,14 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// A collector that listens for OTLP over HTTP.
-struct HttpCollector {
-    address: SocketAddr,
+pub(crate) struct HttpCollector {
+    pub(crate) address: SocketAddr,
     requests: Receiver<Request>,
     /// Stops the server when it is dropped.
     _runtime: Runtime,
 }
 
-struct Request {
+pub(crate) struct Request {
     path: String,
     headers: HeaderMap,
     body: Bytes,
@@ -32,9 +33,17 @@ struct Request {
 
 impl HttpCollector {
     fn start() -> Self {
+        Self::listen(|listener| listener)
+    }
+
+    /// `wrap`: what is made of the listener, such as one for TLS.
+    pub(crate) fn listen<L: Listener<Addr = SocketAddr>>(
+        wrap: impl FnOnce(tokio::net::TcpListener) -> L,
+    ) -> Self {
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
+        let listener = wrap(listener);
         let (keep, requests) = channel();
         let server = Router::new().fallback(answer).with_state(keep);
         runtime.spawn(axum::serve(listener, server).into_future());
@@ -46,7 +55,7 @@ impl HttpCollector {
     }
 
     /// The only request that has arrived.
-    fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> Request {
         let request = self.requests.try_recv().unwrap();
         assert!(self.requests.try_recv().is_err());
         request
@@ -63,7 +72,7 @@ impl Request {
     }
 
     /// What it says, by its own word for how it says it.
-    fn trace(&self) -> Trace {
+    pub(crate) fn trace(&self) -> Trace {
         let mut trace = Trace::default();
         trace.extend(match self.header("content-type") {
             "application/x-protobuf" => {
@@ -77,14 +86,14 @@ impl Request {
 }
 
 /// Begins a session and ends it; gives what was said on standard error.
-fn session(mut command: Command) -> String {
+pub(crate) fn session(mut command: Command) -> String {
     command.arg("--").arg(test_agent()).arg("demo");
     let (end, _) = Editor::start(Proxy::spawn(command)).proxy.finish();
     assert_eq!(end.status, Some(0));
     end.stderr
 }
 
-const SESSION: [&str; 2] = ["initialize", "session/new"];
+pub(crate) const SESSION: [&str; 2] = ["initialize", "session/new"];
 
 #[test]
 fn spans_go_over_http() {

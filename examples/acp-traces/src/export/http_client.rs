@@ -1,0 +1,70 @@
+//! The HTTP client of exporters: it remembers why the last request had no answer, which the exporter does not tell.
+
+use super::ExportError;
+use super::collector::Signal;
+use super::tls::Tls;
+use async_trait::async_trait;
+use core::error::Error;
+use core::iter::successors;
+use core::time::Duration;
+use hyper_rustls::HttpsConnectorBuilder;
+use opentelemetry_http::hyper::HyperClient;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How long a collector may take for an answer unless the environment says otherwise.
+///
+/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why the last request had no answer, in words; nothing if it had one.
+pub(crate) type Cause = Arc<Mutex<Option<String>>>;
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    inner: Box<dyn HttpClient>,
+    cause: Cause,
+}
+
+impl Client {
+    /// # Errors
+    /// What the environment says of TLS cannot be used.
+    pub(crate) fn new(
+        signal: Signal,
+        tls: Option<&Tls>,
+        cause: &Cause,
+    ) -> Result<Self, ExportError> {
+        let timeout = signal.variable("TIMEOUT").and_then(|(_, value)| value.parse().ok());
+        let timeout = timeout.map_or(TIMEOUT, Duration::from_millis);
+        let inner: Box<dyn HttpClient> = match tls {
+            Some(tls) => {
+                let connector = HttpsConnectorBuilder::new().with_tls_config(tls.settings()?);
+                let connector = connector.https_only().enable_http1().build();
+                Box::new(HyperClient::new(connector, timeout, None))
+            }
+            None => Box::new(HyperClient::with_default_connector(timeout, None)),
+        };
+        Ok(Self { inner, cause: Arc::clone(cause) })
+    }
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let answer = self.inner.send_bytes(request).await;
+        let cause = answer.as_ref().err().map(|error| in_words(&**error));
+        *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = cause;
+        answer
+    }
+}
+
+/// An error and what it comes from, each once.
+fn in_words(error: &(dyn Error + 'static)) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for cause in successors(Some(error), |&error| error.source()).map(ToString::to_string) {
+        if words.last().is_none_or(|last| !last.ends_with(&cause)) {
+            words.push(cause);
+        }
+    }
+    words.join(": ")
+}

@@ -1,0 +1,168 @@
+//! Collectors over TLS.
+
+use crate::collector::Collector;
+use crate::protocols::{HttpCollector, SESSION, session};
+use crate::proxy::acp_traces;
+use axum::serve::Listener;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::server::TlsStream;
+
+/// A certificate for this machine that nobody has signed, and its key, in files.
+struct Certificate {
+    folder: TempDir,
+    pem: String,
+    key: String,
+    made: CertifiedKey<rcgen::KeyPair>,
+}
+
+impl Certificate {
+    fn new() -> Self {
+        let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let made = generate_simple_self_signed(names).unwrap();
+        let (pem, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("certificate.pem"), &pem).unwrap();
+        fs::write(folder.path().join("key.pem"), &key).unwrap();
+        Self { folder, pem, key, made }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let key = PrivateKeyDer::try_from(self.made.signing_key.serialize_der()).unwrap();
+        let chain = vec![self.made.cert.der().clone()];
+        TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()))
+    }
+}
+
+/// A listener whose connections have shaken hands.
+struct OverTls(TcpListener, TlsAcceptor);
+
+impl Listener for OverTls {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, SocketAddr) {
+        loop {
+            let (stream, from) = self.0.accept().await.unwrap();
+            // A client that does not trust us goes away.
+            if let Ok(stream) = self.1.accept(stream).await {
+                return (stream, from);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
+fn to(url: &str, protocol: &str) -> Command {
+    acp_traces(&["--otlp-endpoint", url, "--protocol", protocol])
+}
+
+#[test]
+fn a_certificate_of_the_environment_is_trusted() {
+    let certificate = Certificate::new();
+    let trusted = certificate.file("certificate.pem");
+    for variable in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"] {
+        let collector = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
+        let mut command = to(&collector.url(), "grpc");
+        command.env(variable, &trusted);
+        assert_eq!(session(command), "");
+        assert_eq!(collector.received().names(), SESSION, "{variable}");
+        for protocol in ["http/protobuf", "http/json"] {
+            let collector = HttpCollector::listen(|it| OverTls(it, certificate.acceptor()));
+            let mut command = to(&format!("https://{}", collector.address), protocol);
+            command.env(variable, &trusted);
+            assert_eq!(session(command), "");
+            assert_eq!(collector.request().trace().names(), SESSION, "{variable} {protocol}");
+        }
+    }
+}
+
+#[test]
+fn metrics_go_over_tls_as_well() {
+    let certificate = Certificate::new();
+    let collector = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
+    let mut command = to(&collector.url(), "grpc");
+    command.arg("--metrics");
+    command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.file("certificate.pem"));
+    assert_eq!(session(command), "");
+    assert!(collector.metrics().contains_key("acp.session.active"));
+}
+
+#[test]
+fn a_collector_asks_who_we_are() {
+    let certificate = Certificate::new();
+    let collector = Collector::start_with_tls(&certificate.pem, &certificate.key, true);
+    let mut command = to(&collector.url(), "grpc");
+    command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.file("certificate.pem"));
+    command.env("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate.file("certificate.pem"));
+    command.env("OTEL_EXPORTER_OTLP_CLIENT_KEY", certificate.file("key.pem"));
+    assert_eq!(session(command), "");
+    assert_eq!(collector.received().names(), SESSION);
+    // Who says nothing is not let in.
+    let mut command = to(&collector.url(), "grpc");
+    command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.file("certificate.pem"));
+    assert!(session(command).contains("2 of 2 spans did not reach"));
+    assert!(collector.received().spans.is_empty());
+}
+
+#[test]
+fn a_collector_that_nobody_vouches_for_gets_nothing() {
+    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let grpc = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
+    let http = HttpCollector::listen(|it| OverTls(it, certificate.acceptor()));
+    let http_url = format!("https://{}", http.address);
+    for (url, protocol) in [(grpc.url(), "grpc"), (http_url, "http/protobuf")] {
+        for trusted in [None, Some(other.file("certificate.pem"))] {
+            let mut command = to(&url, protocol);
+            command.envs(trusted.map(|path| ("OTEL_EXPORTER_OTLP_CERTIFICATE", path)));
+            let told = session(command);
+            assert!(told.starts_with("acp-traces: 2 of 2 spans did not reach https://"), "{told}");
+            assert!(told.contains("certificate"), "{told}");
+        }
+    }
+    assert!(grpc.received().spans.is_empty());
+}
+
+#[test]
+fn what_cannot_be_used_is_told_before_anything_runs() {
+    let certificate = Certificate::new();
+    let (key, missing) = (certificate.file("key.pem"), certificate.file("missing.pem"));
+    let rows = [
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", &missing, "No such file"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", &key, "there is no certificate in it"),
+        ("OTEL_EXPORTER_OTLP_CLIENT_KEY", &key, "the certificate and its key go together"),
+    ];
+    for (variable, path, expected) in rows {
+        for protocol in ["grpc", "http/json"] {
+            let mut command = to("https://127.0.0.1:1", protocol);
+            let output = command.env(variable, path).args(["--", "agent"]).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert!(told.starts_with(&format!("acp-traces: {variable} names ")), "{told}");
+            assert!(told.contains(expected), "{told}");
+        }
+    }
+    let output = to("ftp://127.0.0.1", "grpc").args(["--", "agent"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("has to be http://HOST:PORT or https://HOST:PORT"), "{told}");
+}
