@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `schemars` | `JsonSchema` for all types of the protocol, and [`schema::Form`]s out of Rust types |
 //! | `plugin` | `plugin`: tools that ask while they run, and wait in memory, in a store or in a token; needs std |
+//! | `http` | `http`: what the headers of Streamable HTTP say of a message |
 //! | `seal` | `seal`: states that go through a client, sealed with AES-256-GCM |
 //! | `validate` | answers are held against the whole schema of a form, not only against what the form says; needs std |
 //!
@@ -43,6 +44,8 @@ extern crate std;
 
 pub mod client;
 pub mod context;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod mcp;
 pub mod names;
 #[cfg(feature = "plugin")]

@@ -84,7 +84,13 @@ impl Server {
     pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Result<(), ErrorObject> {
         let id = &request.id;
         let decoded = ClientRequest::decode(&request.method, request.params).map_err(invalid)?;
+        let params = request.params.map(serde_json::value::RawValue::get).unwrap_or("{}");
+        let params: RequestParams = jsonrpc_core::wire::decode(params).map_err(invalid)?;
         let decoded = match decoded {
+            // They need no handshake before, but are of the older generation.
+            ClientRequest::Initialize(_) | ClientRequest::Ping(_) if is_modern(&params) => {
+                return Err(not_found(&request.method));
+            }
             ClientRequest::Initialize(params) => {
                 self.initialize(id, *params);
                 return Ok(());
@@ -95,8 +101,6 @@ impl Server {
             }
             other => other,
         };
-        let params = request.params.map(serde_json::value::RawValue::get).unwrap_or("{}");
-        let params: RequestParams = jsonrpc_core::wire::decode(params).map_err(invalid)?;
         let context = self.context(params.meta.as_ref())?;
         let is_known = methods::find(Direction::ToServer, &request.method)
             .is_none_or(|method| method.is_sent_in(&context.version));
@@ -308,6 +312,12 @@ impl Server {
             self.answer_with(&id, &result);
         }
     }
+}
+
+/// Whether a request says that it is of the newer generation.
+fn is_modern(params: &RequestParams) -> bool {
+    let meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
+    meta.protocol_version.is_some_and(|version| version.era() == Some(Era::Modern))
 }
 
 fn subscription(id: &RequestId) -> Meta {

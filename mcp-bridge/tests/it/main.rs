@@ -7,6 +7,9 @@ mod context;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+#[cfg(feature = "http")]
+mod http;
+#[cfg(test)]
 mod law;
 #[cfg(test)]
 mod methods;

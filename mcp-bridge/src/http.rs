@@ -1,0 +1,353 @@
+//! What the headers of Streamable HTTP say of a message.
+//!
+//! From 2026-07-28 on, each request says in its headers what is in its body, so that programs on the way can route it
+//! without reading that: the version, the method, the name of what it is about, and those arguments of a tool that its
+//! schema marks with `x-mcp-header`. A client [writes](headers_of) them, a server [holds](check) them against the body.
+//!
+//! Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
+//! (2026-07-28)
+//!
+//! ```
+//! use jsonrpc_core::{Message, wire};
+//! use mcp_bridge::http::{check, headers_of};
+//! use mcp_bridge::mcp::tools::Tool;
+//!
+//! let tool: Tool = wire::decode(
+//!     r#"{"name":"query","inputSchema":{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"}}}}"#,
+//! )?;
+//! let Message::Request(request) = Message::decode(
+//!     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query","arguments":{"city":"Zürich"},
+//!         "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
+//! )? else { return Err("a request".into()) };
+//! let headers = headers_of(&request, Some(&tool))?;
+//! assert_eq!(headers[3], ("Mcp-Param-City".into(), "=?base64?WsO8cmljaA==?=".into()));
+//!
+//! let find = |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str());
+//! assert!(check(&request, Some(&tool), find).is_ok());
+//! assert!(check(&request, Some(&tool), |name| find(name).filter(|_| name != "Mcp-Name")).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::mcp::base::{RequestMetaObject, RequestParams};
+use crate::mcp::error::HEADER_MISMATCH;
+use crate::mcp::tools::Tool;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jsonrpc_core::wire::{self, Extra, Raw};
+use jsonrpc_core::{ErrorObject, Request};
+use serde_json::Value;
+
+/// The version of the protocol that a request is made in.
+pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+
+/// The method of a request. From 2026-07-28 on.
+pub const METHOD: &str = "Mcp-Method";
+
+/// The tool, the prompt or the resource that a request is about. From 2026-07-28 on.
+pub const NAME: &str = "Mcp-Name";
+
+/// Names a session. Up to 2025-11-25.
+///
+/// Spec: [Session Management](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management)
+pub const SESSION_ID: &str = "Mcp-Session-Id";
+
+/// What comes before the name that `x-mcp-header` gives. From 2026-07-28 on.
+pub const PARAM_PREFIX: &str = "Mcp-Param-";
+
+/// The keyword that marks an argument.
+const KEYWORD: &str = "x-mcp-header";
+
+const SENTINEL: (&str, &str) = ("=?base64?", "?=");
+
+/// Writes a value so that any header can have it: as it is, or as base64 between markers.
+///
+/// Spec: [Value Encoding](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding)
+///
+/// ```
+/// use mcp_bridge::http::{decode_value, encode_value};
+///
+/// assert_eq!(encode_value("us-west1"), "us-west1");
+/// assert_eq!(encode_value(" padded "), "=?base64?IHBhZGRlZCA=?=");
+/// assert_eq!(decode_value("=?base64?IHBhZGRlZCA=?=").as_deref(), Some(" padded "));
+/// ```
+pub fn encode_value(value: &str) -> Cow<'_, str> {
+    let is_plain = value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
+    let is_padded = value.trim_matches([' ', '\t']) != value;
+    if is_plain && !is_padded && encoded(value).is_none() {
+        return value.into();
+    }
+    format!("{}{}{}", SENTINEL.0, STANDARD.encode(value), SENTINEL.1).into()
+}
+
+/// Reads a value of a header; nothing if it is between the markers and not base64 of a text.
+pub fn decode_value(value: &str) -> Option<Cow<'_, str>> {
+    let value = value.trim_matches([' ', '\t']);
+    match encoded(value) {
+        Some(encoded) => {
+            let bytes = STANDARD.decode(encoded).ok()?;
+            String::from_utf8(bytes).ok().map(Cow::Owned)
+        }
+        None => Some(value.into()),
+    }
+}
+
+fn encoded(value: &str) -> Option<&str> {
+    value.strip_prefix(SENTINEL.0)?.strip_suffix(SENTINEL.1)
+}
+
+/// An argument of a tool that goes into a header too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParamHeader {
+    /// The name of the header, without [`PARAM_PREFIX`].
+    pub name: String,
+    /// Where the argument is: the names of members, from the outermost on.
+    pub path: Vec<String>,
+}
+
+/// A tool marks arguments in a way that it may not. Clients over HTTP leave the tool out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at {pointer}: expected {expected}")]
+#[non_exhaustive]
+pub struct BadParamHeader {
+    /// Where it is in the schema, a JSON pointer.
+    pub pointer: String,
+    /// What may be there.
+    pub expected: &'static str,
+}
+
+/// The arguments of a tool that go into headers, in the order of their places.
+///
+/// Spec: [Schema Extension](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension)
+///
+/// # Errors
+/// The tool marks an argument in a way that it may not.
+pub fn param_headers(tool: &Tool) -> Result<Vec<ParamHeader>, BadParamHeader> {
+    // Most tools have none, and their schemas need not be read.
+    if !tool.input_schema.as_str().contains(KEYWORD) {
+        return Ok(Vec::new());
+    }
+    let schema = tool.input_schema.decode::<Value>();
+    let schema = schema.map_err(|_| bad(&[], "a JSON Schema of fewer levels"))?;
+    let mut found = Vec::new();
+    find(&schema, Some(&mut Vec::new()), &mut Vec::new(), &mut found)?;
+    Ok(found)
+}
+
+/// Looks for marks. `path` is where the argument is, if it is reachable by `properties` alone.
+fn find(
+    schema: &Value,
+    mut path: Option<&mut Vec<String>>,
+    place: &mut Vec<String>,
+    found: &mut Vec<ParamHeader>,
+) -> Result<(), BadParamHeader> {
+    let Value::Object(schema) = schema else { return Ok(()) };
+    if let Some(name) = schema.get(KEYWORD) {
+        let kind = schema.get("type").and_then(Value::as_str);
+        let header = mark(name, kind, path.as_deref(), found).map_err(|text| bad(place, text))?;
+        found.push(header);
+    }
+    for (keyword, value) in schema {
+        place.push(keyword.clone());
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                for (name, property) in properties {
+                    place.push(name.clone());
+                    match path.as_deref_mut() {
+                        Some(path) => {
+                            path.push(name.clone());
+                            find(property, Some(path), place, found)?;
+                            path.pop();
+                        }
+                        None => find(property, None, place, found)?,
+                    }
+                    place.pop();
+                }
+            }
+            // Data, not schemas.
+            ("default" | "const" | "enum" | "examples", _) => {}
+            ("patternProperties" | "dependentSchemas" | "$defs" | "definitions", map) => {
+                let schemas = map.as_object().into_iter().flatten();
+                find_unreachable(schemas.map(|(name, value)| (name.clone(), value)), place, found)?;
+            }
+            (_, Value::Array(items)) => {
+                let items = items.iter().enumerate().map(|(index, item)| (index.to_string(), item));
+                find_unreachable(items, place, found)?;
+            }
+            (_, value) => find(value, None, place, found)?,
+        }
+        place.pop();
+    }
+    Ok(())
+}
+
+fn find_unreachable<'a>(
+    schemas: impl Iterator<Item = (String, &'a Value)>,
+    place: &mut Vec<String>,
+    found: &mut Vec<ParamHeader>,
+) -> Result<(), BadParamHeader> {
+    for (name, schema) in schemas {
+        place.push(name);
+        find(schema, None, place, found)?;
+        place.pop();
+    }
+    Ok(())
+}
+
+/// The header of a mark, or what was expected in its place.
+fn mark(
+    name: &Value,
+    kind: Option<&str>,
+    path: Option<&Vec<String>>,
+    found: &[ParamHeader],
+) -> Result<ParamHeader, &'static str> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let name = name.as_str().filter(|name| !name.is_empty() && name.bytes().all(is_token));
+    let name = name.ok_or("x-mcp-header to be the name of a header")?;
+    if found.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
+        return Err("x-mcp-header to be given once");
+    }
+    if !matches!(kind, Some("string" | "integer" | "boolean")) {
+        return Err("x-mcp-header at a string, an integer or a boolean only");
+    }
+    let path = path.filter(|path| !path.is_empty());
+    let path = path.ok_or("x-mcp-header where `properties` alone lead to")?;
+    Ok(ParamHeader { name: name.into(), path: path.clone() })
+}
+
+fn bad(place: &[String], expected: &'static str) -> BadParamHeader {
+    let mut pointer = String::new();
+    for part in place {
+        pointer.push('/');
+        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+    }
+    BadParamHeader { pointer, expected }
+}
+
+/// The headers of a request, beside those that HTTP asks for; `tool` is the one that it calls.
+///
+/// # Errors
+/// The tool marks an argument in a way that it may not.
+pub fn headers_of(
+    request: &Request<'_>,
+    tool: Option<&Tool>,
+) -> Result<Vec<(Cow<'static, str>, String)>, BadParamHeader> {
+    let mut headers = Vec::new();
+    if let Some(version) = version(request) {
+        headers.push((PROTOCOL_VERSION.into(), version));
+    }
+    headers.push((METHOD.into(), encode_value(&request.method).into_owned()));
+    if let Some(name) = name(request) {
+        headers.push((NAME.into(), encode_value(&name).into_owned()));
+    }
+    for header in tool.map(param_headers).transpose()?.unwrap_or_default() {
+        if let Some(value) = argument(request, &header.path) {
+            let name = format!("{PARAM_PREFIX}{}", header.name);
+            headers.push((name.into(), encode_value(&text_of(&value)).into_owned()));
+        }
+    }
+    Ok(headers)
+}
+
+/// Holds the headers of a request from 2026-07-28 on against its body; `tool` is the one that it calls, and `header` gives
+/// the value of a header by its name, whatever the case of that.
+///
+/// The version is compared where the body has one; without it, the request is refused by the
+/// [server](crate::server::Server).
+///
+/// # Errors
+/// What to answer, with the status 400: a header is missing, cannot be read, or says something else.
+pub fn check<'a>(
+    request: &Request<'_>,
+    tool: Option<&Tool>,
+    header: impl Fn(&str) -> Option<&'a str>,
+) -> Result<(), ErrorObject> {
+    let given = header(PROTOCOL_VERSION).ok_or_else(|| missing(PROTOCOL_VERSION))?;
+    if version(request).is_some_and(|version| version != given) {
+        return Err(mismatch(PROTOCOL_VERSION));
+    }
+    let method = header(METHOD).ok_or_else(|| missing(METHOD))?;
+    if method.trim_matches([' ', '\t']) != request.method {
+        return Err(mismatch(METHOD));
+    }
+    if let Some(name) = name(request) {
+        let given = header(NAME).ok_or_else(|| missing(NAME))?;
+        if decode_value(given).ok_or_else(|| mismatch(NAME))? != name {
+            return Err(mismatch(NAME));
+        }
+    }
+    // A tool of ours that marks arguments in a way that it may not marks none.
+    for param in tool.and_then(|tool| param_headers(tool).ok()).unwrap_or_default() {
+        let key = format!("{PARAM_PREFIX}{}", param.name);
+        match (header(&key), argument(request, &param.path)) {
+            (Some(given), Some(value)) => {
+                let given = decode_value(given).ok_or_else(|| mismatch(&key))?;
+                if !is_same(&given, &value) {
+                    return Err(mismatch(&key));
+                }
+            }
+            (None, Some(_)) => return Err(missing(&key)),
+            (Some(_), None) => return Err(mismatch(&key)),
+            (None, None) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The version that the body has.
+fn version(request: &Request<'_>) -> Option<String> {
+    let params: RequestParams = wire::decode(request.params?.get()).ok()?;
+    let meta = RequestMetaObject::read(params.meta.as_ref()).ok()?;
+    Some(meta.protocol_version?.as_str().into())
+}
+
+/// What a request is about.
+fn name(request: &Request<'_>) -> Option<String> {
+    let member = match &*request.method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        // Of the extension for tasks.
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return None,
+    };
+    let params: Extra = wire::decode(request.params?.get()).ok()?;
+    params.get(member)?.decode().ok()
+}
+
+/// The argument at a place, if it has a value.
+fn argument(request: &Request<'_>, path: &[String]) -> Option<Value> {
+    let params: Extra = wire::decode(request.params?.get()).ok()?;
+    let mut value: Raw = params.get("arguments")?.clone();
+    for member in path {
+        value = value.decode::<Extra>().ok()?.get(member)?.clone();
+    }
+    value.decode().ok().filter(|value| !matches!(value, Value::Null))
+}
+
+fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => text.into(),
+        other => other.to_string().into(),
+    }
+}
+
+fn is_same(given: &str, value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            given == number.to_string() || given.parse::<f64>().ok() == number.as_f64()
+        }
+        value => given == text_of(value),
+    }
+}
+
+fn missing(header: &str) -> ErrorObject {
+    ErrorObject::new(HEADER_MISMATCH, format!("the header {header} is missing"))
+}
+
+fn mismatch(header: &str) -> ErrorObject {
+    let problem = format!("the header {header} does not say what the body says");
+    ErrorObject::new(HEADER_MISMATCH, problem)
+}
