@@ -83,30 +83,24 @@ const VERSIONS: [ProtocolVersion; 5] = [
 impl Server {
     pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Result<(), ErrorObject> {
         let id = &request.id;
-        let decoded = ClientRequest::decode(&request.method, request.params).map_err(invalid)?;
         let params = request.params.map(serde_json::value::RawValue::get).unwrap_or("{}");
         let params: RequestParams = jsonrpc_core::wire::decode(params).map_err(invalid)?;
-        let decoded = match decoded {
-            // They need no handshake before, but are of the older generation.
-            ClientRequest::Initialize(_) | ClientRequest::Ping(_) if is_modern(&params) => {
-                return Err(not_found(&request.method));
-            }
-            ClientRequest::Initialize(params) => {
+        // What is wrong with the params of a method matters only if there is the method.
+        if self.version_of(&params).is_some_and(|version| !is_known(&request.method, &version)) {
+            return Err(not_found(&request.method));
+        }
+        let decoded = match ClientRequest::decode(&request.method, request.params) {
+            Ok(ClientRequest::Initialize(params)) => {
                 self.initialize(id, *params);
                 return Ok(());
             }
-            ClientRequest::Ping(_) => {
+            Ok(ClientRequest::Ping(_)) => {
                 self.answer_with(id, &EmptyResult::new());
                 return Ok(());
             }
-            other => other,
+            decoded => decoded.map_err(invalid)?,
         };
         let context = self.context(params.meta.as_ref())?;
-        let is_known = methods::find(Direction::ToServer, &request.method)
-            .is_none_or(|method| method.is_sent_in(&context.version));
-        if !is_known {
-            return Err(not_found(&request.method));
-        }
         match decoded {
             ClientRequest::Discover(_) => self.discover(id),
             ClientRequest::ListTools(params) => {
@@ -147,6 +141,13 @@ impl Server {
         let mut result = InitializeResult::new(version, capabilities.clone(), server_info.clone());
         result.instructions.clone_from(instructions);
         self.answer_with(id, &result);
+    }
+
+    /// The version that a request is in, if that is one that there is.
+    fn version_of(&self, params: &RequestParams) -> Option<ProtocolVersion> {
+        let meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
+        let said = meta.protocol_version.filter(|version| version.era() == Some(Era::Modern));
+        said.or_else(|| self.session.as_ref().map(|session| session.version.clone()))
     }
 
     /// What the client says of itself: in this request, or in the handshake.
@@ -314,10 +315,9 @@ impl Server {
     }
 }
 
-/// Whether a request says that it is of the newer generation.
-fn is_modern(params: &RequestParams) -> bool {
-    let meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
-    meta.protocol_version.is_some_and(|version| version.era() == Some(Era::Modern))
+/// Whether clients of a version send a method.
+fn is_known(method: &str, version: &ProtocolVersion) -> bool {
+    methods::find(Direction::ToServer, method).is_some_and(|method| method.is_sent_in(version))
 }
 
 fn subscription(id: &RequestId) -> Meta {

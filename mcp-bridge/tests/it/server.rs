@@ -222,11 +222,8 @@ fn odd_requests_are_refused_with_the_reason() {
         ("tools/list", json!({ "_meta": meta("2025-11-25") }), -32022),
         ("initialized", json!({ "_meta": meta("2026-07-28") }), -32601),
         ("ping", json!({ "_meta": meta("2026-07-28") }), -32601),
-        (
-            "initialize",
-            json!({ "protocolVersion": "2026-07-28", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" }, "_meta": meta("2026-07-28") }),
-            -32601,
-        ),
+        ("initialize", json!({ "_meta": meta("2026-07-28") }), -32601),
+        ("resources/subscribe", json!({ "_meta": meta("2026-07-28") }), -32601),
         ("logging/setLevel", json!({ "level": "info", "_meta": meta("2026-07-28") }), -32601),
         ("tools/call", json!({ "name": "none", "_meta": meta("2026-07-28") }), -32602),
         (

@@ -1,0 +1,108 @@
+//! An MCP server over Streamable HTTP: `book_flight`, and the tools that the official conformance suite calls.
+
+mod conformance;
+mod fixture;
+
+use clap::{Parser, ValueEnum};
+use conformance::Conformance;
+use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::plugin::{MemoryStore, PluginHost, SuspendPolicy};
+use mcp_bridge::seal::{SealedStates, StateKey};
+use mcp_http::book_flight::{self, FixedTip};
+use mcp_http::{
+    Endpoint, EndpointOptions, PluginService, random_bytes, random_id, router, since_1970,
+};
+use std::error::Error;
+use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+
+/// How long a state that a client carries is good for.
+const STATE_LIFETIME: Duration = Duration::from_secs(3600);
+
+/// An MCP server over Streamable HTTP, at /mcp, for clients of both generations.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    /// Where to listen; port 0 for one that is free. Other than on this machine, name the --host.
+    #[arg(long, default_value = "127.0.0.1:8970")]
+    listen: SocketAddr,
+    /// How a tool waits for an answer.
+    #[arg(long, value_enum, default_value = "replay")]
+    suspend: Suspend,
+    /// A name of this server beside those of this machine; may be given several times.
+    #[arg(long)]
+    host: Vec<String>,
+    /// An origin whose pages may use the server, beside those of this machine; may be given several times.
+    #[arg(long)]
+    origin: Vec<String>,
+}
+
+/// How a tool waits for an answer.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Suspend {
+    /// In memory.
+    Park,
+    /// In a store, to be run again.
+    Replay,
+    /// In a token with the client, to be run again.
+    Token,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args = Args::parse();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    serve(args)
+}
+
+/// Seals states with a key of this program alone.
+pub(crate) fn states() -> io::Result<impl mcp_bridge::relay::StateCodec + Send + Sync + 'static> {
+    let key = StateKey::new(1, random_bytes()?);
+    let nonce = |nonce: &mut [u8; 12]| match random_bytes() {
+        Ok(bytes) => *nonce = bytes,
+        Err(error) => {
+            // A nonce that comes twice would give the key away.
+            tracing::error!(%error, "no randomness");
+            std::process::abort();
+        }
+    };
+    Ok(SealedStates::new(key, STATE_LIFETIME, since_1970, nonce))
+}
+
+#[tokio::main]
+async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
+    let policy = match args.suspend {
+        Suspend::Park => SuspendPolicy::Park,
+        Suspend::Replay => SuspendPolicy::Replay,
+        Suspend::Token => SuspendPolicy::Token { codec: Arc::new(states()?), is_single_use: true },
+    };
+    let store = Arc::new(MemoryStore::default());
+    let clock = Arc::new(since_1970);
+    let host = PluginHost::new([book_flight::tool()?], policy, store, random_id()?, clock);
+    let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
+    let plugins = PluginService::new(host, me).with_sampler(Arc::new(FixedTip));
+    let service = Arc::new(Conformance::new(plugins, Box::new(states()?))?);
+
+    let mut options = EndpointOptions::default();
+    (options.hosts, options.origins) = (args.host, args.origin);
+    let endpoint = Endpoint::new(Arc::clone(&service) as Arc<_>, options);
+    service.serve_at(&endpoint);
+    let listener = tokio::net::TcpListener::bind(args.listen).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    let ending = Arc::clone(&endpoint);
+    axum::serve(listener, router("/mcp", endpoint))
+        .with_graceful_shutdown(async move {
+            // Without signals it runs until it is killed.
+            let _no_signals = tokio::signal::ctrl_c().await;
+            ending.close();
+        })
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! One client: a session up to 2025-11-25, a single request from then on.
+use crate::endpoint::EndpointOptions;
+use crate::service::{Answer, CallContext, RequestContext, Service};
+use crate::stream::{Gone, MessageStream, Reader};
+use futures::FutureExt;
+use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId};
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge::mcp::cancellation::CancelledNotificationParams;
+use mcp_bridge::mcp::content::{ContentBlock, TextContent};
+use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::tools::CallToolResult;
+use mcp_bridge::plugin::reply;
+use mcp_bridge::server::{AskError, CallId, CallNotOpen, Outgoing, Server, ServerEvent, ToolCall};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+/// How many streams of a session are kept after their end, for readers who come again.
+const MAX_ENDED_STREAMS: usize = 64;
+
+/// The number of the stream with the messages that are about no request.
+const STANDALONE: u64 = 0;
+
+/// One client.
+pub(crate) struct Connection {
+    pub(crate) principal: String,
+    pub(crate) era: Era,
+    service: Arc<dyn Service>,
+    options: Arc<EndpointOptions>,
+    began: Instant,
+    me: Weak<Self>,
+    state: Mutex<State>,
+}
+
+struct State {
+    server: Server,
+    /// The streams of requests that have no response yet.
+    open: BTreeMap<RequestId, Arc<MessageStream>>,
+    standalone: Arc<MessageStream>,
+    /// Streams that have ended, the oldest first.
+    ended: VecDeque<Arc<MessageStream>>,
+    next_stream: u64,
+    calls: BTreeMap<CallId, Call>,
+    timer: Option<(Duration, AbortHandle)>,
+    used: Instant,
+}
+
+/// A call without an end.
+struct Call {
+    request: RequestId,
+    task: Option<AbortHandle>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (principal, era) = (&self.principal, &self.era);
+        f.debug_struct("Connection")
+            .field("principal", principal)
+            .field("era", era)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request has the id of one that is open.
+#[derive(Debug)]
+pub(crate) struct IdInUse;
+
+impl Connection {
+    pub(crate) fn new(
+        service: Arc<dyn Service>,
+        options: Arc<EndpointOptions>,
+        principal: String,
+        era: Era,
+    ) -> Arc<Self> {
+        let server = Server::new(service.options(&principal));
+        let state = State {
+            server,
+            open: BTreeMap::new(),
+            standalone: Arc::new(MessageStream::new(STANDALONE)),
+            ended: VecDeque::new(),
+            next_stream: STANDALONE + 1,
+            calls: BTreeMap::new(),
+            timer: None,
+            used: Instant::now(),
+        };
+        let state = Mutex::new(state);
+        let began = Instant::now();
+        Arc::new_cyclic(|me| {
+            let me = me.clone();
+            Self { principal, era, service, options, began, me, state }
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a message; gives the stream with what belongs to it, if it is a request.
+    ///
+    /// # Errors
+    /// Its id is in use.
+    pub(crate) fn take(&self, message: Message<'_>) -> Result<Option<Arc<MessageStream>>, IdInUse> {
+        let mut state = self.state();
+        state.used = Instant::now();
+        let request = matches!(message.kind(), Kind::Request).then(|| message.id().cloned());
+        let request = request.flatten();
+        let cancelled = cancelled(&message);
+        let stream = match &request {
+            Some(id) if state.open.contains_key(id) => return Err(IdInUse),
+            Some(id) => {
+                let stream = Arc::new(MessageStream::new(state.next_stream));
+                state.next_stream += 1;
+                state.open.insert(id.clone(), Arc::clone(&stream));
+                Some(stream)
+            }
+            None => None,
+        };
+        state.server.handle_message(message);
+        if let Some(stream) = cancelled.and_then(|id| state.open.remove(&id)) {
+            stream.finish();
+        }
+        self.pump(&mut state, request.as_ref());
+        Ok(stream)
+    }
+
+    /// Does something with the server, and what follows of it.
+    pub(crate) fn with_server<T>(&self, with: impl FnOnce(&mut Server) -> T) -> T {
+        let mut state = self.state();
+        let result = with(&mut state.server);
+        self.pump(&mut state, None);
+        result
+    }
+
+    /// Does what the server wants; `request` is the one that it was given last.
+    fn pump(&self, state: &mut State, request: Option<&RequestId>) {
+        while let Some(event) = state.server.poll_event() {
+            match event {
+                ServerEvent::Call(call) => self.call(state, *call, request),
+                ServerEvent::Cancelled(id) => {
+                    if let Some(task) = state.calls.remove(&id).and_then(|call| call.task) {
+                        task.abort();
+                    }
+                }
+                ServerEvent::Request { id, request } => self.request(id, *request),
+                other => tracing::debug!(?other, "nothing to do"),
+            }
+        }
+        while let Some(outgoing) = state.server.poll_outgoing() {
+            state.send(&outgoing);
+        }
+        self.schedule(state);
+    }
+
+    /// Begins a call, or goes on with one.
+    fn call(&self, state: &mut State, call: ToolCall, request: Option<&RequestId>) {
+        let Some(connection) = self.me.upgrade() else { return };
+        let id = call.id;
+        let request = state.calls.get(&id).map(|call| &call.request).or(request).cloned();
+        let Some(request) = request else { return };
+        let task = tokio::spawn(async move {
+            let context = CallContext { connection: Arc::clone(&connection), call: id };
+            let answer = AssertUnwindSafe(connection.service.call(&call, &context)).catch_unwind();
+            let answer = answer.await.unwrap_or_else(|_| Answer::Failed(internal()));
+            connection.answer(&call, answer);
+        });
+        let task = Some(task.abort_handle());
+        state.calls.insert(id, Call { request, task });
+    }
+
+    /// Answers a call with what came of it.
+    fn answer(&self, call: &ToolCall, answer: Answer) {
+        let deadline = self.options.question_time.map(|time| self.now().saturating_add(time));
+        let mut state = self.state();
+        let server = &mut state.server;
+        let answered = match answer {
+            Answer::Done(result) => server.finish(call.id, *result),
+            Answer::Failed(error) => server.fail(call.id, error),
+            Answer::Turn(turn) => reply(server, call, *turn, deadline),
+            Answer::Needs(needs) => match server.ask(call.id, needs, deadline) {
+                Ok(()) => Ok(()),
+                Err(error) => refuse(server, call.id, &error),
+            },
+        };
+        if answered.is_err() {
+            tracing::debug!(tool = call.name, "the call has ended meanwhile");
+        }
+        match state.server.is_open(call.id) {
+            // It may have been called again already, by the client that was asked.
+            true => {}
+            false => drop(state.calls.remove(&call.id)),
+        }
+        self.pump(&mut state, None);
+    }
+
+    /// Answers a request that is not about tools.
+    fn request(&self, id: RequestId, request: ClientRequest) {
+        let Some(connection) = self.me.upgrade() else { return };
+        tokio::spawn(async move {
+            let (principal, era) = (connection.principal.clone(), connection.era);
+            let context = RequestContext { principal, era };
+            let outcome = AssertUnwindSafe(connection.service.request(&request, &context));
+            let outcome = outcome.catch_unwind().await.unwrap_or_else(|_| Err(internal()));
+            connection.with_server(|server| {
+                // Nothing to answer is a request that was cancelled meanwhile.
+                let _not_open = server.respond(&id, outcome.as_ref().map_err(Clone::clone));
+            });
+        });
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Has questions end when their time is over.
+    fn schedule(&self, state: &mut State) {
+        let due = state.server.poll_timeout();
+        if due == state.timer.as_ref().map(|(due, _)| *due) {
+            return;
+        }
+        if let Some((_, task)) = state.timer.take() {
+            task.abort();
+        }
+        let Some(due) = due else { return };
+        let (me, at) = (self.me.clone(), self.began + due);
+        let task = tokio::spawn(async move {
+            tokio::time::sleep_until(at).await;
+            let Some(connection) = me.upgrade() else { return };
+            let mut state = connection.state();
+            state.timer = None;
+            state.server.handle_timeout(connection.now());
+            connection.pump(&mut state, None);
+        });
+        state.timer = Some((due, task.abort_handle()));
+    }
+
+    /// Offers the tools that there are by now, and tells the client.
+    pub(crate) fn tools_changed(&self) {
+        let tools = self.service.options(&self.principal).tools;
+        self.with_server(|server| server.set_tools(tools));
+    }
+
+    /// Ends the reader of a call's stream; another may come.
+    pub(crate) fn end_stream_of(&self, call: CallId) {
+        let state = self.state();
+        let request = state.calls.get(&call).map(|call| &call.request);
+        let stream = request.and_then(|request| state.open.get(request));
+        if let (Some(stream), Era::Legacy) = (stream, self.era) {
+            stream.detach();
+        }
+    }
+
+    /// A reader of the messages that are about no request.
+    pub(crate) fn listen(&self) -> Result<Reader, Gone> {
+        let state = self.state();
+        state.standalone.read(None)
+    }
+
+    /// A reader of what follows an event, by its name.
+    ///
+    /// # Errors
+    /// There is no such event, or not any more.
+    pub(crate) fn resume(&self, event: &str) -> Result<Reader, Gone> {
+        let (stream, after) = event.split_once('-').ok_or(Gone)?;
+        let (Ok(stream), Ok(after)) = (stream.parse::<u64>(), after.parse()) else {
+            return Err(Gone);
+        };
+        let state = self.state();
+        let all = state.open.values().chain(&state.ended).chain([&state.standalone]);
+        let found = all.into_iter().find(|it| it.number == stream).ok_or(Gone)?;
+        found.read(Some(after))
+    }
+
+    /// Tells that somebody is there.
+    pub(crate) fn touch(&self) {
+        self.state().used = Instant::now();
+    }
+
+    /// For how long nobody was there.
+    pub(crate) fn idle(&self) -> Duration {
+        self.state().used.elapsed()
+    }
+
+    /// Ends all that there is.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.server.end_subscriptions();
+        state.server.handle_close();
+        self.pump(&mut state, None);
+        while let Some((_, stream)) = state.open.pop_first() {
+            stream.finish();
+        }
+        state.standalone.finish();
+    }
+}
+
+impl State {
+    /// Sends a message where it belongs.
+    fn send(&mut self, outgoing: &Outgoing) {
+        let mut line = Vec::new();
+        outgoing.message.as_message().to_line(&mut line);
+        // A line of JSON is UTF-8.
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let is_response = matches!(outgoing.message.kind(), Kind::Response);
+        let related = outgoing.related.as_ref();
+        match related.and_then(|id| self.open.get(id).map(|stream| (id, Arc::clone(stream)))) {
+            Some((id, stream)) => {
+                stream.push(line, is_response);
+                if is_response {
+                    self.open.remove(id);
+                    self.keep_ended(stream);
+                }
+            }
+            // Its request has ended, so that nobody waits for it.
+            None if related.is_some() => {}
+            None => self.standalone.push(line, false),
+        }
+    }
+
+    fn keep_ended(&mut self, stream: Arc<MessageStream>) {
+        self.ended.push_back(stream);
+        if self.ended.len() > MAX_ENDED_STREAMS {
+            self.ended.pop_front();
+        }
+    }
+}
+
+/// Ends a connection when it is dropped: its client has gone.
+#[derive(Debug)]
+pub(crate) struct EndOnDrop(pub(crate) Arc<Connection>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Which request a message cancels.
+fn cancelled(message: &Message<'_>) -> Option<RequestId> {
+    let Message::Notification(notification) = message else { return None };
+    let params =
+        notification.params.filter(|_| notification.method == "notifications/cancelled")?;
+    wire::decode::<CancelledNotificationParams>(params.get()).ok()?.request_id
+}
+
+/// Ends a call that cannot ask.
+fn refuse(server: &mut Server, call: CallId, error: &AskError) -> Result<(), CallNotOpen> {
+    if let Some(error) = error.error_object() {
+        return server.fail(call, error);
+    }
+    let text = ContentBlock::Text(TextContent::new(error.to_string()));
+    let mut result = CallToolResult::new([text]);
+    result.is_error = Some(true);
+    server.finish(call, result)
+}
+
+fn internal() -> ErrorObject {
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the server failed")
+}
+
+/// A reply without a connection, as text.
+pub(crate) fn error_text(id: Option<&RequestId>, error: &ErrorObject) -> String {
+    #[derive(serde::Serialize)]
+    struct Reply<'a> {
+        jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RequestId>,
+        error: &'a ErrorObject,
+    }
+    let reply = Raw::from_value(&Reply { jsonrpc: "2.0", id, error });
+    reply.map(|reply| reply.as_str().to_owned()).unwrap_or_default()
+}

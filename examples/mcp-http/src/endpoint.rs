@@ -1,0 +1,483 @@
+//! An endpoint: what HTTP asks of it, and what it answers.
+use crate::connection::{Connection, EndOnDrop, error_text};
+use crate::guard::{accepts, is_json, is_our_host, is_our_origin};
+use crate::random::random_id;
+use crate::service::Service;
+use crate::sse::Sse;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use jsonrpc_core::{ErrorCode, ErrorObject, Message, RequestId, peek, wire};
+use mcp_bridge::http::{PROTOCOL_VERSION, SESSION_ID, check};
+use mcp_bridge::mcp::base::{Era, ProtocolVersion, RequestMetaObject, RequestParams};
+use mcp_bridge::mcp::error::{
+    HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
+};
+use mcp_bridge::mcp::tools::{CallToolRequestParams, Tool};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Says who sends a request, by its headers; nothing if nobody who may.
+pub type Authenticate = Arc<dyn Fn(&HeaderMap) -> Option<String> + Send + Sync>;
+
+/// What an endpoint allows.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct EndpointOptions {
+    /// The names that the server has, beside those of this machine (`localhost` and its addresses).
+    pub hosts: Vec<String>,
+    /// The origins whose pages may use it, beside pages of this machine.
+    pub origins: Vec<String>,
+    /// Who sends a request; everybody is one without it. Sessions and calls belong to whoever began them.
+    pub authenticate: Option<Authenticate>,
+    /// The most bytes of a request.
+    pub max_body: usize,
+    /// The most sessions, and the most requests from 2026-07-28 on that are open at once.
+    pub max_connections: usize,
+    /// How long a session is kept that nobody uses or listens to.
+    pub idle_time: Duration,
+    /// How long a client may take to answer a question of a call that stays open; nothing to wait for ever.
+    pub question_time: Option<Duration>,
+    /// How long an answer may take that is not a stream.
+    pub patience: Duration,
+    /// How long a stream says nothing.
+    pub keep_alive: Duration,
+}
+
+impl Default for EndpointOptions {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            authenticate: None,
+            max_body: 4 << 20,
+            max_connections: 1024,
+            idle_time: Duration::from_secs(3600),
+            question_time: Some(Duration::from_secs(3600)),
+            patience: Duration::from_secs(5),
+            keep_alive: Duration::from_secs(15),
+        }
+    }
+}
+
+impl fmt::Debug for EndpointOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointOptions")
+            .field("hosts", &self.hosts)
+            .field("origins", &self.origins)
+            .field("authenticates", &self.authenticate.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// An endpoint for clients of both generations.
+pub struct Endpoint {
+    service: Arc<dyn Service>,
+    options: Arc<EndpointOptions>,
+    sessions: Mutex<BTreeMap<String, Arc<Connection>>>,
+    /// Requests from 2026-07-28 on that are open.
+    requests: Mutex<Vec<Weak<Connection>>>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// An endpoint at a path.
+pub fn router(path: &str, endpoint: Arc<Endpoint>) -> Router {
+    let handle = |State(endpoint): State<Arc<Endpoint>>, request: Request| async move {
+        endpoint.handle(request).await
+    };
+    Router::new().route(path, any(handle)).with_state(endpoint)
+}
+
+/// What HTTP says of a request, once it is known that it may be made.
+struct Sender<'a> {
+    headers: &'a HeaderMap,
+    principal: String,
+}
+
+impl Sender<'_> {
+    /// The value of a header; nothing if it comes twice, since programs on the way may have read the other one.
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let value = values.next()?;
+        value.to_str().ok().filter(|_| values.next().is_none())
+    }
+
+    fn version(&self) -> Option<ProtocolVersion> {
+        self.header(PROTOCOL_VERSION).map(ProtocolVersion::from)
+    }
+}
+
+impl Endpoint {
+    /// An endpoint without a session.
+    pub fn new(service: Arc<dyn Service>, options: EndpointOptions) -> Arc<Self> {
+        let options = Arc::new(options);
+        Arc::new(Self { service, options, sessions: Mutex::default(), requests: Mutex::default() })
+    }
+
+    /// Answers a request of HTTP, whatever its path.
+    pub async fn handle(&self, request: Request) -> Response {
+        let (parts, body) = request.into_parts();
+        let headers = &parts.headers;
+        if !is_our_host(headers, &self.options.hosts) {
+            return refuse(StatusCode::FORBIDDEN, "the host is not one of this server");
+        }
+        if !is_our_origin(headers, &self.options.origins) {
+            return refuse(StatusCode::FORBIDDEN, "pages of this origin may not use this server");
+        }
+        let principal = match &self.options.authenticate {
+            Some(authenticate) => authenticate(headers),
+            None => Some(String::new()),
+        };
+        let Some(principal) = principal else {
+            let mut response = refuse(StatusCode::UNAUTHORIZED, "nobody who may use this server");
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+            return response;
+        };
+        let sender = Sender { headers, principal };
+        match parts.method {
+            Method::POST => self.post(&sender, body).await,
+            Method::GET => self.get(&sender),
+            Method::DELETE => self.delete(&sender),
+            _ => not_allowed("POST, GET, DELETE"),
+        }
+    }
+
+    /// Offers the tools that the service has by now, and tells the clients that want to know.
+    pub fn tools_changed(&self) {
+        self.connections().iter().for_each(|connection| connection.tools_changed());
+    }
+
+    /// Ends all sessions, and all requests that are open.
+    pub fn close(&self) {
+        self.connections().iter().for_each(|connection| connection.close());
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.values().cloned().chain(requests.iter().filter_map(Weak::upgrade)).collect()
+    }
+
+    async fn post(&self, sender: &Sender<'_>, body: Body) -> Response {
+        let takes = |kind| accepts(sender.headers, kind);
+        if !takes("application/json") || !takes("text/event-stream") {
+            let text = "the client has to accept application/json and text/event-stream";
+            return refuse(StatusCode::NOT_ACCEPTABLE, text);
+        }
+        if !is_json(sender.headers) {
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has to be JSON");
+        }
+        let Ok(body) = axum::body::to_bytes(body, self.options.max_body).await else {
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        };
+        let Ok(text) = std::str::from_utf8(&body) else {
+            return refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
+        };
+        let message = match Message::decode(text) {
+            Ok(message) => message,
+            Err(error) => {
+                let problem = ErrorObject::new(error.code(), error.to_string());
+                return error_response(StatusCode::BAD_REQUEST, error.id(), &problem);
+            }
+        };
+        let body_version = version_of(&message);
+        let version = sender.version();
+        let is_legacy = |version: &ProtocolVersion| version.era() == Some(Era::Legacy);
+        if body_version.is_some() || version.as_ref().is_some_and(|version| !is_legacy(version)) {
+            self.post_modern(sender, message).await
+        } else {
+            self.post_legacy(sender, message, version).await
+        }
+    }
+
+    /// A request that stands by itself, from 2026-07-28 on.
+    async fn post_modern(&self, sender: &Sender<'_>, message: Message<'_>) -> Response {
+        let request = match &message {
+            Message::Request(request) => request,
+            // None is defined that would have to do something.
+            Message::Notification(_) => return StatusCode::ACCEPTED.into_response(),
+            Message::Response(_) => {
+                return refuse(StatusCode::BAD_REQUEST, "clients send no responses");
+            }
+        };
+        let service_tools = self.service.options(&sender.principal).tools;
+        let tool = called(request.params).and_then(|name| find(&service_tools, &name));
+        if let Err(error) = check(request, tool, |name| sender.header(name)) {
+            return error_response(StatusCode::BAD_REQUEST, Some(&request.id), &error);
+        }
+        let has_meta = has_request_meta(&message);
+        let connection = self.connection(sender.principal.clone(), Era::Modern);
+        let Some(connection) = self.keep_request(connection) else {
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests are open");
+        };
+        // Who goes away before the answer has cancelled the request.
+        let end = EndOnDrop(Arc::clone(&connection));
+        let Ok(Some(stream)) = connection.take(message) else {
+            return refuse(StatusCode::BAD_REQUEST, "expected a request");
+        };
+        let Ok(mut reader) = stream.read(None) else {
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream is gone");
+        };
+        let first = timeout(self.options.patience, reader.next()).await;
+        let first = match first {
+            Ok(Some(message)) if reader.is_at_end() => {
+                return json(status_of(&message, has_meta), message.to_string());
+            }
+            Ok(Some(message)) => Some(message),
+            Ok(None) => return StatusCode::NO_CONTENT.into_response(),
+            Err(_) => None,
+        };
+        let keep_alive = self.options.keep_alive;
+        let (is_resumable, is_primed) = (false, false);
+        let end = Some(end);
+        Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
+    }
+
+    /// A message in a session, up to 2025-11-25.
+    async fn post_legacy(
+        &self,
+        sender: &Sender<'_>,
+        message: Message<'_>,
+        version: Option<ProtocolVersion>,
+    ) -> Response {
+        let method = match &message {
+            Message::Request(request) => Some(request.method.to_string()),
+            _ => None,
+        };
+        let id = message.id().cloned();
+        let is_initialize = method.as_deref() == Some("initialize");
+        let (connection, new_session) = match sender.header(SESSION_ID) {
+            Some(session) => match self.session(session, &sender.principal) {
+                Some(connection) => (connection, None),
+                None => return session_not_found(id.as_ref()),
+            },
+            None if is_initialize => {
+                let Ok(session) = random_id() else {
+                    return refuse(StatusCode::INTERNAL_SERVER_ERROR, "no randomness");
+                };
+                (self.connection(sender.principal.clone(), Era::Legacy), Some(session))
+            }
+            None => {
+                let text = "no session: expected `initialize`, or the header Mcp-Session-Id";
+                let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
+                return error_response(StatusCode::BAD_REQUEST, id.as_ref(), &error);
+            }
+        };
+        let stream = match connection.take(message) {
+            Ok(Some(stream)) => stream,
+            Ok(None) => return StatusCode::ACCEPTED.into_response(),
+            Err(_) => {
+                let text = "a request with this id is open";
+                let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
+                return error_response(StatusCode::BAD_REQUEST, id.as_ref(), &error);
+            }
+        };
+        let Ok(mut reader) = stream.read(None) else {
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the stream is gone");
+        };
+        let mut first = None;
+        // A call may ask, so that its stream begins at once.
+        if method.as_deref() != Some("tools/call") {
+            match timeout(self.options.patience, reader.next()).await {
+                Ok(Some(message)) if reader.is_at_end() => {
+                    let response = json(StatusCode::OK, message.to_string());
+                    return match new_session {
+                        Some(session) => self.begin(session, connection, &message, response),
+                        None => response,
+                    };
+                }
+                Ok(Some(message)) => first = Some(message),
+                Ok(None) => return StatusCode::NO_CONTENT.into_response(),
+                Err(_) => {}
+            }
+        }
+        // Older clients take an event without data for a message that cannot be read.
+        let is_new = version.is_some_and(|version| version >= ProtocolVersion::V20251125);
+        let keep_alive = self.options.keep_alive;
+        let is_primed = is_new && first.is_none();
+        let sse =
+            Sse { reader, connection, keep_alive, is_resumable: true, is_primed, first, end: None };
+        sse.into_response()
+    }
+
+    /// The stream with the messages that are about no request, or the rest of one that broke. Up to 2025-11-25.
+    fn get(&self, sender: &Sender<'_>) -> Response {
+        if sender.version().is_some_and(|version| version.era() != Some(Era::Legacy)) {
+            return not_allowed("POST");
+        }
+        let Some(session) = sender.header(SESSION_ID) else {
+            return not_allowed("POST");
+        };
+        if !accepts(sender.headers, "text/event-stream") {
+            let text = "the client has to accept text/event-stream";
+            return refuse(StatusCode::NOT_ACCEPTABLE, text);
+        }
+        let Some(connection) = self.session(session, &sender.principal) else {
+            return session_not_found(None);
+        };
+        connection.touch();
+        let reader = match sender.header("last-event-id") {
+            Some(event) => connection.resume(event),
+            None => connection.listen(),
+        };
+        let Ok(reader) = reader else {
+            let text = "there is no such event, or not any more";
+            let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
+            return error_response(StatusCode::BAD_REQUEST, None, &error);
+        };
+        let keep_alive = self.options.keep_alive;
+        let version = sender.version();
+        let is_primed = version.is_some_and(|version| version >= ProtocolVersion::V20251125);
+        let (is_resumable, first, end) = (true, None, None);
+        Sse { reader, connection, keep_alive, is_resumable, is_primed, first, end }.into_response()
+    }
+
+    /// Ends a session. Up to 2025-11-25.
+    fn delete(&self, sender: &Sender<'_>) -> Response {
+        let Some(session) = sender.header(SESSION_ID) else {
+            return not_allowed("POST");
+        };
+        match self.session(session, &sender.principal) {
+            Some(connection) => {
+                self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+                connection.close();
+                StatusCode::NO_CONTENT.into_response()
+            }
+            None => session_not_found(None),
+        }
+    }
+
+    fn connection(&self, principal: String, era: Era) -> Arc<Connection> {
+        Connection::new(Arc::clone(&self.service), Arc::clone(&self.options), principal, era)
+    }
+
+    /// The session of this name, if it is this principal's.
+    fn session(&self, name: &str, principal: &str) -> Option<Arc<Connection>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(name).filter(|connection| connection.principal == principal).cloned()
+    }
+
+    /// Keeps a request that is open, unless there are too many.
+    fn keep_request(&self, connection: Arc<Connection>) -> Option<Arc<Connection>> {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if requests.len() >= self.options.max_connections {
+            requests.retain(|request| request.strong_count() > 0);
+        }
+        if requests.len() >= self.options.max_connections {
+            return None;
+        }
+        requests.push(Arc::downgrade(&connection));
+        Some(connection)
+    }
+
+    /// Begins a session, unless its first request was refused or there are too many.
+    fn begin(
+        &self,
+        name: String,
+        connection: Arc<Connection>,
+        message: &str,
+        mut response: Response,
+    ) -> Response {
+        if peek(message.as_bytes()).is_ok_and(|peek| peek.error().is_some()) {
+            return response;
+        }
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle_time = self.options.idle_time;
+        sessions.retain(|_, session| {
+            let is_used = session.idle() < idle_time;
+            if !is_used {
+                session.close();
+            }
+            is_used
+        });
+        if sessions.len() >= self.options.max_connections {
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many sessions");
+        }
+        if let Ok(value) = HeaderValue::from_str(&name) {
+            let header = HeaderName::from_static("mcp-session-id");
+            response.headers_mut().insert(header, value);
+        }
+        sessions.insert(name, connection);
+        response
+    }
+}
+
+/// The version that the body of a request has.
+fn version_of(message: &Message<'_>) -> Option<ProtocolVersion> {
+    meta_of(message)?.protocol_version
+}
+
+/// Whether a request says all of itself that it has to, from 2026-07-28 on.
+fn has_request_meta(message: &Message<'_>) -> bool {
+    let meta = meta_of(message);
+    meta.is_some_and(|meta| meta.protocol_version.is_some() && meta.client_capabilities.is_some())
+}
+
+fn meta_of(message: &Message<'_>) -> Option<RequestMetaObject> {
+    let Message::Request(request) = message else { return None };
+    let params: RequestParams = wire::decode(request.params?.get()).ok()?;
+    RequestMetaObject::read(params.meta.as_ref()).ok()
+}
+
+/// The tool that is called.
+fn called(params: Option<&serde_json::value::RawValue>) -> Option<String> {
+    Some(wire::decode::<CallToolRequestParams>(params?.get()).ok()?.name)
+}
+
+fn find<'a>(tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
+    tools.iter().find(|tool| tool.name == name)
+}
+
+/// The status of a response, from 2026-07-28 on.
+///
+/// Spec: [Request Metadata](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata)
+fn status_of(message: &str, has_meta: bool) -> StatusCode {
+    let error = peek(message.as_bytes()).ok().and_then(|peek| peek.error());
+    let error = error.and_then(|error| wire::decode::<ErrorObject>(error).ok());
+    match error.map(|error| error.code) {
+        None => StatusCode::OK,
+        Some(ErrorCode::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(
+            HEADER_MISMATCH | MISSING_REQUIRED_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION,
+        ) => StatusCode::BAD_REQUEST,
+        Some(_) if !has_meta => StatusCode::BAD_REQUEST,
+        Some(_) => StatusCode::OK,
+    }
+}
+
+fn json(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+fn error_response(status: StatusCode, id: Option<&RequestId>, error: &ErrorObject) -> Response {
+    json(status, error_text(id, error))
+}
+
+fn refuse(status: StatusCode, text: &'static str) -> Response {
+    error_response(status, None, &ErrorObject::new(ErrorCode::INVALID_REQUEST, text))
+}
+
+fn session_not_found(id: Option<&RequestId>) -> Response {
+    let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, "there is no such session");
+    error_response(StatusCode::NOT_FOUND, id, &error)
+}
+
+fn not_allowed(methods: &'static str) -> Response {
+    let mut response =
+        refuse(StatusCode::METHOD_NOT_ALLOWED, "the method is not for this endpoint");
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+    response
+}

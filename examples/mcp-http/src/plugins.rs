@@ -1,0 +1,121 @@
+//! Tools that ask while they run, as a service.
+use crate::service::{Answer, CallContext, Service};
+use async_trait::async_trait;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::plugin::{Ask, Outcome, PluginHost, Resumption, SessionError, Turn};
+use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability};
+use std::fmt;
+use std::sync::Arc;
+
+/// A model that answers what tools ask of one, for clients that have none.
+#[async_trait]
+pub trait Sampler: Send + Sync + 'static {
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// The model gives no answer; the tool is told the message.
+    async fn sample(
+        &self,
+        params: &CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, ErrorObject>;
+}
+
+/// Tools that ask while they run, as a service.
+pub struct PluginService {
+    host: PluginHost,
+    tools: Arc<[Tool]>,
+    server_info: Implementation,
+    sampler: Option<Arc<dyn Sampler>>,
+}
+
+impl fmt::Debug for PluginService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginService").field("host", &self.host).finish_non_exhaustive()
+    }
+}
+
+impl PluginService {
+    /// The tools of `host`.
+    pub fn new(host: PluginHost, server_info: Implementation) -> Self {
+        let tools = host.tools().cloned().collect();
+        Self { host, tools, server_info, sampler: None }
+    }
+
+    /// With a model for clients that have none.
+    #[must_use]
+    pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
+        self.sampler = Some(sampler);
+        self
+    }
+
+    /// Who runs the tools.
+    pub fn host(&self) -> &PluginHost {
+        &self.host
+    }
+
+    /// The tools.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// Goes on with a call as long as it asks a model that the client does not have.
+    async fn sampled(
+        &self,
+        call: &ToolCall,
+        principal: &str,
+        mut turn: Result<Turn, SessionError>,
+    ) -> Result<Turn, SessionError> {
+        let Some(sampler) = &self.sampler else { return turn };
+        loop {
+            let Ok(Turn::Asks { state, asks }) = &turn else { return turn };
+            let mut answers = Vec::new();
+            for ask in asks {
+                if let Some(params) = ours(ask, call) {
+                    answers.push((ask.key.clone(), outcome(sampler.sample(params).await)));
+                }
+            }
+            if answers.is_empty() {
+                return turn;
+            }
+            let tool = call.name.as_str();
+            let resumption = Resumption { state, tool, arguments: None, principal, answers };
+            turn = self.host.resume(resumption).await;
+        }
+    }
+}
+
+/// What a tool asks a model, if the client has none.
+fn ours<'a>(ask: &'a Ask, call: &ToolCall) -> Option<&'a CreateMessageRequestParams> {
+    let ServerRequest::CreateMessage(params) = &ask.request else { return None };
+    missing_capability(&call.capabilities, &ask.request).map(|_| &**params)
+}
+
+fn outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
+    let raw = answer.map(|result| Raw::from_value(&result));
+    match raw {
+        Ok(Ok(raw)) => Outcome::Value(raw),
+        Ok(Err(error)) => Outcome::Error(error.to_string()),
+        Err(error) => Outcome::Error(error.message),
+    }
+}
+
+#[async_trait]
+impl Service for PluginService {
+    fn options(&self, _principal: &str) -> ServerOptions {
+        ServerOptions::new(self.server_info.clone(), Arc::clone(&self.tools))
+    }
+
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
+        let Ok(session) = context.new_id() else {
+            return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
+        };
+        let principal = context.principal();
+        let turn = self.host.handle(call, &session, principal).await;
+        Answer::Turn(Box::new(self.sampled(call, principal, turn).await))
+    }
+}

@@ -1,0 +1,120 @@
+//! What a server does.
+use crate::connection::Connection;
+use crate::random::random_id;
+use async_trait::async_trait;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::logging::{LoggingLevel, LoggingMessageNotificationParams};
+use mcp_bridge::mcp::progress::ProgressNotificationParams;
+use mcp_bridge::mcp::tools::CallToolResult;
+use mcp_bridge::plugin::{SessionError, Turn};
+use mcp_bridge::server::{CallId, Needs, ServerOptions, ToolCall};
+use serde_json::Number;
+use std::io;
+use std::sync::Arc;
+
+/// Which tools there are, and what they do.
+#[async_trait]
+pub trait Service: Send + Sync + 'static {
+    /// What the server is for somebody. It is asked for each connection, and for all again after
+    /// [`Endpoint::tools_changed`](crate::Endpoint::tools_changed).
+    fn options(&self, principal: &str) -> ServerOptions;
+
+    /// Does a call, for the first time or again. It is dropped when the client cancels the call.
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer;
+
+    /// Answers a request that is not about tools.
+    ///
+    /// # Errors
+    /// What to answer instead; that there is no such method unless this is overridden.
+    async fn request(
+        &self,
+        request: &ClientRequest,
+        _context: &RequestContext,
+    ) -> Result<Raw, ErrorObject> {
+        let problem = format!("unknown method: {}", request.method());
+        Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem))
+    }
+}
+
+/// What came of a call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// It is done.
+    Done(Box<CallToolResult>),
+    /// It needs something, and is to be called again with that.
+    Needs(Needs),
+    /// It failed, which the model does not see.
+    Failed(ErrorObject),
+    /// What a [`PluginHost`](mcp_bridge::plugin::PluginHost) gave.
+    Turn(Box<Result<Turn, SessionError>>),
+}
+
+impl From<CallToolResult> for Answer {
+    fn from(result: CallToolResult) -> Self {
+        Self::Done(Box::new(result))
+    }
+}
+
+/// A call that runs.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) call: CallId,
+}
+
+impl CallContext {
+    /// Who calls.
+    pub fn principal(&self) -> &str {
+        &self.connection.principal
+    }
+
+    /// A name for what the call begins, that nobody can guess.
+    ///
+    /// # Errors
+    /// The operating system has no randomness.
+    pub fn new_id(&self) -> io::Result<String> {
+        random_id()
+    }
+
+    /// Tells how far the call is, if the client wants to hear of that. What is not a number is not told.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(progress) = Number::from_f64(progress) else { return };
+        self.connection.with_server(|server| {
+            // A call that has ended tells nothing more.
+            let _ended = server.progress(self.call, |token| {
+                let mut params = ProgressNotificationParams::new(token, progress.clone());
+                params.total = total.and_then(Number::from_f64);
+                params.message = message.map(Into::into);
+                params
+            });
+        });
+    }
+
+    /// Tells something for a log, if the client wants to hear of that level.
+    pub fn log(&self, level: LoggingLevel, data: Raw) {
+        let params = LoggingMessageNotificationParams::new(level, data);
+        self.connection.with_server(|server| {
+            let _ended = server.log(self.call, &params);
+        });
+    }
+
+    /// Ends the stream of the call, up to 2025-11-25: the client comes for the rest with `GET` and `Last-Event-ID`, so that no
+    /// connection has to stay open while a tool takes its time.
+    pub fn end_stream(&self) {
+        self.connection.end_stream_of(self.call);
+    }
+}
+
+/// Who makes a request.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RequestContext {
+    /// Who it is.
+    pub principal: String,
+    /// The generation of the request.
+    pub era: Era,
+}

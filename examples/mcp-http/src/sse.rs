@@ -1,0 +1,75 @@
+//! A stream of messages as an answer.
+use crate::connection::{Connection, EndOnDrop};
+use crate::stream::Reader;
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a client waits before it comes for the rest of a stream.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// A stream of messages for one reader.
+pub(crate) struct Sse {
+    pub(crate) reader: Reader,
+    pub(crate) connection: Arc<Connection>,
+    /// How long nothing is said.
+    pub(crate) keep_alive: Duration,
+    /// Whether events have names, by which a client can come for the rest.
+    pub(crate) is_resumable: bool,
+    /// Whether the stream begins with an event that has a name and nothing else.
+    pub(crate) is_primed: bool,
+    /// What was read already.
+    pub(crate) first: Option<Arc<str>>,
+    /// Ends the request when nobody reads any more.
+    pub(crate) end: Option<EndOnDrop>,
+}
+
+impl Sse {
+    pub(crate) fn into_response(self) -> Response {
+        let events = stream::unfold(self, |mut sse| async move {
+            let event = sse.next().await?;
+            Some((Ok::<_, Infallible>(event), sse))
+        });
+        let mut response = Body::from_stream(events).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
+    }
+
+    async fn next(&mut self) -> Option<String> {
+        if std::mem::take(&mut self.is_primed) {
+            let (id, retry) = (self.reader.event_id(), RETRY.as_millis());
+            return Some(format!("id: {id}\nretry: {retry}\ndata: \n\n"));
+        }
+        if let Some(first) = self.first.take() {
+            return Some(self.event(&first));
+        }
+        match timeout(self.keep_alive, self.reader.next()).await {
+            Ok(Some(message)) => Some(self.event(&message)),
+            Ok(None) => {
+                // What was answered cannot be cancelled any more.
+                self.end = None;
+                None
+            }
+            Err(_) => {
+                self.connection.touch();
+                Some(":\n\n".to_owned())
+            }
+        }
+    }
+
+    /// An event with what was read last.
+    fn event(&self, message: &str) -> String {
+        match self.is_resumable {
+            true => format!("event: message\nid: {}\ndata: {message}\n\n", self.reader.event_id()),
+            false => format!("event: message\ndata: {message}\n\n"),
+        }
+    }
+}

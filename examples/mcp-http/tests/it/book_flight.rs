@@ -1,0 +1,186 @@
+//! A flight is booked over HTTP, by clients of both generations.
+use crate::world::{Events, World};
+use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionStore, SuspendPolicy};
+use mcp_bridge::seal::{SealedStates, StateKey};
+use mcp_http::book_flight::{self, FixedTip, Flight, Trip, flights, seat_map};
+use mcp_http::{EndpointOptions, PluginService, random_bytes, since_1970};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A program that offers the tool, with what outlives it.
+pub(crate) async fn program(
+    policy: SuspendPolicy,
+    store: &Arc<MemoryStore>,
+    owner: &str,
+    has_model: bool,
+) -> World {
+    let store = Arc::clone(store) as Arc<dyn SessionStore>;
+    let tool = book_flight::tool().expect("forms");
+    let host = PluginHost::new([tool], policy, store, owner, Arc::new(since_1970));
+    let mut service = PluginService::new(host, Implementation::new("travel", "1"));
+    if has_model {
+        service = service.with_sampler(Arc::new(FixedTip));
+    }
+    World::new(Arc::new(service), EndpointOptions::default()).await
+}
+
+fn token() -> SuspendPolicy {
+    let random = |nonce: &mut [u8; 12]| *nonce = random_bytes().expect("randomness");
+    let key = StateKey::new(1, [7; 32]);
+    let codec = SealedStates::new(key, Duration::from_secs(60), since_1970, random);
+    SuspendPolicy::Token { codec: Arc::new(codec), is_single_use: true }
+}
+
+fn trip() -> Trip {
+    Trip { from: "Paris".into(), destination: "Oslo".into() }
+}
+
+fn flight() -> Flight {
+    flights(&trip()).remove(1)
+}
+
+fn is_taken(seat: &str) -> bool {
+    seat_map(&flight()).taken_seats.iter().any(|taken| taken == seat)
+}
+
+/// A seat that is taken or is not, as an answer.
+fn seat(taken: bool) -> Value {
+    let all = (1..=12).flat_map(|row| ["A", "B", "C", "D", "E", "F"].map(|seat| (row, seat)));
+    let found = all.into_iter().find(|(row, seat)| is_taken(&format!("{row}{seat}")) == taken);
+    let (row, seat) = found.expect("such a seat");
+    json!({ "action": "accept", "content": { "row": row, "seat": seat } })
+}
+
+/// What a client answers to a request: the first seat that it wants is taken.
+fn result(request: &Value) -> Value {
+    let message = request["params"]["message"].as_str().unwrap_or_default();
+    match request["method"].as_str() {
+        Some("elicitation/create") if message.starts_with("Which flight") => {
+            json!({ "action": "accept", "content": { "flightId": flight().id } })
+        }
+        Some("elicitation/create") => seat(message.starts_with("Which seat")),
+        Some("sampling/createMessage") => {
+            let text = json!({ "type": "text", "text": "Bring a coat." });
+            json!({ "role": "assistant", "content": text, "model": "m" })
+        }
+        other => panic!("asked for {other:?}"),
+    }
+}
+
+fn check(result: &Value, tip: &str) {
+    let booking = &result["structuredContent"];
+    assert_eq!(booking["status"], "booked", "{result}");
+    assert_eq!(booking["flight"]["id"], flight().id);
+    assert!(!is_taken(booking["seat"].as_str().expect("a seat")));
+    assert_eq!((&booking["tip"], &booking["price"]), (&json!(tip), &json!(flight().price)));
+    assert!(booking["ticketNumber"].as_str().expect("a number").starts_with("TKT-"));
+}
+
+/// Makes the call and answers until it is done, each time to the next of `programs`; gives the result and how often it asked.
+async fn book(
+    programs: &[&World],
+    can: &Value,
+    answer: impl Fn(&Value) -> Value,
+) -> (Value, usize) {
+    let mut params = json!({ "name": "book_flight", "arguments": trip() });
+    for round in 0..10 {
+        let program = programs[round % programs.len()];
+        let id = i64::try_from(round).expect("small");
+        let request = program.modern(id, "tools/call", params.clone(), can);
+        let response: Value = request.send().await.expect("an answer").json().await.expect("JSON");
+        let result = &response["result"];
+        if result["resultType"] != "input_required" {
+            return (response["result"].clone(), round);
+        }
+        let asked = result["inputRequests"].as_object().expect("requests");
+        let answers = asked.iter().map(|(key, request)| (key.clone(), answer(request)));
+        params["inputResponses"] = Value::Object(answers.collect());
+        params["requestState"] = result["requestState"].clone();
+    }
+    panic!("it asks for ever");
+}
+
+#[tokio::test]
+async fn a_newer_client_books_a_flight() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+        let program = program(policy, &Arc::default(), "a", true).await;
+        let (booked, rounds) = book(&[&program], &can, result).await;
+        check(&booked, "Bring a coat.");
+        assert_eq!(rounds, 4, "flight, seat, other seat, tip");
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_a_model_gets_the_servers_tip() {
+    let can = json!({ "elicitation": {} });
+    let with = program(SuspendPolicy::Replay, &Arc::default(), "a", true).await;
+    let (booked, rounds) = book(&[&with], &can, result).await;
+    check(&booked, "Take the train into the city: it is faster than a taxi.");
+    assert_eq!(rounds, 3);
+
+    let without = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
+    let params = json!({ "name": "book_flight", "arguments": trip() });
+    let response = without.modern(1, "tools/call", params, &json!({})).send().await.expect("one");
+    assert_eq!(response.status(), 400);
+    let body: Value = response.json().await.expect("JSON");
+    assert_eq!(body["error"]["code"], -32021);
+}
+
+#[tokio::test]
+async fn answers_may_come_after_a_restart_and_to_another_program() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for policy in [SuspendPolicy::Replay, token()] {
+        let store = Arc::default();
+        let mut programs = Vec::new();
+        for owner in ["a", "b", "c", "d", "e"] {
+            programs.push(program(policy.clone(), &store, owner, false).await);
+        }
+        let programs: Vec<_> = programs.iter().collect();
+        let (booked, rounds) = book(&programs, &can, result).await;
+        check(&booked, "Bring a coat.");
+        assert_eq!(rounds, 4);
+    }
+}
+
+#[tokio::test]
+async fn an_older_client_is_asked_in_the_stream_of_the_call() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+        let program = program(policy, &Arc::default(), "a", false).await;
+        let session = program.session(&json!({ "elicitation": {}, "sampling": {} })).await;
+        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let mut events = Events::of(session.post(&call).await);
+        for _ in 0..4 {
+            let request = events.message().await;
+            let answer =
+                json!({ "jsonrpc": "2.0", "id": request["id"], "result": result(&request) });
+            assert_eq!(session.post(&answer).await.status(), 202);
+        }
+        let done = events.message().await;
+        assert_eq!(done["id"], 1);
+        check(&done["result"], "Bring a coat.");
+        assert!(events.next().await.is_none(), "the stream ends with the response");
+    }
+}
+
+#[tokio::test]
+async fn the_user_may_decline_and_turn_away() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for (action, status) in [("decline", "declined"), ("cancel", "cancelled")] {
+        for question in ["Which flight", "Which seat"] {
+            let program = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
+            let answer = |request: &Value| {
+                let message = request["params"]["message"].as_str().unwrap_or_default();
+                match message.starts_with(question) {
+                    true => json!({ "action": action }),
+                    false => result(request),
+                }
+            };
+            let (ended, _) = book(&[&program], &can, answer).await;
+            assert_eq!(ended["structuredContent"], json!({ "status": status }), "{question}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
+
+#[cfg(test)]
+mod book_flight;
+#[cfg(test)]
+mod endpoint;
+#[cfg(test)]
+mod world;
