@@ -99,10 +99,26 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let ending = Arc::clone(&endpoint);
     axum::serve(listener, router("/mcp", endpoint))
         .with_graceful_shutdown(async move {
-            // Without signals it runs until it is killed.
-            let _no_signals = tokio::signal::ctrl_c().await;
+            told_to_end().await;
             ending.close();
         })
         .await?;
     Ok(())
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn told_to_end() {
+    let terminate = tokio::signal::unix::SignalKind::terminate();
+    match tokio::signal::unix::signal(terminate) {
+        Ok(mut terminated) => {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+        }
+        Err(_) => {
+            // Without signals it runs until it is killed.
+            let _no_signals = tokio::signal::ctrl_c().await;
+        }
+    }
 }

@@ -1,0 +1,88 @@
+// The official conformance suite of MCP against our server and our client, each revision as the suite has frozen it.
+// mcp_conformance.json has what need not pass, with the reason; what is there and passes is an error too.
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BIN, INTEROP, Program, check } from "./harness.mjs";
+
+const SUITE = join(INTEROP, "node_modules/@modelcontextprotocol/conformance");
+const EXPECTED = JSON.parse(readFileSync(join(INTEROP, "mcp_conformance.json"), "utf8"));
+
+/** A Node that is new enough for the suite. */
+const NODE =
+  Number(process.versions.node.split(".")[0]) >= 22
+    ? process.execPath
+    : ["x64", "arm64"].map((cpu) => join(INTEROP, `node_modules/node-linux-${cpu}/bin/node`)).find(existsSync);
+
+/** The scenarios that a revision lists for one side, those that it does not count included. */
+function scenarios(side, revision) {
+  const text = readFileSync(join(SUITE, `requirements/${revision}.yaml`), "utf8");
+  const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("#"));
+  const names = [];
+  let section;
+  for (const [index, line] of lines.entries()) {
+    section = line.match(/^(\w+):/)?.[1] ?? section;
+    if (section === side) names.push(line.match(/^ +- (\S+)$/)?.[1]);
+    const leg = lines[index + 1]?.match(/^ +leg: (\w+)/)?.[1];
+    if (section === "not_scored" && leg === side) names.push(line.match(/scenario: (\S+)/)?.[1]);
+  }
+  return names.filter(Boolean);
+}
+
+/** Runs the suite for a revision; gives the checks of each scenario. */
+async function run(side, revision, target) {
+  const out = mkdtempSync(join(tmpdir(), "conformance-"));
+  const command = [join(SUITE, "dist/index.js"), side, ...target, "--requirements", revision, "-o", out];
+  const options = { timeout: 240_000, maxBuffer: 64 << 20 };
+  const log = await new Promise((resolve) =>
+    execFile(NODE, command, options, (error, stdout, stderr) => resolve({ error, text: stdout + stderr })),
+  );
+  const found = new Map();
+  const folders = readdirSync(out, { recursive: true }).filter((name) => name.endsWith("checks.json"));
+  for (const name of folders) {
+    const scenario = name.replace(/^(server|client)-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
+    found.set(scenario, JSON.parse(readFileSync(join(out, name), "utf8")));
+  }
+  rmSync(out, { recursive: true });
+  if (found.size === 0) throw new Error(`the suite did not run: ${log.error} ${log.text.slice(-2000)}`);
+  return found;
+}
+
+/** What is wrong with a scenario; nothing if it passes. */
+function problems(checks) {
+  if (!checks) return ["it did not run"];
+  const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
+  const shown = bad.map(({ id, status, errorMessage }) => `${status} ${id}: ${errorMessage}`);
+  const passed = checks.filter(({ status }) => status === "SUCCESS").length;
+  return shown.length === 0 && passed === 0 ? ["nothing was checked"] : shown;
+}
+
+async function judge(side, revision, target) {
+  const expected = EXPECTED[side][revision];
+  const names = scenarios(side, revision);
+  await check(`mcp ${side} ${revision}: the list of what need not pass is up to date`, () => {
+    const unknown = Object.keys(expected).filter((name) => !names.includes(name));
+    if (unknown.length > 0) throw new Error(`no such scenarios: ${unknown.join(", ")}`);
+  });
+  const wanted = side === "client" ? names.filter((name) => !name.startsWith("auth/")) : names;
+  const found = await run(side, revision, target);
+  for (const name of wanted) {
+    await check(`mcp ${side} ${revision} ${name}${expected[name] ? " (need not pass)" : ""}`, () => {
+      const wrong = problems(found.get(name));
+      if (expected[name] && wrong.length === 0) throw new Error("it passes, and is listed as if it did not");
+      if (!expected[name] && wrong.length > 0) throw new Error(wrong.join("\n"));
+    });
+  }
+}
+
+if (!NODE) throw new Error("the suite needs Node 22 or later, and there is none");
+for (const revision of Object.keys(EXPECTED.server)) {
+  const server = new Program(join(BIN, "mcp-http"), ["--listen", "127.0.0.1:0"], process.env);
+  const [, url] = await server.said(/listening on (\S+)\n/, 30);
+  await judge("server", revision, ["--url", url]);
+  await check(`mcp server ${revision} ends on SIGTERM`, async () => {
+    const status = await server.stop(10);
+    if (status !== 0) throw new Error(`status ${status}: ${server.stderr}`);
+  });
+}
