@@ -107,7 +107,7 @@ impl Object for MessageMcpResponse {
 
 object! { @serde MessageMcpResponse }
 
-__json_schema! { MessageMcpResponse, generator => schemars::json_schema!({ "anyOf": [
+__json_schema! { MessageMcpResponse, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema MessageMcpResult, generator), object!(@schema MessageMcpError, generator),
     object!(@schema Extra, generator),
 ] }) }

@@ -183,7 +183,7 @@ object! { @serde ElicitationProperties }
 
 __json_schema! { ElicitationProperties, generator => {
     let property = object!(@schema ElicitationPropertySchema, generator);
-    schemars::json_schema!({ "type": "object", "additionalProperties": property })
+    jsonrpc_core::wire::schema::schemars::json_schema!({ "type": "object", "additionalProperties": property })
 } }
 
 open_union! {
@@ -474,7 +474,7 @@ impl Serialize for ElicitationContentValue {
     }
 }
 
-__json_schema! { ElicitationContentValue, generator => schemars::json_schema!({ "anyOf": [
+__json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema str, generator), object!(@schema i64, generator), object!(@schema f64, generator),
     object!(@schema bool, generator), object!(@schema Vec<String>, generator), true,
 ] }) }

@@ -66,7 +66,7 @@ impl Serialize for ErrorData {
     }
 }
 
-__json_schema! { ErrorData, generator => schemars::json_schema!({ "anyOf": [
+__json_schema! { ErrorData, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema UnsupportedProtocolVersionErrorData, generator),
     object!(@schema SessionNotFoundErrorData, generator), true,
 ] }) }

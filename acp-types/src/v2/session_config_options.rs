@@ -127,7 +127,7 @@ impl Serialize for SessionConfigSelectOptions {
     }
 }
 
-__json_schema! { SessionConfigSelectOptions, generator => schemars::json_schema!({ "anyOf": [
+__json_schema! { SessionConfigSelectOptions, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema Vec<SessionConfigSelectOption>, generator),
     object!(@schema Vec<SessionConfigSelectGroup>, generator),
 ] }) }
