@@ -18,7 +18,7 @@ const MEMBERS: [&[&str]; 8] = [
     &["update", "content", "_meta"],
 ];
 
-/// Writes the chunks of a message that is open, the bulk of what agents send, as server-sent events: the line is looked at
+/// Writes the chunks of a message or a thought that is open, the bulk of what agents send, as server-sent events: the line is looked at
 /// and not decoded, the text goes out as it came in, and nothing is allocated.
 ///
 /// What it writes is what the translator would have made of the line, but for the spelling of escapes. It takes no line
@@ -73,7 +73,7 @@ impl FastText {
     /// Appends the event for a line, if the line is one more piece of the text that is open and all events before it were
     /// taken. When it says no, nothing has happened.
     pub fn write(&mut self, translator: &mut Translator, line: &[u8], out: &mut Vec<u8>) -> bool {
-        let Some((key, message)) = translator.fast_text() else { return false };
+        let Some(open) = translator.fast_text() else { return false };
         let Ok((peek, found)) = self.cache.peek(line) else { return false };
         if peek.kind() != Kind::Notification
             || !peek.method().is_some_and(|method| method == "session/update")
@@ -82,7 +82,7 @@ impl FastText {
         }
         let [
             Ok(Some(session)),
-            Ok(Some("\"agent_message_chunk\"")),
+            Ok(Some(kind)),
             Ok(id),
             Ok(None),
             Ok(Some("\"text\"")),
@@ -93,20 +93,21 @@ impl FastText {
         else {
             return false;
         };
-        let same =
-            id.is_none_or(|id| JsonStr::new(id).is_some_and(|id| key.is_some_and(|key| id == key)));
+        let same = id.is_none_or(|id| {
+            JsonStr::new(id).is_some_and(|id| open.key.is_some_and(|key| id == key))
+        });
         let fits = text.len() > 2 && text.len() <= translator.options.limits.delta;
-        if !same || !fits || !session.starts_with('"') {
+        if kind != open.kind || !same || !fits || !session.starts_with('"') {
             return false;
         }
         // Half of a character, which JSON can spell, is found here.
         let Ok(text) = JsonString::from_text(text) else { return false };
         match &self.writer {
-            Some((written, writer)) if written == message => writer.write_escaped(out, text),
+            Some((written, writer)) if written == open.id => writer.write_escaped(out, text),
             _ => {
-                let writer = DeltaWriter::text_message(message);
+                let writer = (open.writer)(open.id);
                 writer.write_escaped(out, text);
-                self.writer = Some((message.clone(), writer));
+                self.writer = Some((open.id.clone(), writer));
             }
         }
         translator.heard();
@@ -114,15 +115,30 @@ impl FastText {
     }
 }
 
+/// What is open, and what one more piece of it looks like.
+struct Open<'a> {
+    key: Option<&'a str>,
+    id: &'a MessageId,
+    /// The update's tag, in its quotes.
+    kind: &'static str,
+    writer: fn(&MessageId) -> DeltaWriter,
+}
+
 impl Translator {
-    /// The agent's key and the id of the text that is open, if one more piece of it changes nothing else.
-    fn fast_text(&self) -> Option<(Option<&str>, &MessageId)> {
+    /// The message or thought that is open, if one more piece of it changes nothing else.
+    fn fast_text(&self) -> Option<Open<'_>> {
         let alone = self.run.is_some()
             && self.is_flushed()
             && self.subagents.is_empty()
             && self.replay.is_none()
             && self.history.is_none()
             && !self.remembers;
-        alone.then(|| self.text.open(Voice::Agent))?
+        let (voice, key, id) = alone.then(|| self.text.open())??;
+        let (kind, writer): (_, fn(&MessageId) -> DeltaWriter) = match voice {
+            Voice::Agent => ("\"agent_message_chunk\"", DeltaWriter::text_message),
+            Voice::Thought => ("\"agent_thought_chunk\"", DeltaWriter::reasoning_message),
+            Voice::User => return None,
+        };
+        Some(Open { key, id, kind, writer })
     }
 }

@@ -46,6 +46,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Inputs that answer some of the calls
+//!
+//! AG-UI has the page answer all calls that a run left before the thread goes on. Where an input answers some of them, the
+//! agent gets those, and goes on waiting for the others; when nothing else goes on, the run ends again. Its
+//! `pendingToolCallIds` has the calls that this run started and no others, as the specification defines it: the page finds
+//! those of earlier runs in its messages, as calls without an answer, and they are answered by any later input.
+//!
+//! Spec: [`RunFinishedSuccessOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedsuccessoutcome)
+//!
 //! # One call, two reports
 //!
 //! Most agents report a call twice: as a request to the binding, and as an ACP tool call. They are one when

@@ -98,10 +98,10 @@ impl Text {
         self.lanes.entry(lane.to_owned()).or_default()
     }
 
-    /// The key and the id of the text that the agent itself has open, if it is in this voice.
-    pub(crate) fn open(&self, voice: Voice) -> Option<(Option<&str>, &MessageId)> {
-        let open = self.lane("")?.open.as_ref().filter(|open| open.voice == voice)?;
-        Some((open.key.as_ref().map(ChunkId::as_str), &open.id))
+    /// Voice, key and id of the text that the agent itself has open.
+    pub(crate) fn open(&self) -> Option<(Voice, Option<&str>, &MessageId)> {
+        let open = self.lane("")?.open.as_ref()?;
+        Some((open.voice, open.key.as_ref().map(ChunkId::as_str), &open.id))
     }
 
     /// Those who have a text open.

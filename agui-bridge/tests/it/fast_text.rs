@@ -68,6 +68,24 @@ fn only_more_of_an_open_text_goes_the_short_way() {
     assert!(!fast.write(&mut translator, b"{", &mut body));
 }
 
+#[test]
+fn thoughts_go_the_short_way_while_one_is_open() {
+    let thought = |text: &str| json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": text}});
+    let (mut translator, mut fast, mut body) = (begun(), FastText::new(), Vec::new());
+    let (first, params) = line(&thought("a"));
+    assert!(!fast.write(&mut translator, first.as_bytes(), &mut body));
+    translator.handle_notification(serde_json::from_str(&params).unwrap());
+    events(&mut translator);
+    let escaped = line(&thought("\"b\"\n"));
+    assert!(fast.write(&mut translator, escaped.0.as_bytes(), &mut body));
+    assert_eq!(
+        String::from_utf8(body.clone()).unwrap(),
+        "data: {\"type\":\"REASONING_MESSAGE_CONTENT\",\"messageId\":\"rsn-1\",\"delta\":\"\\\"b\\\"\\n\"}\n\n"
+    );
+    let spoken = line(&json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "c"}}));
+    assert!(!fast.write(&mut translator, spoken.0.as_bytes(), &mut body), "a thought is open");
+}
+
 /// A turn of many chunks leaves the translator as small as one of few, whichever way they go.
 #[test]
 fn memory_does_not_grow_with_chunks() {

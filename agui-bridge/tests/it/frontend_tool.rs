@@ -733,6 +733,37 @@ fn parked_calls_in_the_stream() {
     assert_eq!(thread.binding.answers, answers);
 }
 
+/// The next input answers one of two: the agent gets it, and the run ends again. It lists no call of the run before, which
+/// would not be its own; the page has that one in its messages, without an answer.
+#[test]
+fn one_of_two_answered_in_the_stream() {
+    let mut thread = Thread::new(Profile::V1, Options::new());
+    thread.begin(false, 0);
+    for id in ["t1", "t2"] {
+        let mut call = NewCall::new("park", raw(&json!({"of": id})));
+        call.agent_id = Some(id.into());
+        thread.tools.handle_call(call, at(1)).unwrap();
+    }
+    thread.tools.tick(at(101));
+    thread.drive();
+    assert_eq!(thread.brief().last().unwrap(), r#"RUN_FINISHED ["t1","t2"]"#);
+
+    thread.begin(true, 1_000);
+    let delivered = thread.tools.complete(&"t1".into(), ToolResult::text("done"), at(1_000));
+    assert_eq!(delivered, Completion::Delivered);
+    thread.tools.tick(at(1_100));
+    thread.drive();
+    assert_eq!(thread.brief(), ["RUN_STARTED", "RUN_FINISHED []"]);
+    assert!(thread.tools.is_waiting());
+
+    thread.tools.tick(at(51_000));
+    thread.begin(true, 60_000);
+    thread.end_turn();
+    assert_eq!(thread.brief(), ["RUN_STARTED", "RUN_FINISHED []"]);
+    let answers = [("t1".to_owned(), result("done")), ("t2".to_owned(), Outcome::Pending)];
+    assert_eq!(thread.binding.answers, answers);
+}
+
 /// An id that the thread has used is another in the stream, and the page's result finds its call by that.
 #[test]
 fn an_id_that_comes_again_is_another_in_the_stream() {

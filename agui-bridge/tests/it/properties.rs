@@ -331,7 +331,8 @@ proptest! {
 
     /// The short way from a line to a body gives what the long one gives.
     #[test]
-    fn the_short_way_is_the_long_one(options in options(), updates in proptest::collection::vec(update(), 0..40)) {
+    fn the_short_way_is_the_long_one(options in options(), updates in proptest::collection::vec(
+        prop_oneof![update(), chunk("[ab\"\n]{1,3}".prop_map(|text| json!({"type": "text", "text": text})))], 0..40)) {
         let input: RunAgentInput = serde_json::from_str(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
         let (mut long, mut short) = (Translator::new(options.clone()), Translator::new(options));
         let (mut bodies, mut fast, mut fast_lines) = ([Vec::new(), Vec::new()], FastText::new(), 0);

@@ -93,7 +93,7 @@ impl<'a> JsonString<'a> {
     /// It is not JSON, or another value.
     pub fn from_text(text: &'a str) -> Result<Self, DecodeError> {
         let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        if inner.is_some_and(|inner| plain_prefix(inner.as_bytes()) == inner.len()) {
+        if inner.is_some_and(|inner| is_between_quotes(inner.as_bytes())) {
             return Ok(Self(text));
         }
         wire::decode::<alloc::string::String>(text)?;
@@ -104,6 +104,24 @@ impl<'a> JsonString<'a> {
     /// The text, with its quotes and escapes.
     pub fn as_str(self) -> &'a str {
         self.0
+    }
+}
+
+/// Whether a text is surely the inside of a JSON string; not of each that is one: pairs of surrogates are not looked at.
+fn is_between_quotes(mut rest: &[u8]) -> bool {
+    loop {
+        let (_, escape) = rest.split_at(plain_prefix(rest));
+        rest = match escape {
+            [] => return true,
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => behind,
+            [b'\\', b'u', first, second, third, fourth, behind @ ..]
+                if [first, second, third, fourth].iter().all(|digit| digit.is_ascii_hexdigit())
+                    && !matches!(first, b'd' | b'D') =>
+            {
+                behind
+            }
+            _ => return false,
+        }
     }
 }
 

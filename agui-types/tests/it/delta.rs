@@ -92,6 +92,15 @@ proptest! {
         prop_assert_eq!(&verbatim[..], &expected[..]);
     }
 
+    /// What is taken for a JSON string is one, whatever its escapes are, and each that is one is taken.
+    #[test]
+    fn json_strings_are_what_serde_json_says(pieces in prop::collection::vec(prop::sample::select(
+        vec!["a", "\u{e9}", "\\n", "\\\"", "\\\\", "\\/", "\\u00e9", "\\ud83d", "\\uDE00", "\\uD7FF", "\\u12", "\\x", "\\", "\"", "\n", "uuuuuuuu"]), 0..8)) {
+        let text = format!("\"{}\"", pieces.concat());
+        let expected = serde_json::from_str::<String>(&text).ok().map(|_| &*text);
+        prop_assert_eq!(JsonString::from_text(&text).ok().map(JsonString::as_str), expected);
+    }
+
     /// An event is written as `serde_json` writes it, in one line.
     #[test]
     fn events_are_written_as_json(event in generate::event()) {

@@ -45,7 +45,7 @@ pub const CASES: &[Named] = &[
     ("tool_heavy", || Mix::default().tool_heavy()),
     ("recorded", recorded),
     ("chunk", || often(chunk("agent_message_chunk", "The parser now keeps the number"))),
-    ("chunk_taglast", || often(chunk_with_tags_last())),
+    ("chunk_taglast", || often(chunk_with_tags_last("The parser now keeps the number"))),
     ("chunk_esc", || {
         often(chunk("agent_message_chunk", "said:\n\t\"naïve — 5 €\"\n```rust\nfn main() {}\n```"))
     }),
@@ -67,7 +67,8 @@ pub const CASES: &[Named] = &[
 
 /// The case of this name.
 pub fn case(name: &str) -> Case {
-    let (name, lines) = CASES.iter().find(|(known, _)| *known == name).expect("a case");
+    let mut all = CASES.iter().chain(crate::translate_paths::CASES);
+    let (name, lines) = all.find(|(known, _)| *known == name).expect("a case");
     let lines: Vec<_> = lines().into_iter().map(Line::new).collect();
     let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
     let framed = lines.iter().flat_map(|line| {
@@ -143,16 +144,30 @@ fn update(update: &str) -> String {
     )
 }
 
-fn chunk(kind: &str, text: &str) -> String {
+/// A piece of what is said in this kind of update.
+pub fn chunk(kind: &str, text: &str) -> String {
     let text = json!(text);
     update(&format!(r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":{text}}}}}"#))
 }
 
 /// As pydantic writes it: the members of a subclass last.
-fn chunk_with_tags_last() -> String {
-    update(
-        r#"{"content":{"text":"The parser now keeps the number","type":"text"},"sessionUpdate":"agent_message_chunk"}"#,
-    )
+pub fn chunk_with_tags_last(text: &str) -> String {
+    let text = json!(text);
+    update(&format!(
+        r#"{{"content":{{"text":{text},"type":"text"}},"sessionUpdate":"agent_message_chunk"}}"#
+    ))
+}
+
+/// A piece that comes with its number, so that no two lines differ in one string alone.
+pub fn numbered_chunk(text: &str, number: usize) -> String {
+    let line = chunk("agent_message_chunk", text);
+    line.replacen(r#""params":{"#, &format!(r#""params":{{"_meta":{{"number":{number}}},"#), 1)
+}
+
+/// Pieces of one message, each with words of its own.
+pub fn pieces(write: impl Fn(&str, usize) -> String) -> Vec<String> {
+    let mut mix = Mix::default();
+    (0..1000).map(|number| write(&mix.words(), number)).collect()
 }
 
 fn tool_call(number: u64) -> String {
@@ -172,7 +187,8 @@ fn plan(entries: usize) -> String {
     update(&format!(r#"{{"sessionUpdate":"plan","entries":[{}]}}"#, vec![entry; entries].join(",")))
 }
 
-fn code(bytes: usize) -> String {
+/// So much of a program.
+pub fn code(bytes: usize) -> String {
     let line = "    let value = parse(\"number\", input)?;\n        // as it was written\n";
     line.repeat(bytes / line.len() + 1)
 }

@@ -7,6 +7,7 @@ pub mod connections;
 pub mod corpus;
 pub mod measure;
 pub mod paths;
+pub mod translate_paths;
 
 use std::hint::black_box;
 

@@ -97,7 +97,8 @@ pub fn paths() -> Vec<Path> {
 /// The path of this name.
 pub fn path(name: &str) -> Path {
     let all = paths().into_iter().chain(crate::acp_paths::paths());
-    all.into_iter().find(|path| path.name == name).expect("a path")
+    let mut all = all.chain(crate::translate_paths::paths());
+    all.find(|path| path.name == name).expect("a path")
 }
 
 fn each<'a, T, E: std::fmt::Debug>(

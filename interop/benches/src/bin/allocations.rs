@@ -1,10 +1,11 @@
 //! Prints how often something allocates, how many bytes in all, and how many more the system held for it at its height.
 //! A program of its own, so that counting adds nothing to what the other one measures.
 //!
-//! `allocations CASE PATH`, `allocations forward CASE`, `allocations connection NAME COUNT`, `allocations endless WHAT`.
+//! `allocations CASE PATH`, `allocations forward CASE`, `allocations connection NAME COUNT`, `allocations endless WHAT`,
+//! `allocations turn PATH PIECES`.
 use allocation_counter::{AllocationInfo, measure};
 use benches::paths::Forward;
-use benches::{connections, corpus, measured, paths};
+use benches::{connections, corpus, measured, paths, translate_paths};
 use std::fs;
 
 fn main() {
@@ -22,6 +23,10 @@ fn main() {
             tell(|| exchange(count));
         }
         ["endless", "line"] => tell(paths::endless_line),
+        ["turn", path, pieces] => {
+            let pieces = pieces.parse().expect("a number");
+            tell(|| assert_ne!(translate_paths::turn(path, pieces), 0));
+        }
         ["endless", "length"] => tell(paths::endless_length),
         [case, path] => {
             let (case, path) = (corpus::case(case), paths::path(path));

@@ -1,0 +1,85 @@
+//! Prints what it costs to make events of AG-UI out of lines of ACP, as `TRANSLATE.md` has it.
+use benches::corpus;
+use benches::measure::{Costs, Goal, allocations, callgrind, run_once, table};
+use benches::translate_paths::{CASES, FAST, OFFICIAL, SDK, TYPED, Turn, paths, said, turn};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match &args[..] {
+        [] => {
+            for (name, _) in CASES {
+                agree(name);
+            }
+            let cases: Vec<_> =
+                CASES.iter().map(|(name, _)| *name).chain(["token_stream"]).collect();
+            let (costs, sizes) = table(&cases, &paths());
+            goals(&costs, |name| sizes[name].0 as f64);
+        }
+        // What callgrind looks at.
+        [word, path, pieces] if word == "turn" => {
+            turn(path, pieces.parse().expect("a number"));
+        }
+        [case, path] => run_once(case, path),
+        _ => panic!("expected nothing, or a case and a path"),
+    }
+}
+
+/// All paths say the same.
+fn agree(name: &str) {
+    let case = corpus::case(name);
+    let expected = said(&case, Turn::official);
+    assert_eq!(expected.len(), case.lines.len());
+    for take in [Turn::sdk, Turn::typed, Turn::fast] {
+        assert_eq!(said(&case, take), expected, "{name}");
+    }
+}
+
+fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
+    println!("## Goals\n");
+    println!(
+        "Ratios are the peer's instructions over ours, with the time over time beside them.\n"
+    );
+    println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
+    let over = |peer, ours, case| {
+        let (peer, ours) = (costs[&(peer, case)], costs[&(ours, case)]);
+        (peer.instructions as f64 / ours.instructions as f64, peer.ratio / ours.ratio)
+    };
+    for (what, peer, ours, case, must, target) in [
+        ("T1: a piece, without a shape, beside acp schema", OFFICIAL, FAST, "pieces_numbered", 2.5, 5.0),
+        ("T1: the same, with a shape", OFFICIAL, FAST, "pieces", 20.0, 20.0),
+        ("T1: the same, escapes in it", OFFICIAL, FAST, "pieces_esc", 20.0, 20.0),
+        ("T1: a piece of a thought, with a shape", OFFICIAL, FAST, "pieces_thought", 20.0, 20.0),
+        ("a piece, typed, beside acp schema", OFFICIAL, TYPED, "pieces", 1.0, 2.5),
+        ("T2: a piece of 2 KB, beside acp schema", OFFICIAL, FAST, "pieces_2k", 4.0, 9.0),
+        ("T3: a piece, without a shape, beside acp SDK", SDK, FAST, "pieces_numbered", 8.0, 16.0),
+        ("T3: the same, with a shape", SDK, FAST, "pieces", 20.0, 20.0),
+    ] {
+        Goal::ratio(what, over(peer, ours, case), must, target).print();
+    }
+    for (name, _) in CASES {
+        let what = format!("T1: allocations a piece, {name}");
+        let allocated = costs[&(FAST, *name)].allocations as f64 / lines(name);
+        Goal::at_most(what.leak(), allocated, 0.0, 0.0).print();
+    }
+    for path in ["typed", "fast"] {
+        long_turn(path);
+    }
+}
+
+/// How long the long turn is, and how much of it is looked at.
+const LONG: usize = 100_000;
+const PART: usize = 10_000;
+
+fn long_turn(path: &'static str) {
+    let instructions = |pieces: usize| callgrind(&["turn", path, &pieces.to_string()]);
+    let first = instructions(2 * PART) - instructions(PART);
+    let last = instructions(LONG) - instructions(LONG - PART);
+    let what = format!("a turn of {LONG} pieces, {path}: instructions of the last {PART} over those of the second {PART}");
+    Goal::at_most(what.leak(), last as f64 / first as f64, 1.05, 1.01).print();
+    let held = |pieces: usize| {
+        let [.., peak] = allocations(&["turn", path, &pieces.to_string()]);
+        peak as f64 / 1024.0
+    };
+    let what = format!("the same: KiB held beyond those of a turn of {PART}");
+    Goal::at_most(what.leak(), (held(LONG) - held(PART)).max(0.0), 256.0, 64.0).print();
+}

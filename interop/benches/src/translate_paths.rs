@@ -1,0 +1,176 @@
+//! The ways from a line of an agent to the bytes that a page is sent: the pieces of one message, in a turn that has begun.
+//! The official crates need a program between them; here it is the shortest that can be, without any state.
+use crate::corpus::{self, Case, Line, Named};
+use crate::paths::Path;
+use acp_types::line;
+use acp_types::v1::prompt_turn::SessionNotification;
+use ag_ui::encode::EventStreamFormatter as _;
+use ag_ui::event::TextMessageContentEvent;
+use agent_client_protocol::{
+    JsonRpcMessage as _, RawJsonRpcMessage, TransportFrame, UntypedMessage,
+};
+use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
+use agent_client_protocol_schema::v1 as official;
+use agui_bridge::{FastText, Options, Translator};
+use agui_types::sse;
+use jsonrpc_core::wire;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+/// What is compared: the base of every ratio first.
+pub const OFFICIAL: &str = "acp schema, then ag-ui";
+pub const SDK: &str = "acp SDK, then ag-ui";
+pub const TYPED: &str = "ours: types, Translator, write_event";
+pub const FAST: &str = "ours: FastText, else the same";
+
+/// The cases of this comparison: pieces of one message.
+pub const CASES: &[Named] = &[
+    ("pieces", || corpus::pieces(|words, _| corpus::chunk(AGENT, words))),
+    ("pieces_esc", || {
+        corpus::pieces(|words, _| {
+            corpus::chunk(AGENT, &format!("{words}:\n\t\"naïve — 5 €\"\n```rust\nfn main() {{}}\n```"))
+        })
+    }),
+    ("pieces_thought", || corpus::pieces(|words, _| corpus::chunk("agent_thought_chunk", words))),
+    ("pieces_taglast", || corpus::pieces(|words, _| corpus::chunk_with_tags_last(words))),
+    ("pieces_numbered", || corpus::pieces(corpus::numbered_chunk)),
+    ("pieces_2k", || {
+        corpus::pieces(|words, _| corpus::chunk(AGENT, &format!("{}{words}", corpus::code(2_000))))
+    }),
+];
+
+const AGENT: &str = "agent_message_chunk";
+
+/// The identifier that the official crates' program gives the message.
+const ID: &str = "msg-1";
+
+/// All of them.
+pub fn paths() -> Vec<Path> {
+    let fits = |case: &Case| case.name == "token_stream" || case.name.starts_with("pieces");
+    let path = |name, run| Path { name, run, fits };
+    let speech = |case: &Case| case.name.starts_with("pieces");
+    vec![
+        Path { fits: speech, ..path(OFFICIAL, |case| each(OFFICIAL, case, Turn::official)) },
+        Path { fits: speech, ..path(SDK, |case| each(SDK, case, Turn::sdk)) },
+        path(TYPED, |case| each(TYPED, case, Turn::typed)),
+        path(FAST, |case| each(FAST, case, Turn::fast)),
+    ]
+}
+
+/// A turn that has begun, and what it last wrote.
+pub struct Turn {
+    translator: Translator,
+    fast: FastText,
+    /// What is written for one line.
+    pub out: Vec<u8>,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        let mut translator = Translator::new(Options::new());
+        let input = wire::decode(
+            r#"{"threadId":"t","runId":"r","protocolVersion":"1.0","messages":[]}"#,
+        );
+        let begun = translator.begin_run(&input.expect("an input"), &[]);
+        let _ = begun.expect("nothing is open");
+        while translator.poll_event().is_some() {}
+        Self { translator, fast: FastText::new(), out: Vec::with_capacity(1 << 16) }
+    }
+}
+
+type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>>;
+
+impl Turn {
+    /// Decodes the line as a type, and gives it to the translator.
+    pub fn typed(&mut self, line: &str) {
+        let notification = line::read_notification::<SessionNotification>(line);
+        self.translator.handle_notification(notification.expect("a message").expect("an update"));
+        while let Some(event) = self.translator.poll_event() {
+            sse::write_event(&mut self.out, &event).expect("JSON");
+        }
+    }
+
+    /// Takes the short way where there is one.
+    pub fn fast(&mut self, line: &str) {
+        if !self.fast.write(&mut self.translator, line.as_bytes(), &mut self.out) {
+            self.typed(line);
+        }
+    }
+
+    /// Decodes the line as the official types do, and writes with the crate of AG-UI.
+    pub fn official(&mut self, line: &str) {
+        let message: OfficialUpdate = serde_json::from_str(line).expect("a message");
+        self.say(message.into_inner().params.expect("params").update);
+    }
+
+    /// Takes the line as the official SDK does on its way to a handler.
+    pub fn sdk(&mut self, line: &str) {
+        let TransportFrame::Single(RawJsonRpcMessage::Notification(notification)) =
+            TransportFrame::parse_json(line)
+        else {
+            panic!("not a notification")
+        };
+        let params = notification.params.map(|params| params.into_value());
+        let message = UntypedMessage::new(&notification.method, params).expect("a message");
+        let message = message.clone();
+        let typed =
+            official::SessionNotification::parse_message(message.method(), message.params());
+        self.say(typed.expect("an update").update);
+    }
+
+    fn say(&mut self, update: official::SessionUpdate) {
+        let event: ag_ui::Event = match update {
+            official::SessionUpdate::AgentMessageChunk(official::ContentChunk {
+                content: official::ContentBlock::Text(text),
+                ..
+            }) => TextMessageContentEvent::new(ID, text.text).into(),
+            official::SessionUpdate::AgentThoughtChunk(official::ContentChunk {
+                content: official::ContentBlock::Text(text),
+                ..
+            }) => ag_ui::event::ReasoningMessageContentEvent::new(ID, text.text).into(),
+            _ => panic!("not text"),
+        };
+        let frame = ag_ui::SseFormatter::new().encode(&event).expect("bytes");
+        self.out.extend_from_slice(&frame);
+    }
+}
+
+thread_local! {
+    /// Turns that go on, by path and case: what a turn does at its begin is done at the first run, which is not measured.
+    static TURNS: RefCell<BTreeMap<(&'static str, &'static str), Turn>> = RefCell::default();
+}
+
+fn each(path: &'static str, case: &Case, take: fn(&mut Turn, &str)) -> usize {
+    TURNS.with_borrow_mut(|turns| {
+        let turn = turns.entry((path, case.name)).or_default();
+        for Line { text, .. } in &case.lines {
+            turn.out.clear();
+            take(turn, black_box(text));
+            black_box(&turn.out);
+        }
+    });
+    case.lines.len()
+}
+
+/// Takes a turn of so many pieces, and gives how many bytes it wrote.
+pub fn turn(path: &str, pieces: usize) -> usize {
+    let take = if path == "typed" { Turn::typed } else { Turn::fast };
+    let (mut turn, mut written) = (Turn::default(), 0);
+    for number in 0..pieces {
+        turn.out.clear();
+        take(&mut turn, &corpus::chunk(AGENT, &format!(" word {}", number % 10)));
+        written += turn.out.len();
+    }
+    written
+}
+
+/// What the turns of all paths say for a case: the same.
+pub fn said(case: &Case, take: fn(&mut Turn, &str)) -> Vec<String> {
+    let mut turn = Turn::default();
+    case.lines.iter().for_each(|line| take(&mut turn, &line.text));
+    let body = String::from_utf8(turn.out).expect("UTF-8");
+    let events = body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = events.map(|event| serde_json::from_str::<serde_json::Value>(event).expect("JSON"));
+    events.filter_map(|event| event["delta"].as_str().map(str::to_owned)).collect()
+}
