@@ -33,6 +33,8 @@ struct Terminal {
     exit: Option<TerminalExitStatus>,
     /// Bytes of output that no event has told.
     untold: usize,
+    /// A fingerprint of what was shown last.
+    shown: Option<u64>,
 }
 
 impl Terminal {
@@ -66,6 +68,12 @@ impl Terminal {
 }
 
 impl Terminals {
+    /// Whether this was shown last of a terminal; now it is.
+    fn shows_again(&mut self, id: &str, print: u64) -> bool {
+        let terminal = self.terminals.get_mut(id);
+        terminal.is_some_and(|terminal| terminal.shown.replace(print) == Some(print))
+    }
+
     /// What a terminal came to, if it is known and said anything.
     pub(crate) fn result(&self, id: &str) -> Option<String> {
         let terminal = self.terminals.get(id)?;
@@ -198,7 +206,8 @@ impl Translator {
         if !self.is_modern() {
             return;
         }
-        let Some(terminal) = self.terminals.terminals.get(id) else { return };
+        let key = id;
+        let Some(terminal) = self.terminals.terminals.get(key) else { return };
         let text = terminal.text();
         let output = json::tail(&text, self.options.limits.progress);
         let exit = terminal.exit.as_ref().map(json::raw);
@@ -209,6 +218,10 @@ impl Translator {
             .with_some("cwd", terminal.cwd.as_ref())
             .with("output", output)
             .with_some("exitStatus", exit.as_ref());
+        let print = json::fingerprint(&[content.clone().into_raw().as_str()]);
+        if self.terminals.shows_again(key, print) {
+            return;
+        }
         self.activity(format!("{}terminal-{id}", ids::ACTIVITY), "acp.terminal", content);
     }
 }

@@ -1,15 +1,22 @@
 //! Generated input: what agents send, in any order and many times.
 use crate::script::{Step, in_stream};
+use acp_types::v1::prompt_turn::SessionUpdate;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
 use agui_bridge::{ArgsMode, ElicitationMode, Options, PermissionMode, Policy, Unanswered};
 use agui_types::profile::Profile;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Ids that agents use, some of which look like ours.
 pub(crate) const CALLS: [&str; 6] = ["t1", "t2", "msg-1", "", "call-1", "t1~2"];
 pub(crate) const MESSAGES: [&str; 4] = ["A", "B", "1", "A.2"];
+/// What ids of the page's own calls begin with.
+pub(crate) const PAGE_CALL: &str = "page-";
 
 pub(crate) fn optional(
     value: impl Strategy<Value = Value>,
@@ -68,6 +75,17 @@ pub(crate) fn raw() -> impl Strategy<Value = Value> {
     ])
 }
 
+/// What agents say of terminals beside a tool call.
+fn terminal_meta() -> impl Strategy<Value = Value> {
+    select(vec![
+        json!({"terminal_info": {"terminal_id": "term", "cwd": "/d"}}),
+        json!({"terminal_output": {"terminal_id": "term", "data": "one\n"}}),
+        json!({"terminal_output_delta": {"terminal_id": "term", "data": "two\n"}}),
+        json!({"terminal_exit": {"terminal_id": "term", "exit_code": 1, "signal": null}}),
+        json!({"claudeCode": {"toolName": "Bash"}}),
+    ])
+}
+
 /// A tool call as an update of it says it.
 pub(crate) fn call() -> impl Strategy<Value = Value> {
     let status = select(vec!["pending", "in_progress", "completed", "failed", "paused"])
@@ -84,8 +102,9 @@ pub(crate) fn call() -> impl Strategy<Value = Value> {
         optional(raw(), "rawOutput"),
         optional(tool_content(), "content"),
         optional(Just(json!([{"path": "/f", "line": 1}])), "locations"),
+        optional(terminal_meta(), "_meta"),
     );
-    parts.prop_map(|(a, b, c, d, e, f, g, h, i)| merge([a, b, c, d, e, f, g, h, i]))
+    parts.prop_map(|(a, b, c, d, e, f, g, h, i, j)| merge([a, b, c, d, e, f, g, h, i, j]))
 }
 
 pub(crate) fn tool_update() -> impl Strategy<Value = Value> {
@@ -114,11 +133,44 @@ pub(crate) fn upsert() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Updates of v1 about several plans and several sessions.
+fn of_several() -> impl Strategy<Value = Value> {
+    let states = select(vec![
+        json!({"state": "running"}),
+        json!({"state": "idle", "stopReason": "end_turn"}),
+        json!({"state": "idle", "stopReason": "cancelled"}),
+        json!({"state": "requires_action"}),
+    ]);
+    let agents = (select(vec!["sub", "other"]), optional(states, "state")).prop_map(|(id, state)| {
+        merge([json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "Scout"}), state])
+    });
+    let whole = (select(MESSAGES.to_vec()), proptest::collection::vec(block(), 0..3)).prop_map(|(id, blocks)| {
+        json!({"sessionUpdate": "session_message", "messageId": id, "senderSessionId": "sub", "content": blocks})
+    });
+    let piece = (select(MESSAGES.to_vec()), block()).prop_map(|(id, block)| {
+        json!({"sessionUpdate": "session_message_chunk", "messageId": id, "content": block})
+    });
+    let entry = json!({"content": "c", "priority": "high", "status": "pending"});
+    let plan = select(vec![
+        json!({"type": "items", "planId": "p", "entries": [entry]}),
+        json!({"type": "markdown", "planId": "p", "content": "x"}),
+        json!({"type": "newer", "planId": "q"}),
+    ]);
+    prop_oneof![
+        3 => agents,
+        1 => whole,
+        2 => piece,
+        2 => plan.prop_map(|plan| json!({"sessionUpdate": "plan_update", "plan": plan})),
+        1 => Just(json!({"sessionUpdate": "plan_removed", "planId": "p"})),
+    ]
+}
+
 pub(crate) fn update() -> impl Strategy<Value = Value> {
     let summary = json!({"type": "text", "text": "s"});
     prop_oneof![
         6 => chunk(block()),
         6 => upsert(),
+        3 => of_several(),
         1 => Just(json!({"sessionUpdate": "notice", "severity": "info", "title": "n"})),
         1 => Just(json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"})),
         1 => Just(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c", "content": summary})),
@@ -179,6 +231,16 @@ pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
         json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "Scout", "state": state})
     });
     let messages = (id(), text()).prop_map(|(id, text)| json!({"sessionUpdate": "session_message_chunk", "messageId": id, "content": text}));
+    let summary = json!({"type": "text", "text": "s"});
+    let rest = select(vec![
+        json!({"sessionUpdate": "session_message", "messageId": "A", "content": [summary]}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": []}),
+        json!({"sessionUpdate": "config_option_update", "configOptions": []}),
+        json!({"sessionUpdate": "session_info_update", "title": "T"}),
+        json!({"sessionUpdate": "notice", "severity": "info", "title": "n"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),
+        json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c", "content": summary}),
+    ]);
     prop_oneof![
         6 => chunks,
         4 => wholes,
@@ -192,6 +254,7 @@ pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
         1 => states.prop_map(|state| merge([json!({"sessionUpdate": "state_update"}), state])),
         2 => agents,
         1 => messages,
+        4 => rest,
         1 => Just(json!({"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": "p", "content": "x"}})),
         1 => Just(json!({"sessionUpdate": "plan_removed", "planId": "p"})),
         1 => Just(json!({"sessionUpdate": "usage_update", "used": 1, "size": 9})),
@@ -267,6 +330,10 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
         1 => any::<u8>().prop_map(|id| json!({"withdraw": id})),
         1 => Just(json!({"complete": "e"})),
         1 => Just(json!({"accepted": "A"})),
+        2 => (0..3u8).prop_map(|id| {
+            json!({"frontend": format!("{PAGE_CALL}{id}"), "name": "park", "arguments": {"of": id}})
+        }),
+        1 => Just(json!({"parked": true})),
         2 => select(reasons).prop_map(|reason| json!({"result": {"stopReason": reason}})),
         1 => select(codes).prop_map(|code| json!({"error": {"code": code, "message": "m"}})),
         1 => Just(json!({"cancel": true})),
@@ -321,6 +388,21 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
                 (times.1, times.2, times.3);
             options
         })
+}
+
+/// Every kind of update of either version is generated, and an unknown one of each.
+#[test]
+fn each_kind_of_update_is_generated() {
+    fn kinds(updates: impl Strategy<Value = Value>) -> BTreeSet<String> {
+        let mut runner = TestRunner::deterministic();
+        let kinds = (0..4000).map(|_| updates.new_tree(&mut runner).unwrap().current());
+        kinds.map(|update| update["sessionUpdate"].as_str().unwrap().to_owned()).collect()
+    }
+    let known = |names: &[&str]| {
+        names.iter().copied().chain(["newer_update"]).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(kinds(update()), known(SessionUpdate::NAMES));
+    assert_eq!(kinds(update_v2()), known(SessionUpdateV2::NAMES));
 }
 
 /// How many cases of each property are tried: `PROPTEST_CASES`, or few enough for every day.
