@@ -413,7 +413,7 @@ pub enum Whose {
 }
 
 /// Text content for a prompt that brings a result late.
-fn late_text(name: &str, id: &ToolCallId, result: &ToolResult) -> String {
+pub(crate) fn late_text(name: &str, id: &ToolCallId, result: &ToolResult) -> String {
     let mut text = alloc::format!("Result of frontend tool {name} ({id}): ");
     if result.is_error {
         text.push_str("failed: ");

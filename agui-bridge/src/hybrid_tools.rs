@@ -9,7 +9,7 @@
 //! | give the model one set of tools, and tell apart who runs them | [`HybridTools`] |
 //! | write a run that ends once, with everything closed | [`HybridRun`] |
 //! | go from model to tools and back, and stop for the page | [`HybridLoop`] |
-//! | do that with an async model, on any runtime (feature `async`) | [`runner`] |
+//! | do that with an async model, on any runtime (feature `async`) | `hybrid_tools::runner` |
 //!
 //! A model that calls a tool of the page's pauses: the run ends as a success whose calls are pending. Nothing is kept here:
 //! the next request has the page's results among its messages, and the model goes on from those.

@@ -1,6 +1,6 @@
 use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Raw};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// `value` as JSON text; `null` for a value that has no JSON form, of which the protocols have none.
@@ -91,7 +91,28 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
 /// Spec: [FNV](https://www.rfc-editor.org/rfc/rfc9923)
 pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
     let ends = texts.iter().flat_map(|text| text.bytes().map(u64::from).chain([256]));
-    ends.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ byte).wrapping_mul(0x0100_0000_01b3))
+    ends.fold(Print::default().0, fnv)
+}
+
+fn fnv(hash: u64, byte: u64) -> u64 {
+    (hash ^ byte).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// A [`fingerprint`] of a text that comes in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Print(u64);
+
+impl Default for Print {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Print {
+    /// That of the text so far and `more`.
+    pub(crate) fn and(self, more: &str) -> Self {
+        Self(more.bytes().map(u64::from).fold(self.0, fnv))
+    }
 }
 
 /// A value of one version of a protocol as the same value of another, where that can read it.

@@ -216,6 +216,12 @@ impl FrontendTools {
         Completion::Delivered
     }
 
+    /// Whether the result of a call that the stream has under this id would be [taken](Completion::Delivered).
+    pub fn awaits(&self, call_id: &ToolCallId) -> bool {
+        let call = self.find(call_id).and_then(|id| self.calls.get(&id));
+        call.is_some_and(|call| call.stage != Stage::Done)
+    }
+
     /// The page's stream ended before its run did: nobody answers synchronous calls, so they are parked. The next run has a
     /// page again.
     pub fn handle_disconnect(&mut self, now: Duration) {

@@ -82,7 +82,9 @@ fn thoughts_go_the_short_way_while_one_is_open() {
         String::from_utf8(body.clone()).unwrap(),
         "data: {\"type\":\"REASONING_MESSAGE_CONTENT\",\"messageId\":\"rsn-1\",\"delta\":\"\\\"b\\\"\\n\"}\n\n"
     );
-    let spoken = line(&json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "c"}}));
+    let spoken = line(
+        &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "c"}}),
+    );
     assert!(!fast.write(&mut translator, spoken.0.as_bytes(), &mut body), "a thought is open");
 }
 

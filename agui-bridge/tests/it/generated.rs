@@ -141,9 +141,13 @@ fn of_several() -> impl Strategy<Value = Value> {
         json!({"state": "idle", "stopReason": "cancelled"}),
         json!({"state": "requires_action"}),
     ]);
-    let agents = (select(vec!["sub", "other"]), optional(states, "state")).prop_map(|(id, state)| {
-        merge([json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "Scout"}), state])
-    });
+    let agents =
+        (select(vec!["sub", "other"]), optional(states, "state")).prop_map(|(id, state)| {
+            merge([
+                json!({"sessionUpdate": "subagent_update", "sessionId": id, "title": "Scout"}),
+                state,
+            ])
+        });
     let whole = (select(MESSAGES.to_vec()), proptest::collection::vec(block(), 0..3)).prop_map(|(id, blocks)| {
         json!({"sessionUpdate": "session_message", "messageId": id, "senderSessionId": "sub", "content": blocks})
     });

@@ -11,6 +11,8 @@ mod chat_history;
 #[cfg(test)]
 mod contextual_tools;
 #[cfg(test)]
+mod conversation;
+#[cfg(test)]
 mod diffs;
 #[cfg(test)]
 mod ends;

@@ -1,6 +1,7 @@
 //! What holds for any input in any order.
 use crate::generated::{
-    MESSAGES, PAGE_CALL, block, cases, chunk, number_runs, options, raw, steps, tool_update, update, upsert,
+    MESSAGES, PAGE_CALL, block, cases, chunk, number_runs, options, raw, steps, tool_update,
+    update, upsert,
 };
 use crate::script::{Step, events, in_stream, interrupting};
 use agui_bridge::{FastText, Options, Translator};
