@@ -1,7 +1,9 @@
 //! Text that was checked, as serde_json's raw value, without reading it a second time.
+use alloc::boxed::Box;
+use alloc::string::String;
 use core::iter;
 use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer};
-use serde::de::{Error as _, Visitor};
+use serde::de::{Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
@@ -13,10 +15,15 @@ pub(crate) fn raw(checked: &str) -> Option<&RawValue> {
     raw.or_else(|_| serde_json::from_str(checked)).ok()
 }
 
-/// A raw value asks for a newtype of a name of its own, and takes a map from that name to text.
-struct Checked<'a>(&'a str);
+/// Takes the text of one JSON value without space around it, as [`write`](crate::wire::write()) has made it.
+pub(crate) fn boxed(written: String) -> Result<Box<RawValue>, serde_json::Error> {
+    Box::deserialize(Checked(written)).map_err(serde_json::Error::custom)
+}
 
-impl<'de> Deserializer<'de> for Checked<'de> {
+/// A raw value asks for a newtype of a name of its own, and takes a map from that name to text.
+struct Checked<T>(T);
+
+impl<'de, T: IntoText<'de>> Deserializer<'de> for Checked<T> {
     type Error = Error;
 
     #[inline]
@@ -25,7 +32,7 @@ impl<'de> Deserializer<'de> for Checked<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let member = (name, BorrowedStrDeserializer::new(self.0));
+        let member = (name, self.0.into_text());
         visitor.visit_map(MapDeserializer::new(iter::once(member)))
     }
 
@@ -39,6 +46,30 @@ impl<'de> Deserializer<'de> for Checked<'de> {
     }
 }
 
+/// Text that is given on as it is: borrowed, or with its memory.
+trait IntoText<'de> {
+    type Text: IntoDeserializer<'de, Error>;
+
+    fn into_text(self) -> Self::Text;
+}
+
+impl<'de> IntoText<'de> for &'de str {
+    type Text = BorrowedStrDeserializer<'de, Error>;
+
+    #[inline]
+    fn into_text(self) -> Self::Text {
+        BorrowedStrDeserializer::new(self)
+    }
+}
+
+impl<'de> IntoText<'de> for String {
+    type Text = String;
+
+    fn into_text(self) -> String {
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +79,12 @@ mod tests {
         let text = r#"{"a":[1.50]}"#;
         let raw = <&RawValue>::deserialize(Checked(text));
         assert!(raw.is_ok_and(|raw| raw.get().as_ptr() == text.as_ptr()));
+    }
+
+    #[test]
+    fn a_raw_value_takes_memory_that_was_written() {
+        let text = String::from(r#"{"a":[1.50]}"#).into_boxed_str().into_string();
+        let at = text.as_ptr();
+        assert!(boxed(text).is_ok_and(|raw| raw.get().as_ptr() == at));
     }
 }

@@ -122,30 +122,47 @@
 //!
 //! [`Frame`]: crate::framing::Frame
 mod batch;
+mod call;
+mod cancel;
 mod client;
 mod handler;
 mod incoming;
 mod options;
+mod outgoing;
+mod replies;
 mod shared;
+mod worker;
 
 pub use client::{Client, Context, Reply, RequestError};
 pub use handler::{Handler, LocalHandler, Serve, Stray};
 pub use options::Options;
 
 use crate::framing::{Frame, FrameError};
-use crate::{MessageBuf, RequestId};
+use crate::wire::Raw;
+use crate::{ErrorCode, ErrorObject, RequestId};
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+use call::Call;
+use cancel::Cancel;
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context as Task, Poll};
-use futures::future::{Future, FutureExt};
+use futures::future::Future;
 use futures::stream::{FuturesUnordered, Stream, StreamExt};
 use futures::{Sink, SinkExt};
-use shared::{Cancel, Shared};
+use shared::{Shared, View};
+use worker::{Busy, Done, Job, Worker};
 
 /// How many messages are taken before others get their turn on the same thread.
 const BUDGET: usize = 128;
+
+/// How many workers are kept for requests to come, and how many texts for messages to come.
+const IDLE: usize = 16;
+
+/// How long a text is at most that is kept, in bytes.
+const IDLE_TEXT: usize = 16 * 1024;
 
 /// Runs a connection; see the [module](self).
 ///
@@ -161,11 +178,19 @@ pub struct Driver<St, Si, H: Serve> {
     handler: H,
     options: Options,
     shared: Arc<Shared>,
-    running: FuturesUnordered<Answer<H::Request>>,
+    /// Requests whose handlers wait for something.
+    running: FuturesUnordered<Busy<H::Work>>,
+    /// Workers without work.
+    idle: Vec<Worker<H::Work>>,
+    /// Empty ones, whose memory is for messages to come.
+    texts: Vec<String>,
     /// Requests that wait for a place.
     parked: VecDeque<Parked>,
-    notification: Option<H::Notification>,
-    notifications: VecDeque<MessageBuf>,
+    /// Handles notifications.
+    teller: Worker<H::Work>,
+    is_telling: bool,
+    /// Notifications that wait for their turn.
+    notifications: VecDeque<Call>,
     /// Whether as many notifications wait as may.
     is_congested: bool,
     is_flushed: bool,
@@ -183,24 +208,10 @@ enum Closing {
     Done,
 }
 
-/// A handler at work, and on what.
-struct Answer<F> {
-    id: RequestId,
-    outcome: F,
-}
-
-impl<F: Future + Unpin> Future for Answer<F> {
-    type Output = (RequestId, F::Output);
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
-        self.outcome.poll_unpin(task).map(|outcome| (self.id.clone(), outcome))
-    }
-}
-
 /// A request that waits for a place.
 struct Parked {
     id: RequestId,
-    request: MessageBuf,
+    request: Call,
     cancel: Arc<Cancel>,
 }
 
@@ -212,6 +223,7 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
     pub fn new(stream: St, sink: Si, handler: H, options: Options) -> (Self, Client) {
         let shared = Arc::new(Shared::new(&options));
         let client = Client { shared: Arc::clone(&shared) };
+        let teller = Worker::new(&handler);
         let driver = Self {
             stream: Some(stream),
             sink,
@@ -219,8 +231,11 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             options,
             shared,
             running: FuturesUnordered::new(),
+            idle: Vec::new(),
+            texts: Vec::new(),
             parked: VecDeque::new(),
-            notification: None,
+            teller,
+            is_telling: false,
             notifications: VecDeque::new(),
             is_congested: false,
             is_flushed: true,
@@ -234,15 +249,33 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
         Client { shared: Arc::clone(&self.shared) }
     }
 
-    fn has_place(&self) -> bool {
-        let asking = self.shared.lock().peer.open_ours();
+    /// Whether one more request may be handled, while so many of ours are open.
+    fn has_place(&self, asking: usize) -> bool {
         self.running.len() < self.options.handlers.max(1).saturating_add(asking)
     }
 
-    fn begin(&self, Parked { id, request, cancel }: Parked) {
-        let context = Context { client: self.client(), cancel };
-        let outcome = self.handler.begin_request(request, context);
-        self.running.push(Answer { id, outcome });
+    /// Lets a handler begin with a request, and keeps it if it does not end with it at once.
+    fn begin(&mut self, Parked { id, request, cancel }: Parked, task: &mut Task<'_>) {
+        let mut worker = self.idle.pop().unwrap_or_else(|| Worker::new(&self.handler));
+        worker.begin(request, Job::Request(Context { client: self.client(), cancel }));
+        match worker.poll_work(task) {
+            Poll::Ready((answer, text)) => self.finish(Done { id, answer, text, worker }),
+            Poll::Pending => self.running.push(Busy { id, worker: Some(worker) }),
+        }
+    }
+
+    fn finish(&mut self, Done { id, answer, text, worker }: Done<H::Work>) {
+        self.shared.respond(&id, answer.unwrap_or_else(not_answered));
+        self.keep(text);
+        if self.idle.len() < IDLE {
+            self.idle.push(worker);
+        }
+    }
+
+    fn keep(&mut self, text: String) {
+        if self.texts.len() < IDLE && text.capacity() <= IDLE_TEXT {
+            self.texts.push(text);
+        }
     }
 
     /// Lets handlers work, as far as they can; whether anything came of it.
@@ -252,49 +285,62 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             is_progress = true;
         }
         loop {
-            while let Poll::Ready(Some((id, outcome))) = self.running.poll_next_unpin(task) {
-                self.shared.respond(&id, outcome);
+            while !self.running.is_empty()
+                && let Poll::Ready(Some(done)) = self.running.poll_next_unpin(task)
+            {
+                self.finish(done);
                 is_progress = true;
             }
-            if self.parked.is_empty() || !self.has_place() {
+            if self.parked.is_empty() || !self.has_place(self.shared.lock().peer.open_ours()) {
                 return is_progress;
             }
             let Some(parked) = self.parked.pop_front() else { return is_progress };
-            self.begin(parked);
+            self.begin(parked, task);
             is_progress = true;
         }
     }
 
     /// Whether a notification has been handled.
     fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
-        if self.notification.is_none()
-            && let Some(next) = self.notifications.pop_front()
-        {
-            self.notification = Some(self.handler.begin_notification(next, self.client()));
+        if !self.is_telling {
+            let Some(next) = self.notifications.pop_front() else { return false };
+            self.tell(next);
         }
-        let Some(notification) = &mut self.notification else { return false };
-        self.shared.lock().set_notifying(true);
-        let is_handled = notification.poll_unpin(task).is_ready();
-        self.shared.lock().set_notifying(false);
-        if is_handled {
-            self.notification = None;
-            self.shared.count_handled();
+        self.shared.begin_notifying();
+        let told = self.teller.poll_work(task);
+        self.shared.end_notifying(told.is_ready());
+        match told {
+            Poll::Ready((_, text)) => {
+                self.keep(text);
+                self.is_telling = false;
+                true
+            }
+            Poll::Pending => false,
         }
-        is_handled
+    }
+
+    /// Lets the handler begin with a notification when it is polled next. It must have none.
+    fn tell(&mut self, notification: Call) {
+        self.teller.begin(notification, Job::Notification(self.client()));
+        self.is_telling = true;
     }
 
     /// Whether nothing is left to write, and nothing is to come.
-    fn is_written(&self) -> bool {
-        let state = self.shared.lock();
+    fn is_written(&self, view: &View) -> bool {
         let is_last = match self.stream {
-            Some(_) => state.is_shutting_down() && state.peer.open_ours() == 0,
+            Some(_) => view.is_shutting_down && view.asking == 0,
             None => true,
         };
-        is_last && self.is_idle() && state.peer.open_theirs() == 0 && !state.has_out()
+        is_last && self.is_idle() && view.asked == 0 && !view.has_out
+    }
+
+    /// Whether nothing is left but to wait for the peer, when all is written.
+    fn has_all_done(&self, view: &View) -> bool {
+        self.is_read_pending && self.running.is_empty() && self.is_idle() && !view.is_shutting_down
     }
 
     fn is_idle(&self) -> bool {
-        self.notification.is_none() && self.notifications.is_empty()
+        !self.is_telling && self.notifications.is_empty()
     }
 }
 
@@ -305,8 +351,8 @@ where
     H: Serve,
 {
     /// Gives the sink what it has room for; whether that was anything.
-    fn poll_write(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
-        let (mut is_progress, mut is_more) = (false, self.shared.lock().has_out());
+    fn poll_write(&mut self, view: &View, task: &mut Task<'_>) -> Result<bool, E> {
+        let (mut is_progress, mut is_more) = (false, view.has_out);
         while is_more && self.sink.poll_ready_unpin(task)?.is_ready() {
             let Some((frame, is_more_behind)) = self.shared.next_out() else { break };
             self.sink.start_send_unpin(frame)?;
@@ -323,7 +369,7 @@ where
     }
 
     /// Takes one message, if there is one and room for it; whether there was.
-    fn poll_read(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
+    fn poll_read(&mut self, view: &View, task: &mut Task<'_>) -> Result<bool, E> {
         if self.stream.is_none() || self.is_read_pending {
             return Ok(false);
         }
@@ -332,10 +378,7 @@ where
         if (was_congested || self.is_congested) && self.shared.set_congested(self.is_congested) {
             return Ok(true);
         }
-        if self.is_congested {
-            return Ok(false);
-        }
-        if !self.shared.lock().has_room_for_requests() {
+        if self.is_congested || !view.has_room_for_requests {
             return Ok(false);
         }
         match self.stream.as_mut().map(|stream| stream.poll_next_unpin(task)) {
@@ -344,7 +387,7 @@ where
                 self.is_read_pending = true;
                 return Ok(false);
             }
-            Some(Poll::Ready(Some(item))) => self.handle(item?),
+            Some(Poll::Ready(Some(item))) => self.handle(item?, task),
             Some(Poll::Ready(None)) => {
                 self.stream = None;
                 self.shared.end(false);
@@ -358,13 +401,15 @@ where
         self.shared.lock().set_driver(task.waker());
         self.is_read_pending = false;
         for _ in 0..BUDGET {
-            let is_progress =
-                self.poll_handlers(task) | self.poll_write(task)? | self.poll_read(task)?;
-            if is_progress {
+            let is_handled = self.poll_handlers(task);
+            let view = self.shared.view();
+            let is_written = self.poll_write(&view, task)?;
+            let is_read = self.poll_read(&view, task)?;
+            if is_handled || is_read || (is_written && !self.has_all_done(&view)) {
                 continue;
             }
             match self.closing {
-                Closing::No if self.is_written() => {
+                Closing::No if self.is_written(&view) => {
                     self.shared.end(true);
                     self.closing = Closing::Begun;
                 }
@@ -403,6 +448,11 @@ where
         }
         end
     }
+}
+
+/// Of a handler that ended without an answer, which none does.
+fn not_answered() -> Result<Raw, ErrorObject> {
+    Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not answered"))
 }
 
 impl<St, Si, H: Serve> Drop for Driver<St, Si, H> {

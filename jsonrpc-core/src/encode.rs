@@ -13,13 +13,18 @@ pub(crate) fn message(message: &Message<'_>, out: &mut Vec<u8>) {
     match message {
         Message::Request(request) => {
             id(&request.id, out);
-            call(&request.method, request.params, out);
+            method(&request.method, request.params, out);
         }
-        Message::Notification(notification) => call(&notification.method, notification.params, out),
+        Message::Notification(notification) => {
+            method(&notification.method, notification.params, out);
+        }
         Message::Response(response) => {
             id(&response.id, out);
             match &response.outcome {
-                Ok(result) => member("result", result, out),
+                Ok(result) => {
+                    out.extend_from_slice(br#","result":"#);
+                    raw(result.get().as_bytes(), out);
+                }
                 Err(error) => error_object(error, out),
             }
         }
@@ -28,8 +33,22 @@ pub(crate) fn message(message: &Message<'_>, out: &mut Vec<u8>) {
         out.push(b',');
         string(name, out);
         out.push(b':');
-        raw(value, out);
+        raw(value.get().as_bytes(), out);
     }
+    out.push(b'}');
+}
+
+/// Appends a request, or a notification if it has no id, with params that are JSON text.
+#[cfg(feature = "async")]
+pub(crate) fn call(
+    id_of: Option<&RequestId>,
+    name: &str,
+    params: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    id_of.into_iter().for_each(|request| id(request, out));
+    call_of(name, params, out);
     out.push(b'}');
 }
 
@@ -38,11 +57,16 @@ fn id(id: &RequestId, out: &mut Vec<u8>) {
     id.write(out);
 }
 
-fn call(method: &str, params: Option<&RawValue>, out: &mut Vec<u8>) {
+fn method(name: &str, params: Option<&RawValue>, out: &mut Vec<u8>) {
+    call_of(name, params.map(|params| params.get().as_bytes()), out);
+}
+
+fn call_of(name: &str, params: Option<&[u8]>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#","method":"#);
-    string(method, out);
+    string(name, out);
     if let Some(params) = params {
-        member("params", params, out);
+        out.extend_from_slice(br#","params":"#);
+        raw(params, out);
     }
 }
 
@@ -53,16 +77,9 @@ fn error_object(error: &ErrorObject, out: &mut Vec<u8>) {
     keep_on_one_line(out, start);
 }
 
-fn member(name: &str, value: &RawValue, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
-    raw(value, out);
-}
-
-fn raw(value: &RawValue, out: &mut Vec<u8>) {
+fn raw(text: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(value.get().as_bytes());
+    out.extend_from_slice(text);
     keep_on_one_line(out, start);
 }
 
@@ -116,6 +133,25 @@ fn escaped(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&[b'\\', short]);
     }
     out.push(b'"');
+}
+
+/// Appends an integer of this sign and size.
+pub(crate) fn integer(is_negative: bool, mut size: u64, out: &mut Vec<u8>) {
+    // As many as the largest has.
+    let mut digits = [0; 20];
+    let mut unused = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (size % 10) as u8;
+        size /= 10;
+        unused -= 1;
+        if size == 0 {
+            break;
+        }
+    }
+    if is_negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(digits.get(unused..).unwrap_or_default());
 }
 
 /// Appends what `value` displays as.

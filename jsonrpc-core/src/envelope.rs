@@ -76,8 +76,9 @@ impl<'a> Members<'a> {
 }
 
 fn is_id(text: &str) -> bool {
+    let first = text.as_bytes().first();
     text.len() <= RequestId::MAX_LEN
-        && (text == "null" || text.starts_with(|first: char| "\"-0123456789".contains(first)))
+        && (matches!(first, Some(b'"' | b'-' | b'0'..=b'9')) || text == "null")
 }
 
 /// The members of a message as they came.

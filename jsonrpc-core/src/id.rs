@@ -117,7 +117,7 @@ impl RequestId {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Repr::Null => out.extend_from_slice(b"null"),
-            Repr::Integer(value) => encode::display(value, out),
+            Repr::Integer(value) => encode::integer(*value < 0, value.unsigned_abs(), out),
             Repr::String(value) => encode::string(value, out),
             Repr::Spelled(spelled) => out.extend_from_slice(spelled.text.as_str().as_bytes()),
         }

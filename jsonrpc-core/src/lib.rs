@@ -66,6 +66,7 @@ mod envelope;
 mod error_object;
 pub mod framing;
 mod id;
+mod id_map;
 mod json_str;
 #[cfg(feature = "async")]
 pub mod memory;

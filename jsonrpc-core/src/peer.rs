@@ -1,11 +1,11 @@
 use crate::decode_error::DecodeError;
 use crate::framing::FrameError;
+use crate::id_map::IdMap;
 use crate::message::{Kind, Message, Notification, Request, Response};
 use crate::peek::peek_member;
 use crate::pending::Pending;
 use crate::wire::Raw;
 use crate::{ErrorCode, ErrorObject, RequestId, encode};
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -74,7 +74,7 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 pub struct Peer<T> {
     ours: Pending<T>,
-    theirs: BTreeMap<RequestId, Open>,
+    theirs: IdMap<Open>,
     cancel_method: CancelMethod,
     limits: Limits,
     state: State,
@@ -278,7 +278,7 @@ pub struct NotOpen;
 impl<T> Peer<T> {
     /// A connection on which nothing has happened yet.
     pub fn new(cancel_method: CancelMethod, limits: Limits) -> Self {
-        let (ours, theirs) = (Pending::new(), BTreeMap::new());
+        let (ours, theirs) = (Pending::new(), IdMap::new());
         Self { ours, theirs, cancel_method, limits, state: State::Open }
     }
 
@@ -383,7 +383,7 @@ impl<T> Peer<T> {
         id: &RequestId,
         outcome: Result<&'a RawValue, ErrorObject>,
     ) -> Result<Response<'a>, NotOpen> {
-        let (id, _) = self.theirs.remove_entry(id).ok_or(NotOpen)?;
+        let (id, _) = self.theirs.remove(id).ok_or(NotOpen)?;
         Ok(Response::new(id, outcome))
     }
 
@@ -454,7 +454,7 @@ impl<T> Peer<T> {
     fn handle_request<'a>(&mut self, request: Request<'a>) -> Incoming<'a, T> {
         let error = if self.state >= State::Draining {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "connection closing")
-        } else if self.theirs.contains_key(&request.id) {
+        } else if self.theirs.contains(&request.id) {
             ErrorObject::new(ErrorCode::INVALID_REQUEST, "a request of this id is open")
         } else if self.theirs.len() >= self.limits.theirs {
             ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many open requests")

@@ -1,12 +1,13 @@
 use crate::RequestId;
-use alloc::collections::{BTreeMap, BTreeSet};
+use crate::id_map::IdMap;
+use alloc::collections::BTreeSet;
 use core::time::Duration;
 
 /// Requests of ours that the peer has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
     next_id: i64,
-    waiting: BTreeMap<RequestId, Waiting<T>>,
+    waiting: IdMap<Waiting<T>>,
     deadlines: BTreeSet<(Duration, RequestId)>,
 }
 
@@ -19,7 +20,7 @@ struct Waiting<T> {
 
 impl<T> Pending<T> {
     pub(crate) fn new() -> Self {
-        Self { next_id: 1, waiting: BTreeMap::new(), deadlines: BTreeSet::new() }
+        Self { next_id: 1, waiting: IdMap::new(), deadlines: BTreeSet::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -27,7 +28,7 @@ impl<T> Pending<T> {
     }
 
     pub(crate) fn is_waiting(&self, id: &RequestId) -> bool {
-        self.waiting.contains_key(id)
+        self.waiting.contains(id)
     }
 
     /// A number that no request has which waits.
@@ -48,7 +49,7 @@ impl<T> Pending<T> {
 
     /// The id as it was inserted, and the token.
     pub(crate) fn remove(&mut self, id: &RequestId) -> Option<(RequestId, T)> {
-        let (id, waiting) = self.waiting.remove_entry(id)?;
+        let (id, waiting) = self.waiting.remove(id)?;
         if let Some(deadline) = waiting.deadline {
             self.deadlines.remove(&(deadline, id.clone()));
         }
@@ -64,7 +65,7 @@ impl<T> Pending<T> {
     pub(crate) fn remove_expired(&mut self, now: Duration) -> Option<(RequestId, T)> {
         self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
         let (_, id) = self.deadlines.pop_first()?;
-        let waiting = self.waiting.remove(&id)?;
+        let (_, waiting) = self.waiting.remove(&id)?;
         Some((id, waiting.token))
     }
 

@@ -1,14 +1,12 @@
+use crate::encode;
 use crate::message::Message;
-use crate::{RequestId, encode};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use std::collections::HashMap;
 
 /// Answers to batches, until each is whole.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    open: HashMap<u64, Open>,
-    /// The batches that open requests came in.
-    of: HashMap<RequestId, u64>,
+    open: BTreeMap<u64, Open>,
     next: u64,
     /// How many answers wait for others.
     held: usize,
@@ -38,16 +36,10 @@ impl Batches {
     }
 
     /// Takes note of a request that is open now.
-    pub(super) fn open(&mut self, batch: u64, id: RequestId) {
+    pub(super) fn open(&mut self, batch: u64) {
         if let Some(open) = self.open.get_mut(&batch) {
             open.missing += 1;
-            self.of.insert(id, batch);
         }
-    }
-
-    /// The batch of a request that is open no more.
-    pub(super) fn close(&mut self, id: &RequestId) -> Option<u64> {
-        self.of.remove(id)
     }
 
     /// Keeps an answer.

@@ -1,11 +1,13 @@
-use super::shared::{Cancel, Outcome, Shared};
+use super::cancel::Cancel;
+use super::replies::{Outcome, Place};
+use super::shared::Shared;
 use crate::wire::Raw;
 use crate::{ErrorObject, LineError, RequestId};
 use alloc::sync::Arc;
 use core::future::{Future, poll_fn};
 use core::pin::Pin;
 use core::task::{Context as Task, Poll};
-use futures::channel::oneshot;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The sending side of a connection. Clones send on the same connection, from any thread, also from inside handlers.
@@ -27,7 +29,26 @@ impl Client {
         method: &str,
         params: impl Into<Option<&'a RawValue>>,
     ) -> Result<(), RequestError> {
-        let params = params.into();
+        self.notify_text(method, params.into().map(|params| params.get().as_bytes())).await
+    }
+
+    /// As [`notify`](Self::notify), with params that are written into the message at once: without a copy, and without
+    /// memory for a [`Raw`] of them.
+    ///
+    /// # Errors
+    /// As for `notify`, and [`RequestError::Unwritten`].
+    pub async fn notify_value<T: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &T,
+    ) -> Result<(), RequestError> {
+        let text = self.shared.write(params)?;
+        let sent = self.notify_text(method, Some(&text)).await;
+        self.shared.give_back(text);
+        sent
+    }
+
+    async fn notify_text(&self, method: &str, params: Option<&[u8]>) -> Result<(), RequestError> {
         poll_fn(|task| self.shared.poll_notify(method, params, task)).await
     }
 
@@ -44,6 +65,18 @@ impl Client {
         self.send_request(method, params).await?.await
     }
 
+    /// As [`request`](Self::request), with params that are written as by [`notify_value`](Self::notify_value).
+    ///
+    /// # Errors
+    /// As for `request`, and [`RequestError::Unwritten`].
+    pub async fn request_value<T: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &T,
+    ) -> Result<Raw, RequestError> {
+        self.send_request_value(method, params).await?.await
+    }
+
     /// Sends a request, as soon as there is room as for [`notify`](Self::notify); what comes of it is to be awaited.
     ///
     /// # Errors
@@ -53,9 +86,31 @@ impl Client {
         method: &str,
         params: impl Into<Option<&'a RawValue>>,
     ) -> Result<Reply, RequestError> {
-        let params = params.into();
-        let (id, outcome) = poll_fn(|task| self.shared.poll_request(method, params, task)).await?;
-        Ok(Reply { id, outcome, is_done: false, shared: Arc::clone(&self.shared) })
+        self.request_text(method, params.into().map(|params| params.get().as_bytes())).await
+    }
+
+    /// As [`send_request`](Self::send_request), with params that are written as by [`notify_value`](Self::notify_value).
+    ///
+    /// # Errors
+    /// As for `send_request`, and [`RequestError::Unwritten`].
+    pub async fn send_request_value<T: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &T,
+    ) -> Result<Reply, RequestError> {
+        let text = self.shared.write(params)?;
+        let sent = self.request_text(method, Some(&text)).await;
+        self.shared.give_back(text);
+        sent
+    }
+
+    async fn request_text(
+        &self,
+        method: &str,
+        params: Option<&[u8]>,
+    ) -> Result<Reply, RequestError> {
+        let (id, place) = poll_fn(|task| self.shared.poll_request(method, params, task)).await?;
+        Ok(Reply { id, place, is_done: false, shared: Arc::clone(&self.shared) })
     }
 
     /// Waits until the notifications are handled that came before now.
@@ -63,7 +118,7 @@ impl Client {
     /// A response may be there while notifications that came before it still wait for their turn: if it had to wait for
     /// them, one of them could wait for it. Whoever needs them handled first waits here, behind the response.
     pub async fn caught_up(&self) {
-        let mark = self.shared.lock().mark();
+        let mark = self.shared.mark();
         poll_fn(|task| self.shared.lock().poll_handled(mark, task)).await;
     }
 
@@ -84,7 +139,7 @@ impl Client {
 #[must_use = "dropping it takes the request back"]
 pub struct Reply {
     id: RequestId,
-    outcome: oneshot::Receiver<Outcome>,
+    place: Place,
     is_done: bool,
     shared: Arc<Shared>,
 }
@@ -97,7 +152,7 @@ impl Reply {
 
     /// Takes the request back, once, and goes on waiting: the peer still answers, perhaps with what it has done so far.
     pub fn cancel(&self) {
-        self.shared.cancel(&self.id, false);
+        self.shared.cancel(&self.id);
     }
 }
 
@@ -105,16 +160,19 @@ impl Future for Reply {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Outcome> {
-        let outcome = Pin::new(&mut self.outcome).poll(task);
+        if self.is_done {
+            return Poll::Ready(Err(RequestError::Closed));
+        }
+        let outcome = self.shared.lock().replies.poll(self.place, task);
         self.is_done = outcome.is_ready();
-        outcome.map(|outcome| outcome.unwrap_or(Err(RequestError::Closed)))
+        outcome
     }
 }
 
 impl Drop for Reply {
     fn drop(&mut self) {
         if !self.is_done {
-            self.shared.cancel(&self.id, true);
+            self.shared.forget(&self.id, self.place);
         }
     }
 }
@@ -129,6 +187,9 @@ pub enum RequestError {
     /// The peer answered with what is no message.
     #[error("the answer cannot be read")]
     Malformed(#[source] LineError),
+    /// The params have no JSON form: a map whose keys are not strings, or their `Serialize` failed.
+    #[error("the params cannot be written")]
+    Unwritten(#[source] serde_json::Error),
     /// As many requests of ours are open as [`Limits::ours`](crate::Limits::ours) allows.
     #[error("too many open requests")]
     Full,

@@ -1,7 +1,8 @@
+use super::worker::{Desk, Job};
 use super::{Client, Context};
 use crate::message::{Message, Notification, Request, Response};
 use crate::wire::Raw;
-use crate::{ErrorCode, ErrorObject, LineError, MessageBuf};
+use crate::{ErrorObject, LineError};
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
@@ -69,72 +70,47 @@ pub(super) mod sealed {
     use super::*;
 
     pub trait Serve {
-        type Request: Future<Output = Result<Raw, ErrorObject>> + Unpin;
-        type Notification: Future<Output = ()> + Unpin;
+        /// Never ends.
+        type Work: Future<Output = ()> + Unpin;
 
-        fn begin_request(&self, request: MessageBuf, context: Context) -> Self::Request;
-        fn begin_notification(&self, message: MessageBuf, client: Client) -> Self::Notification;
+        /// Handles what is put on the desk, one after the other.
+        fn work(&self, desk: Arc<Desk>) -> Self::Work;
         fn hear(&self, stray: Stray<'_>);
     }
 
-    /// Of a message that was kept as one kind and reads as another, which none does.
-    fn not_a_request() -> ErrorObject {
-        ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not a request")
+    macro_rules! serve {
+        ($Shared:ident<$Handler:ident>, $Boxed:ident) => {
+            impl<H: $Handler> Serve for $Shared<H> {
+                type Work = $Boxed<'static, ()>;
+
+                fn work(&self, desk: Arc<Desk>) -> Self::Work {
+                    let handler = Self::clone(self);
+                    Box::pin(async move {
+                        loop {
+                            let (call, job) = desk.next().await;
+                            let answer = match (call.as_message(), job) {
+                                (Message::Request(request), Job::Request(context)) => {
+                                    Some(handler.request(request, context).await)
+                                }
+                                (Message::Notification(told), Job::Notification(client)) => {
+                                    handler.notification(told, client).await;
+                                    None
+                                }
+                                // A call is kept with the job that it makes.
+                                _ => None,
+                            };
+                            desk.finish(answer, call.into_text());
+                        }
+                    })
+                }
+
+                fn hear(&self, stray: Stray<'_>) {
+                    self.stray(stray);
+                }
+            }
+        };
     }
 
-    impl<H: Handler> Serve for Arc<H> {
-        type Request = BoxFuture<'static, Result<Raw, ErrorObject>>;
-        type Notification = BoxFuture<'static, ()>;
-
-        fn begin_request(&self, request: MessageBuf, context: Context) -> Self::Request {
-            let handler = Self::clone(self);
-            Box::pin(async move {
-                match request.as_message() {
-                    Message::Request(request) => handler.request(request, context).await,
-                    _ => Err(not_a_request()),
-                }
-            })
-        }
-
-        fn begin_notification(&self, message: MessageBuf, client: Client) -> Self::Notification {
-            let handler = Self::clone(self);
-            Box::pin(async move {
-                if let Message::Notification(notification) = message.as_message() {
-                    handler.notification(notification, client).await;
-                }
-            })
-        }
-
-        fn hear(&self, stray: Stray<'_>) {
-            self.stray(stray);
-        }
-    }
-
-    impl<H: LocalHandler> Serve for Rc<H> {
-        type Request = LocalBoxFuture<'static, Result<Raw, ErrorObject>>;
-        type Notification = LocalBoxFuture<'static, ()>;
-
-        fn begin_request(&self, request: MessageBuf, context: Context) -> Self::Request {
-            let handler = Self::clone(self);
-            Box::pin(async move {
-                match request.as_message() {
-                    Message::Request(request) => handler.request(request, context).await,
-                    _ => Err(not_a_request()),
-                }
-            })
-        }
-
-        fn begin_notification(&self, message: MessageBuf, client: Client) -> Self::Notification {
-            let handler = Self::clone(self);
-            Box::pin(async move {
-                if let Message::Notification(notification) = message.as_message() {
-                    handler.notification(notification, client).await;
-                }
-            })
-        }
-
-        fn hear(&self, stray: Stray<'_>) {
-            self.stray(stray);
-        }
-    }
+    serve!(Arc<Handler>, BoxFuture);
+    serve!(Rc<LocalHandler>, LocalBoxFuture);
 }

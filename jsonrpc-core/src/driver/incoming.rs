@@ -1,30 +1,33 @@
 //! What becomes of a message that came.
-use super::shared::{Cancel, Token};
+use super::call::Call;
+use super::cancel::Cancel;
 use super::{Driver, Parked, RequestError, Serve, Stray};
+use crate::Message;
 use crate::framing::{Frame, FrameError};
-use crate::message::{Message, Response};
+use crate::message::Response;
 use crate::wire::Raw;
-use crate::{Batch, ErrorCode, ErrorObject, Incoming, LineError, RequestId};
+use crate::{Batch, ErrorCode, ErrorObject, Incoming, RequestId};
 use alloc::sync::Arc;
+use core::task::{Context as Task, Waker};
 
 impl<St, Si, H: Serve> Driver<St, Si, H> {
     /// Takes what was read.
-    pub(super) fn handle(&mut self, item: Result<Frame, FrameError>) {
+    pub(super) fn handle(&mut self, item: Result<Frame, FrameError>, task: &mut Task<'_>) {
         let text = item.as_ref().map_err(Clone::clone).and_then(Frame::text);
         match text.map(|text| (text, text.trim_ascii_start().starts_with('['))) {
-            Ok((text, true)) => self.handle_batch(text),
-            Ok((text, false)) => self.handle_message(Ok(text), None),
-            Err(error) => self.handle_message(Err(error), None),
+            Ok((text, true)) => self.handle_batch(text, task),
+            Ok((text, false)) => self.handle_message(Ok(text), None, task),
+            Err(error) => self.handle_message(Err(error), None, task),
         }
     }
 
     /// Takes the messages of a batch, whose answers then are one array.
-    fn handle_batch(&mut self, text: &str) {
+    fn handle_batch(&mut self, text: &str, task: &mut Task<'_>) {
         let batch = match Batch::decode(text, self.options.limits.theirs.max(1)) {
             Ok(batch) => batch,
             Err(error) => {
                 error.reply().into_iter().for_each(|reply| self.shared.reply(reply, None));
-                return self.handle_malformed(error.into(), None);
+                return self.handler.hear(Stray::Malformed(&error.into()));
             }
         };
         let (number, is_full) = self.shared.begin_batch();
@@ -35,21 +38,33 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
                 self.handler.hear(Stray::Refused(&request));
                 continue;
             }
-            self.handle_message(Ok(text), Some(number));
+            self.handle_message(Ok(text), Some(number), task);
         }
         self.shared.end_batch(number);
     }
 
-    fn handle_message(&mut self, text: Result<&str, FrameError>, batch: Option<u64>) {
+    fn handle_message(
+        &mut self,
+        text: Result<&str, FrameError>,
+        batch: Option<u64>,
+        task: &mut Task<'_>,
+    ) {
         let mut state = self.shared.lock();
         let incoming = state.peer.handle_line(text);
         match incoming {
             Incoming::Request(request) => {
                 let id = request.id.clone();
                 let cancel = state.open(id.clone(), batch);
+                let asking = state.peer.open_ours();
                 drop(state);
-                let request = Message::from(request).into();
-                self.parked.push_back(Parked { id, request, cancel });
+                let request = Call::new(request.into(), self.texts.pop().unwrap_or_default());
+                let request = Parked { id, request, cancel };
+                // What comes in a batch may be taken back in it.
+                if batch.is_none() && self.parked.is_empty() && self.has_place(asking) {
+                    self.begin(request, task);
+                } else {
+                    self.parked.push_back(request);
+                }
             }
             Incoming::Notification(late) if late.method == self.options.cancel_method.method => {
                 drop(state);
@@ -58,13 +73,19 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
             Incoming::Notification(notification) => {
                 state.count_received();
                 drop(state);
-                self.notifications.push_back(Message::from(notification).into());
+                let text = self.texts.pop().unwrap_or_default();
+                let notification = Call::new(notification.into(), text);
+                if self.is_idle() {
+                    self.tell(notification);
+                } else {
+                    self.notifications.push_back(notification);
+                }
             }
             Incoming::Response { id, token, outcome } => {
-                state.answered(&id);
+                let outcome = outcome.map(Raw::from).map_err(RequestError::Answered);
+                let waker = state.answered(&id, token, outcome);
                 drop(state);
-                // Nobody may be waiting any more.
-                let _ = token.send(outcome.map(Raw::from).map_err(RequestError::Answered));
+                waker.into_iter().for_each(Waker::wake);
             }
             Incoming::Cancelled { id, .. } => {
                 let cancel = state.cancelled(&id);
@@ -80,27 +101,16 @@ impl<St, Si, H: Serve> Driver<St, Si, H> {
                 drop(state);
                 self.handler.hear(Stray::Unmatched(&response));
             }
-            Incoming::Malformed { error, reply, ended } => {
-                if let Some((id, _)) = &ended {
-                    state.answered(id);
-                }
+            Incoming::Malformed { error, reply, ended: None } => {
                 drop(state);
                 reply.into_iter().for_each(|reply| self.shared.reply(reply, batch));
-                self.handle_malformed(error, ended);
+                self.handler.hear(Stray::Malformed(&error));
             }
-        }
-    }
-
-    fn handle_malformed(&self, error: LineError, ended: Option<(RequestId, Token)>) {
-        match ended {
-            Some((_, token)) => {
-                if let Err(Err(RequestError::Malformed(error))) =
-                    token.send(Err(RequestError::Malformed(error)))
-                {
-                    self.handler.hear(Stray::Malformed(&error));
-                }
+            Incoming::Malformed { error, ended: Some((id, token)), .. } => {
+                let waker = state.answered(&id, token, Err(RequestError::Malformed(error)));
+                drop(state);
+                waker.into_iter().for_each(Waker::wake);
             }
-            None => self.handler.hear(Stray::Malformed(&error)),
         }
     }
 

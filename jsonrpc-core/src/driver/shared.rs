@@ -1,48 +1,63 @@
 //! What the driver and its clients share.
 use super::batch::Batches;
+use super::cancel::Cancel;
+use super::outgoing::{Outgoing, Source};
+use super::replies::{Outcome, Place, Replies};
 use super::{Options, RequestError};
 use crate::framing::Frame;
+use crate::id_map::IdMap;
 use crate::message::Message;
 use crate::peer::RegisterError;
-use crate::wire::Raw;
-use crate::{ErrorObject, Limits, Notification, Peer, Request, RequestId, Response, encode};
-use alloc::collections::{BTreeSet, VecDeque};
+use crate::wire::{self, Raw};
+use crate::{ErrorObject, Limits, Peer, RequestId, Response, encode};
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use bytes::Bytes;
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context as Task, Poll, Waker};
-use futures::channel::oneshot;
-use serde_json::value::RawValue;
-use std::collections::HashMap;
+use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
 
-pub(super) type Outcome = Result<Raw, RequestError>;
+/// How much memory is kept for params that a client writes, in bytes.
+const IDLE_PARAMS: usize = 256 * 1024;
 
-/// Where the outcome of a request of ours goes.
-pub(super) type Token = oneshot::Sender<Outcome>;
-
-/// How much memory is kept for the next message to write, in bytes.
-const IDLE_SCRATCH: usize = 256 * 1024;
+/// How many marks of requests that were not taken back are kept for others.
+const IDLE_CANCELS: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Shared(Mutex<State>);
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// The [thread](Thread) where the driver handles a notification right now.
+    notifying: AtomicUsize,
+}
+
+/// How it stands with a connection at a moment.
+pub(super) struct View {
+    pub(super) has_out: bool,
+    /// How many requests of ours are open.
+    pub(super) asking: usize,
+    /// How many requests of theirs are open.
+    pub(super) asked: usize,
+    /// Whether what may come can be taken, apart from notifications.
+    pub(super) has_room_for_requests: bool,
+    pub(super) is_shutting_down: bool,
+}
 
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) peer: Peer<Token>,
+    pub(super) peer: Peer<Place>,
+    pub(super) replies: Replies,
     /// Requests of theirs that are open.
-    cancels: HashMap<RequestId, Arc<Cancel>>,
+    theirs: IdMap<Theirs>,
+    idle_cancels: Vec<Arc<Cancel>>,
     batches: Batches,
-    out: VecDeque<(Frame, Source)>,
-    /// The message that is put into `out`, in memory that stays.
-    scratch: Vec<u8>,
-    /// How many of `out` are answers.
-    replies: usize,
+    out: Outgoing,
+    /// Memory for params that a client writes.
+    params: Vec<u8>,
     limits: Limits,
     outgoing: usize,
-    /// Where the driver handles a notification right now.
-    notifying: Option<ThreadId>,
     /// Requests of ours that the handling of a notification made.
     nested: BTreeSet<RequestId>,
     /// Whether the notifications that may wait do.
@@ -58,27 +73,33 @@ pub(super) struct State {
     is_closed: bool,
 }
 
-/// Who a message on its way out is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// From a client, which waits for room.
-    Client,
-    /// From the driver: an answer.
-    Reply,
+/// A request of theirs.
+#[derive(Debug)]
+struct Theirs {
+    cancel: Arc<Cancel>,
+    /// The batch that it came in.
+    batch: Option<u64>,
+}
+
+/// Names this thread among those that run, by where it has something that each has for itself. Its id would be dearer to
+/// ask for.
+fn this_thread() -> usize {
+    std::thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| core::ptr::from_ref(here).addr())
 }
 
 impl Shared {
     pub(super) fn new(options: &Options) -> Self {
-        Self(Mutex::new(State {
+        let state = State {
             peer: Peer::new(options.cancel_method, options.limits),
-            cancels: HashMap::new(),
+            replies: Replies::default(),
+            theirs: IdMap::new(),
+            idle_cancels: Vec::new(),
             batches: Batches::default(),
-            out: VecDeque::new(),
-            scratch: Vec::new(),
-            replies: 0,
+            out: Outgoing::default(),
+            params: Vec::new(),
             limits: options.limits,
             outgoing: options.outgoing,
-            notifying: None,
             nested: BTreeSet::new(),
             is_congested: false,
             received: 0,
@@ -88,67 +109,113 @@ impl Shared {
             behind: Vec::new(),
             is_shutting_down: false,
             is_closed: false,
-        }))
+        };
+        Self { state: Mutex::new(state), notifying: AtomicUsize::new(0) }
     }
 
     /// Nothing of what is called while this is held panics half-way, so that what a panic elsewhere left is whole.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a notification of a client, once there is room.
+    pub(super) fn view(&self) -> View {
+        let state = self.lock();
+        let (asking, asked) = (state.peer.open_ours(), state.peer.open_theirs());
+        // Responses to requests of ours have to come through; requests are then refused rather than left unread.
+        let may_take = asked < state.limits.theirs || asking > 0;
+        View {
+            has_out: state.has_out(),
+            asking,
+            asked,
+            has_room_for_requests: may_take && state.out.replies() <= state.limits.theirs,
+            is_shutting_down: state.is_shutting_down,
+        }
+    }
+
+    /// Writes params of a client, into memory to be [given back](Self::give_back).
+    pub(super) fn write<T: Serialize + ?Sized>(&self, params: &T) -> Result<Vec<u8>, RequestError> {
+        let mut text = mem::take(&mut self.lock().params);
+        text.clear();
+        wire::write(params, &mut text).map_err(RequestError::Unwritten)?;
+        Ok(text)
+    }
+
+    pub(super) fn give_back(&self, params: Vec<u8>) {
+        if params.capacity() <= IDLE_PARAMS {
+            self.lock().params = params;
+        }
+    }
+
+    /// Queues a notification of a client, once there is room. `params` is JSON text.
     pub(super) fn poll_notify(
         &self,
         method: &str,
-        params: Option<&RawValue>,
+        params: Option<&[u8]>,
         task: &mut Task<'_>,
     ) -> Poll<Result<(), RequestError>> {
         let mut state = self.lock();
-        if !state.poll_room(task)? {
+        if !state.poll_room(|| self.is_notifying(), task)? {
             return Poll::Pending;
         }
-        state.push(&Notification::new(method, params).into(), Source::Client);
+        state.out.write(Source::Client, |out| encode::call(None, method, params, out));
         let driver = state.driver.take();
         drop(state);
         wake(driver);
         Poll::Ready(Ok(()))
     }
 
-    /// Registers a request of ours and queues it, once there is room.
+    /// Registers a request of ours and queues it, once there is room. `params` is JSON text.
     pub(super) fn poll_request(
         &self,
         method: &str,
-        params: Option<&RawValue>,
+        params: Option<&[u8]>,
         task: &mut Task<'_>,
-    ) -> Poll<Result<(RequestId, oneshot::Receiver<Outcome>), RequestError>> {
+    ) -> Poll<Result<(RequestId, Place), RequestError>> {
         let mut state = self.lock();
-        if !state.poll_room(task)? {
+        if !state.poll_room(|| self.is_notifying(), task)? {
             return Poll::Pending;
         }
-        let (token, outcome) = oneshot::channel();
-        let id = state.peer.register(token, None).map_err(|error| match error {
-            RegisterError::Full => RequestError::Full,
-            // Numbers are never taken.
-            RegisterError::Closed | RegisterError::Taken => RequestError::Closed,
-        })?;
-        if state.notifying == Some(thread::current().id()) {
+        let place = state.replies.open();
+        let id = match state.peer.register(place, None) {
+            Ok(id) => id,
+            Err(error) => {
+                state.replies.close(place);
+                return Poll::Ready(Err(match error {
+                    RegisterError::Full => RequestError::Full,
+                    // Numbers are never taken.
+                    RegisterError::Closed | RegisterError::Taken => RequestError::Closed,
+                }));
+            }
+        };
+        if self.is_notifying() {
             state.nested.insert(id.clone());
         }
-        state.push(&Request::new(id.clone(), method, params).into(), Source::Client);
+        state.out.write(Source::Client, |out| encode::call(Some(&id), method, params, out));
         let driver = state.driver.take();
         drop(state);
         wake(driver);
-        Poll::Ready(Ok((id, outcome)))
+        Poll::Ready(Ok((id, place)))
     }
 
-    /// Takes a request of ours back, and forgets it if nobody waits for its outcome.
-    pub(super) fn cancel(&self, id: &RequestId, is_forgotten: bool) {
+    /// Takes a request of ours back.
+    pub(super) fn cancel(&self, id: &RequestId) {
         let mut state = self.lock();
         state.cancel(id);
-        let token = is_forgotten.then(|| state.forget(id)).flatten();
         let driver = state.driver.take();
         drop(state);
-        drop(token);
+        wake(driver);
+    }
+
+    /// Takes a request of ours back, unless it has ended, and forgets it, since nobody waits for its outcome.
+    pub(super) fn forget(&self, id: &RequestId, place: Place) {
+        let mut state = self.lock();
+        state.cancel(id);
+        state.nested.remove(id);
+        state.peer.forget(id);
+        let outcome = state.replies.close(place);
+        let driver = state.driver.take();
+        drop(state);
+        drop(outcome);
         wake(driver);
     }
 
@@ -170,22 +237,21 @@ impl Shared {
             state.peer.handle_close();
             state.out.clear();
             state.batches.clear();
-            state.replies = 0;
             wakers.append(&mut state.room);
             wakers.append(&mut state.behind);
         } else {
             state.peer.handle_end();
         }
-        let ended = core::iter::from_fn(|| state.peer.poll_ended(core::time::Duration::MAX));
-        let tokens: Vec<_> = ended.map(|ended| ended.token).collect();
-        state.nested.clear();
-        let cancels = if is_closed { core::mem::take(&mut state.cancels) } else { HashMap::new() };
-        drop(state);
-        for token in tokens {
-            // Nobody may be waiting any more.
-            let _ = token.send(Err(RequestError::Closed));
+        while let Some(ended) = state.peer.poll_ended(core::time::Duration::MAX) {
+            wakers.extend(state.replies.put(ended.token, Err(RequestError::Closed)));
         }
-        cancels.values().for_each(|cancel| cancel.set());
+        state.nested.clear();
+        let mut cancels = Vec::new();
+        while is_closed && let Some((_, request)) = state.theirs.pop_first() {
+            cancels.push(request.cancel);
+        }
+        drop(state);
+        cancels.iter().for_each(|cancel| cancel.set());
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -198,18 +264,16 @@ impl Shared {
         if !is_congested {
             return false;
         }
-        let mut tokens = Vec::new();
-        for id in core::mem::take(&mut state.nested) {
+        let mut wakers = if is_new { mem::take(&mut state.room) } else { Vec::new() };
+        let mut is_any = false;
+        for id in mem::take(&mut state.nested) {
             state.cancel(&id);
-            tokens.extend(state.peer.forget(&id));
+            if let Some(place) = state.peer.forget(&id) {
+                is_any = true;
+                wakers.extend(state.replies.put(place, Err(RequestError::Congested)));
+            }
         }
-        let wakers = if is_new { core::mem::take(&mut state.room) } else { Vec::new() };
         drop(state);
-        let is_any = !tokens.is_empty();
-        for token in tokens {
-            // Nobody may be waiting any more.
-            let _ = token.send(Err(RequestError::Congested));
-        }
         wakers.into_iter().for_each(Waker::wake);
         is_any
     }
@@ -217,13 +281,17 @@ impl Shared {
     /// Answers a request of theirs, unless it is not open any more.
     pub(super) fn respond(&self, id: &RequestId, outcome: Result<Raw, ErrorObject>) {
         let mut state = self.lock();
-        state.cancels.remove(id);
-        let outcome = outcome.as_ref().map(AsRef::as_ref).map_err(Clone::clone);
-        let batch = state.batches.close(id);
+        let request = state.theirs.remove(id).map(|(_, request)| request);
+        let batch = request.as_ref().and_then(|request| request.batch);
+        let outcome = match &outcome {
+            Ok(result) => Ok(result.as_ref()),
+            Err(error) => Err(error.clone()),
+        };
         if let Ok(response) = state.peer.respond(id, outcome) {
             state.answer(&response.into(), batch);
         }
         state.finish(batch);
+        request.into_iter().for_each(|request| state.keep(request.cancel));
     }
 
     /// Answers what never became an open request.
@@ -238,6 +306,13 @@ impl Shared {
         (state.batches.begin(), is_full)
     }
 
+    /// How many notifications have to be handled for those that came before now to be. Whoever handles one has those
+    /// before it behind itself.
+    pub(super) fn mark(&self) -> u64 {
+        let state = self.lock();
+        if self.is_notifying() { state.handled } else { state.received }
+    }
+
     /// Tells that all messages of a batch are read.
     pub(super) fn end_batch(&self, batch: u64) {
         self.lock().finish(Some(batch));
@@ -246,25 +321,36 @@ impl Shared {
     /// The next message to write, and whether there are more.
     pub(super) fn next_out(&self) -> Option<(Frame, bool)> {
         let mut state = self.lock();
-        let (frame, source) = state.out.pop_front()?;
-        if source == Source::Reply {
-            state.replies -= 1;
-        }
+        let frame = state.out.pop()?;
         let is_more = state.has_out();
-        let is_roomy = state.out.len() - state.replies <= state.outgoing / 2;
-        let wakers = if is_roomy { core::mem::take(&mut state.room) } else { Vec::new() };
+        let is_roomy = state.out.of_clients() <= state.outgoing / 2;
+        let wakers = if is_roomy { mem::take(&mut state.room) } else { Vec::new() };
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         Some((frame, is_more))
     }
 
-    /// Tells that one more notification is handled.
-    pub(super) fn count_handled(&self) {
-        let mut state = self.lock();
-        state.handled += 1;
-        let wakers = core::mem::take(&mut state.behind);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+    /// Begins the time in which the driver handles a notification, on this thread.
+    pub(super) fn begin_notifying(&self) {
+        self.notifying.store(this_thread(), Ordering::Relaxed);
+    }
+
+    /// Whether this is called where the driver handles a notification. A thread finds its own name only where it was the
+    /// last that wrote, so that no order between threads is needed.
+    fn is_notifying(&self) -> bool {
+        self.notifying.load(Ordering::Relaxed) == this_thread()
+    }
+
+    /// Ends the time in which the driver handles a notification; tells whether that one is handled.
+    pub(super) fn end_notifying(&self, is_handled: bool) {
+        self.notifying.store(0, Ordering::Relaxed);
+        if is_handled {
+            let mut state = self.lock();
+            state.handled += 1;
+            let wakers = mem::take(&mut state.behind);
+            drop(state);
+            wakers.into_iter().for_each(Waker::wake);
+        }
     }
 }
 
@@ -276,25 +362,8 @@ impl State {
         }
     }
 
-    /// Marks the time in which the driver handles a notification.
-    pub(super) fn set_notifying(&mut self, is_notifying: bool) {
-        self.notifying = is_notifying.then(|| thread::current().id());
-    }
-
-    pub(super) fn is_shutting_down(&self) -> bool {
-        self.is_shutting_down
-    }
-
-    pub(super) fn has_out(&self) -> bool {
+    fn has_out(&self) -> bool {
         !self.out.is_empty()
-    }
-
-    /// Whether what may come can be taken, apart from notifications.
-    pub(super) fn has_room_for_requests(&self) -> bool {
-        // Responses to requests of ours have to come through; requests are then refused rather than left unread.
-        let may_refuse = self.peer.open_ours() > 0;
-        self.replies <= self.limits.theirs
-            && (self.peer.open_theirs() < self.limits.theirs || may_refuse)
     }
 
     pub(super) fn count_received(&mut self) {
@@ -302,31 +371,35 @@ impl State {
     }
 
     pub(super) fn open(&mut self, id: RequestId, batch: Option<u64>) -> Arc<Cancel> {
-        if let Some(batch) = batch {
-            self.batches.open(batch, id.clone());
-        }
-        let cancel = Arc::new(Cancel::default());
-        self.cancels.insert(id, Arc::clone(&cancel));
+        batch.into_iter().for_each(|batch| self.batches.open(batch));
+        let cancel = self.idle_cancels.pop().unwrap_or_default();
+        self.theirs.insert(id, Theirs { cancel: Arc::clone(&cancel), batch });
         cancel
     }
 
-    pub(super) fn cancelled(&self, id: &RequestId) -> Option<Arc<Cancel>> {
-        self.cancels.get(id).cloned()
+    pub(super) fn cancelled(&mut self, id: &RequestId) -> Option<Arc<Cancel>> {
+        self.theirs.get_mut(id).map(|request| Arc::clone(&request.cancel))
     }
 
-    pub(super) fn forget(&mut self, id: &RequestId) -> Option<Token> {
+    /// Keeps the mark of a request that has ended for another, if nobody looks at it any more.
+    fn keep(&mut self, mut cancel: Arc<Cancel>) {
+        if self.idle_cancels.len() < IDLE_CANCELS
+            && let Some(unused) = Arc::get_mut(&mut cancel)
+        {
+            *unused = Cancel::default();
+            self.idle_cancels.push(cancel);
+        }
+    }
+
+    /// Puts what came of a request of ours where somebody waits for it, and gives who does.
+    pub(super) fn answered(
+        &mut self,
+        id: &RequestId,
+        place: Place,
+        outcome: Outcome,
+    ) -> Option<Waker> {
         self.nested.remove(id);
-        self.peer.forget(id)
-    }
-
-    pub(super) fn answered(&mut self, id: &RequestId) {
-        self.nested.remove(id);
-    }
-
-    /// How many notifications have to be handled for those that came before now to be. Whoever handles one has those
-    /// before it behind itself.
-    pub(super) fn mark(&self) -> u64 {
-        if self.notifying == Some(thread::current().id()) { self.handled } else { self.received }
+        self.replies.put(place, outcome)
     }
 
     pub(super) fn poll_handled(&mut self, mark: u64, task: &mut Task<'_>) -> Poll<()> {
@@ -338,15 +411,19 @@ impl State {
     }
 
     /// Whether a client may queue a message.
-    fn poll_room(&mut self, task: &mut Task<'_>) -> Result<bool, RequestError> {
+    fn poll_room(
+        &mut self,
+        is_notifying: impl FnOnce() -> bool,
+        task: &mut Task<'_>,
+    ) -> Result<bool, RequestError> {
         if self.is_closed {
             return Err(RequestError::Closed);
         }
-        let has_room = self.out.len() - self.replies < self.outgoing.max(1);
+        let has_room = self.out.of_clients() < self.outgoing.max(1);
         if has_room {
             return Ok(true);
         }
-        if self.is_congested && self.notifying == Some(thread::current().id()) {
+        if self.is_congested && is_notifying() {
             return Err(RequestError::Congested);
         }
         wait(&mut self.room, task);
@@ -363,27 +440,17 @@ impl State {
 
     /// Queues the answer to a batch if it is whole now.
     fn finish(&mut self, batch: Option<u64>) {
-        if let Some(answers) = batch.and_then(|batch| self.batches.finish(batch)) {
-            self.push_frame(Bytes::from(answers).into(), Source::Reply);
+        let answers = batch.and_then(|batch| self.batches.finish(batch));
+        if let Some(answers) = answers.filter(|_| !self.is_closed) {
+            self.out.push_frame(Bytes::from(answers).into(), Source::Reply);
         }
     }
 
     /// Queues a message, as long as something can be sent.
     fn push(&mut self, message: &Message<'_>, source: Source) {
-        self.scratch.clear();
-        self.scratch.shrink_to(IDLE_SCRATCH);
-        encode::message(message, &mut self.scratch);
-        self.push_frame(Bytes::copy_from_slice(&self.scratch).into(), source);
-    }
-
-    fn push_frame(&mut self, frame: Frame, source: Source) {
-        if self.is_closed {
-            return;
+        if !self.is_closed {
+            self.out.push(message, source);
         }
-        if source == Source::Reply {
-            self.replies += 1;
-        }
-        self.out.push_back((frame, source));
     }
 
     /// Tells the peer that a request of ours is taken back. There is room for that: a request is taken back once.
@@ -394,39 +461,8 @@ impl State {
     }
 }
 
-/// Whether a request of theirs was taken back, and who waits to know.
-#[derive(Debug, Default)]
-pub(super) struct Cancel(Mutex<(bool, Vec<Waker>)>);
-
-impl Cancel {
-    fn lock(&self) -> MutexGuard<'_, (bool, Vec<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn set(&self) {
-        let wakers = {
-            let mut state = self.lock();
-            state.0 = true;
-            core::mem::take(&mut state.1)
-        };
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    pub(super) fn is_set(&self) -> bool {
-        self.lock().0
-    }
-
-    pub(super) fn poll(&self, task: &mut Task<'_>) -> Poll<()> {
-        let mut state = self.lock();
-        if state.0 {
-            return Poll::Ready(());
-        }
-        wait(&mut state.1, task);
-        Poll::Pending
-    }
-}
-
-fn wait(wakers: &mut Vec<Waker>, task: &Task<'_>) {
+/// Has a task woken later.
+pub(super) fn wait(wakers: &mut Vec<Waker>, task: &Task<'_>) {
     if !wakers.iter().any(|waker| waker.will_wake(task.waker())) {
         wakers.push(task.waker().clone());
     }

@@ -1,7 +1,9 @@
 use super::decode::{DecodeError, decode};
+use crate::checked;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -22,6 +24,9 @@ use serde_json::value::{RawValue, to_raw_value};
 pub struct Raw(Box<RawValue>);
 
 impl Raw {
+    /// How much memory a value is written into at first, in bytes.
+    const USUAL: usize = 256;
+
     /// Takes JSON text.
     ///
     /// # Errors
@@ -35,7 +40,13 @@ impl Raw {
     /// # Errors
     /// `value` has no JSON form: a map whose keys are not strings, or its `Serialize` failed.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        to_raw_value(value).map(Self)
+        let mut text = Vec::with_capacity(Self::USUAL);
+        super::write::write(value, &mut text)?;
+        match String::from_utf8(text) {
+            Ok(text) => checked::boxed(text).map(Self),
+            // What is written is text; a serializer that puts something else in is asked again.
+            Err(_) => to_raw_value(value).map(Self),
+        }
     }
 
     /// The JSON text.

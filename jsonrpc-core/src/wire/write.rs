@@ -56,10 +56,6 @@ impl ser::Error for Unwritten {
 }
 
 impl<'o> Writer<'o> {
-    fn integer(self, number: impl Display) {
-        encode::display(number, self.out);
-    }
-
     fn open(self, bracket: u8, close: &'static [u8]) -> Nested<'o> {
         self.out.push(bracket);
         Nested { out: self.out, is_first: true, close }
@@ -75,9 +71,10 @@ impl<'o> Writer<'o> {
 }
 
 macro_rules! integers {
-    ($($method:ident $Number:ty;)+) => { $(
-        fn $method(self, number: $Number) -> Result<(), Unwritten> {
-            self.integer(number);
+    ($($method:ident $Number:ty, $number:ident => $is_negative:expr, $size:expr;)+) => { $(
+        #[inline]
+        fn $method(self, $number: $Number) -> Result<(), Unwritten> {
+            encode::integer($is_negative, $size, self.out);
             Ok(())
         }
     )+ };
@@ -95,8 +92,24 @@ impl<'o> Serializer for Writer<'o> {
     type SerializeStructVariant = Nested<'o>;
 
     integers! {
-        serialize_i8 i8; serialize_i16 i16; serialize_i32 i32; serialize_i64 i64; serialize_i128 i128;
-        serialize_u8 u8; serialize_u16 u16; serialize_u32 u32; serialize_u64 u64; serialize_u128 u128;
+        serialize_i8 i8, number => number < 0, number.unsigned_abs().into();
+        serialize_i16 i16, number => number < 0, number.unsigned_abs().into();
+        serialize_i32 i32, number => number < 0, number.unsigned_abs().into();
+        serialize_i64 i64, number => number < 0, number.unsigned_abs();
+        serialize_u8 u8, number => false, number.into();
+        serialize_u16 u16, number => false, number.into();
+        serialize_u32 u32, number => false, number.into();
+        serialize_u64 u64, number => false, number;
+    }
+
+    fn serialize_i128(self, number: i128) -> Result<(), Unwritten> {
+        encode::display(number, self.out);
+        Ok(())
+    }
+
+    fn serialize_u128(self, number: u128) -> Result<(), Unwritten> {
+        encode::display(number, self.out);
+        Ok(())
     }
 
     fn serialize_bool(self, value: bool) -> Result<(), Unwritten> {

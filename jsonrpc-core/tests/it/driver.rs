@@ -2,6 +2,7 @@
 mod batch;
 mod executor;
 mod model;
+mod values;
 
 use executor::{Tasks, yields};
 use futures::channel::oneshot;
