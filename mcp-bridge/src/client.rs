@@ -133,8 +133,16 @@ impl ClientOptions {
 #[derive(Clone, Debug)]
 enum State {
     New,
-    Connecting,
-    Ready { era: Era, version: ProtocolVersion },
+    Connecting {
+        /// When `server/discover` has to be answered.
+        deadline: Option<Duration>,
+        /// Whether the server was asked again in a version that it had refused.
+        has_asked_again: bool,
+    },
+    Ready {
+        era: Era,
+        version: ProtocolVersion,
+    },
     Failed,
 }
 
@@ -260,6 +268,13 @@ pub struct BadTool {
     pub error: String,
     /// The tool as it came.
     pub raw: Raw,
+}
+
+impl BadTool {
+    /// A tool that somebody else leaves out, such as a transport that cannot carry calls of it.
+    pub fn new(index: usize, name: Option<String>, error: impl Into<String>, raw: Raw) -> Self {
+        Self { index, name, error: error.into(), raw }
+    }
 }
 
 /// Why a request gave nothing.

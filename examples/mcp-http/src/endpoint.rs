@@ -165,6 +165,11 @@ impl Endpoint {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// How many sessions there are, up to 2025-11-25.
+    pub fn session_count(&self) -> usize {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn connections(&self) -> Vec<Arc<Connection>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,8 @@
 //! A [`Service`] says which tools there are and what they do; [`PluginService`] is one for tools that ask while they run, such
 //! as [`book_flight`]. An [`Endpoint`] serves it; [`router`] puts an endpoint at a path.
 //!
+//! An [`HttpClient`] uses such servers, of either generation.
+//!
 //! Spec: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
 //! (2026-07-28), [Transports](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
 //! (2025-11-25)
@@ -31,15 +33,20 @@
 //! ```
 
 pub mod book_flight;
+mod client;
 mod connection;
 mod endpoint;
+mod event_stream;
+mod exchange;
 mod guard;
 mod plugins;
 mod random;
 mod service;
 mod sse;
 mod stream;
+mod upstream;
 
+pub use client::{Handler, HttpClient};
 pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
 pub use plugins::{PluginService, Sampler};
 pub use random::{random_bytes, random_id, since_1970};

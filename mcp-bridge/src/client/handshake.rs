@@ -15,13 +15,17 @@ impl Client {
         if !matches!(self.state, State::New) {
             return;
         }
-        self.state = State::Connecting;
+        let deadline = now.checked_add(self.options.probe_timeout);
+        self.state = State::Connecting { deadline, has_asked_again: false };
         if self.options.era == Some(Era::Legacy) {
             return self.initialize();
         }
+        self.discover(deadline);
+    }
+
+    fn discover(&mut self, deadline: Option<Duration>) {
         let mut params = RequestParams::new();
         params.meta = Some(self.request_meta(&ProtocolVersion::LATEST, None));
-        let deadline = now.checked_add(self.options.probe_timeout);
         if self.request(Pending::Discover, "server/discover", &params, deadline).is_err() {
             self.unusable(ConnectError::Silent);
         }
@@ -44,9 +48,14 @@ impl Client {
                 let data = error.data.as_ref();
                 let data =
                     data.and_then(|data| data.decode::<UnsupportedProtocolVersionData>().ok());
-                let has_legacy = data.is_some_and(|data| {
-                    data.supported.iter().any(|it| it.era() == Some(Era::Legacy))
-                });
+                let supported = data.map(|data| data.supported).unwrap_or_default();
+                if let State::Connecting { deadline, has_asked_again: false } = self.state
+                    && supported.contains(&ProtocolVersion::LATEST)
+                {
+                    self.state = State::Connecting { deadline, has_asked_again: true };
+                    return self.discover(deadline);
+                }
+                let has_legacy = supported.iter().any(|it| it.era() == Some(Era::Legacy));
                 return self.legacy_or(has_legacy, ConnectError::Version);
             }
             Err(error) => return self.legacy_or(true, ConnectError::Refused(error)),

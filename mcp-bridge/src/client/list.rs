@@ -90,7 +90,7 @@ impl List {
                 Err(error) => error.to_string(),
             };
             if self.tools.bad.len() < Client::MAX_TOOLS {
-                let bad = BadTool { index, name: name(raw), error: problem, raw: raw.clone() };
+                let bad = BadTool::new(index, name(raw), problem, raw.clone());
                 self.tools.bad.push(bad);
             }
         }

@@ -111,6 +111,19 @@ fn the_generation_is_found_out() {
             assert_eq!(got, expected, "{answer}");
         }
     }
+    let mut unsure = Server::new(None);
+    unsure.client.start(Duration::ZERO);
+    for attempt in 1..=2 {
+        let probe = unsure.take();
+        assert_eq!((&probe["method"], &probe["id"]), (&json!("server/discover"), &json!(attempt)));
+        assert_eq!(unsure.client.poll_timeout(), Some(Duration::from_secs(5)));
+        let mut refusal = unsupported(json!(["2026-07-28"]));
+        (refusal["jsonrpc"], refusal["id"]) = ("2.0".into(), probe["id"].clone());
+        unsure.line(&refusal);
+    }
+    let event = unsure.client.poll_event();
+    assert!(matches!(event, Some(ClientEvent::Unusable(ConnectError::Version))), "{event:?}");
+
     let mut silent = Server::new(None);
     silent.client.start(Duration::from_secs(1));
     silent.take();

@@ -54,7 +54,7 @@ fn seat(taken: bool) -> Value {
 }
 
 /// What a client answers to a request: the first seat that it wants is taken.
-fn result(request: &Value) -> Value {
+pub(crate) fn result(request: &Value) -> Value {
     let message = request["params"]["message"].as_str().unwrap_or_default();
     match request["method"].as_str() {
         Some("elicitation/create") if message.starts_with("Which flight") => {

@@ -74,7 +74,7 @@ impl Service for Tools {
     }
 }
 
-async fn world(
+pub(crate) async fn world(
     options: EndpointOptions,
 ) -> (World, Arc<Tools>, mpsc::UnboundedReceiver<&'static str>) {
     let (begun, told) = mpsc::unbounded_channel();

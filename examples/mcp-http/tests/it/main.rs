@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod book_flight;
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod endpoint;
 #[cfg(test)]
 mod world;

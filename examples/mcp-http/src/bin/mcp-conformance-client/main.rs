@@ -1,0 +1,112 @@
+//! The client that the official conformance suite drives: it gets the address of a server, and what to do from the name of
+//! the scenario.
+use async_trait::async_trait;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::client::{CallParams, ClientOptions};
+use mcp_bridge::mcp::capabilities::{
+    ClientCapabilities, ElicitationCapability, Implementation, SamplingCapability,
+};
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::elicitation::ElicitRequestParams;
+use mcp_bridge::mcp::tools::Tool;
+use mcp_http::{Handler, HttpClient};
+use serde_json::{Map, Value, json};
+use std::env;
+use std::error::Error;
+use std::sync::Arc;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let url = env::args().next_back().ok_or("expected the address of a server")?;
+    let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    let context = env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context: Value = serde_json::from_str(&context).unwrap_or_default();
+
+    let mut capabilities = ClientCapabilities::new();
+    capabilities.elicitation = Some(ElicitationCapability::new());
+    capabilities.sampling = Some(SamplingCapability::new());
+    let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
+    let options = ClientOptions::new(me, capabilities);
+    let client =
+        HttpClient::connect(reqwest::Client::new(), &url, options, Arc::new(Accepts)).await?;
+    let list = client.tools().await?;
+    for bad in &list.bad {
+        eprintln!("left out: {:?}: {}", bad.name, bad.error);
+    }
+    for (tool, arguments) in calls(&scenario, &context, &list.tools) {
+        let arguments = Raw::from_value(&arguments)?;
+        let result = client.call(CallParams::new(tool, arguments)).await?;
+        eprintln!("{}", serde_json::to_string(&result)?);
+    }
+    Ok(())
+}
+
+/// What to call, with which arguments.
+fn calls(scenario: &str, context: &Value, tools: &[Tool]) -> Vec<(String, Value)> {
+    let wanted = context.get("toolCalls").and_then(Value::as_array);
+    if let Some(wanted) = wanted {
+        let call = |call: &Value| {
+            Some((call.get("name")?.as_str()?.into(), call.get("arguments")?.clone()))
+        };
+        return wanted.iter().filter_map(call).collect();
+    }
+    if scenario == "json-schema-2020-12-preservation" {
+        let schema = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");
+        let schema = schema.map(|tool| tool.input_schema.decode().unwrap_or(Value::Null));
+        return vec![("json_schema_echo".into(), json!({ "schema": schema }))];
+    }
+    tools.iter().map(|tool| (tool.name.clone(), example(&tool.input_schema))).collect()
+}
+
+/// Arguments that fit.
+fn example(schema: &Raw) -> Value {
+    let schema: Value = schema.decode().unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let value = |(name, property): (&String, &Value)| {
+        let value = match property.get("type").and_then(Value::as_str) {
+            Some("integer" | "number") => json!(2),
+            Some("boolean") => json!(true),
+            Some("object") => json!({}),
+            Some("array") => json!([]),
+            _ => json!("text"),
+        };
+        (name.clone(), value)
+    };
+    properties.into_iter().flatten().map(value).collect::<Map<_, _>>().into()
+}
+
+/// Somebody who agrees with everything, and leaves fields as they are.
+struct Accepts;
+
+#[async_trait]
+impl Handler for Accepts {
+    async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
+        let answer = match request {
+            ServerRequest::Elicit(params) => {
+                json!({ "action": "accept", "content": filled(params) })
+            }
+            ServerRequest::CreateMessage(_) => {
+                json!({ "role": "assistant", "content": { "type": "text", "text": "Fine." }, "model": "none" })
+            }
+            other => {
+                let problem = format!("unknown method: {}", other.method());
+                return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem));
+            }
+        };
+        Raw::from_value(&answer)
+            .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
+    }
+}
+
+/// The fields of a form as they are when nobody touches them.
+fn filled(params: &ElicitRequestParams) -> Map<String, Value> {
+    let ElicitRequestParams::Form(form) = params else { return Map::new() };
+    let schema: Value = form.requested_schema.decode().unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let field = |(name, property): (&String, &Value)| {
+        let checked = || (property.get("type")? == "boolean").then_some(Value::Bool(true));
+        Some((name.clone(), property.get("default").cloned().or_else(checked)?))
+    };
+    properties.filter_map(field).collect()
+}

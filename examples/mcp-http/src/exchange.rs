@@ -1,0 +1,142 @@
+//! A request to a server, until its response is there, however often the stream breaks.
+use crate::event_stream::EventStream;
+use crate::upstream::Happened;
+use futures::StreamExt;
+use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, peek};
+use mcp_bridge::client::UpstreamCall;
+use mcp_bridge::http::SESSION_ID;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{RequestBuilder, Response};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How often a stream that broke is gone on with, without a message in between.
+const MAX_ATTEMPTS: usize = 5;
+
+/// How long to wait before that, unless the server says so.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Where the server is.
+pub(crate) struct Link {
+    pub(crate) http: reqwest::Client,
+    pub(crate) url: String,
+}
+
+/// A request, until its response is there.
+pub(crate) struct Exchange {
+    pub(crate) link: Arc<Link>,
+    /// Nothing for the stream of what belongs to no request.
+    pub(crate) id: Option<RequestId>,
+    pub(crate) call: Option<UpstreamCall>,
+    pub(crate) headers: HeaderMap,
+    /// Whether a stream can be gone on with.
+    pub(crate) is_old: bool,
+    pub(crate) happened: mpsc::Sender<Happened>,
+}
+
+impl Exchange {
+    pub(crate) async fn run(self, request: RequestBuilder) {
+        let problem = match request.send().await {
+            Ok(response) => self.read(response).await.err(),
+            Err(error) => Some(error.without_url().to_string()),
+        };
+        // Nobody answers any more; the client has to know.
+        if let (Some(problem), Some(id)) = (problem, &self.id) {
+            let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, problem);
+            let mut line = Vec::new();
+            let response = jsonrpc_core::Response::new(id.clone(), Err(error));
+            Message::from(response).to_line(&mut line);
+            self.take(String::from_utf8_lossy(&line).into_owned()).await;
+        }
+    }
+
+    /// Reads the stream of what belongs to no request.
+    pub(crate) async fn listen(self, opened: oneshot::Sender<()>) {
+        let response = self.get(None).await;
+        drop(opened);
+        if let Some(response) = response
+            && let Err(problem) = self.follow(response).await
+        {
+            tracing::debug!(problem, "nobody listens any more");
+        }
+    }
+
+    /// Opens a stream, or goes on with one.
+    async fn get(&self, last: Option<&str>) -> Option<Response> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+            headers.insert("last-event-id", last);
+        }
+        let response = self.link.http.get(&self.link.url).headers(headers).send().await.ok()?;
+        response.status().is_success().then_some(response)
+    }
+
+    /// Reads a response of HTTP until the response to the request is there.
+    async fn read(&self, response: Response) -> Result<(), String> {
+        let status = response.status();
+        if let Some(session) = response.headers().get(SESSION_ID) {
+            let _ended = self.happened.send(Happened::Session(session.clone())).await;
+        }
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            return self.follow(response).await;
+        }
+        let body = response.text().await.map_err(|error| error.without_url().to_string())?;
+        match self.answers(&body) {
+            true => {
+                self.take(body).await;
+                Ok(())
+            }
+            false => Err(format!("the server answers with the status {status}")),
+        }
+    }
+
+    /// Reads a stream, and goes on where it breaks.
+    async fn follow(&self, response: Response) -> Result<(), String> {
+        let mut response = Some(response);
+        let (mut last, mut retry, mut attempts) = (None::<String>, RETRY, 0);
+        while attempts < MAX_ATTEMPTS {
+            let Some(opened) = response.take() else {
+                if !self.is_old || (last.is_none() && self.id.is_some()) {
+                    break;
+                }
+                attempts += 1;
+                tokio::time::sleep(retry).await;
+                response = self.get(last.as_deref()).await;
+                continue;
+            };
+            let (mut events, mut chunks) = (EventStream::default(), opened.bytes_stream());
+            while let Some(Ok(chunk)) = chunks.next().await {
+                let read = events.push(&chunk).map_err(|_| "an event is too large".to_owned())?;
+                retry = events.retry.unwrap_or(retry);
+                for event in read {
+                    last = event.id.or(last);
+                    if event.data.is_empty() {
+                        continue;
+                    }
+                    attempts = 0;
+                    let is_last = self.answers(&event.data);
+                    self.take(event.data).await;
+                    if is_last {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Err("the stream ended before the response".to_owned())
+    }
+
+    /// Whether a line is the response to the request.
+    fn answers(&self, line: &str) -> bool {
+        let peeked = peek(line.as_bytes()).ok();
+        peeked.is_some_and(|peeked| {
+            matches!(peeked.kind(), Kind::Response) && peeked.request_id() == self.id
+        })
+    }
+
+    async fn take(&self, line: String) {
+        let _ended = self.happened.send(Happened::Line(line, self.call)).await;
+    }
+}

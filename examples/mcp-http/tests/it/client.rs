@@ -1,0 +1,161 @@
+//! Our client with our server, and with servers that break.
+use crate::book_flight::{program, result};
+use crate::endpoint::world;
+use async_trait::async_trait;
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::{self, Raw};
+use mcp_bridge::client::{CallError, CallParams, ClientOptions, ConnectError};
+use mcp_bridge::mcp::base::Era;
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::plugin::SuspendPolicy;
+use mcp_http::{EndpointOptions, Handler, HttpClient};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+/// Answers what `book_flight` asks.
+struct Traveller;
+
+#[async_trait]
+impl Handler for Traveller {
+    async fn answer(&self, request: &ServerRequest) -> Result<Raw, ErrorObject> {
+        let params = request.to_params().expect("JSON").expect("params");
+        let params: Value = params.decode().expect("JSON");
+        let answer = result(&json!({ "method": request.method(), "params": params }));
+        Ok(Raw::from_value(&answer).expect("JSON"))
+    }
+}
+
+async fn connect(url: &str, era: Option<Era>) -> Result<HttpClient, ConnectError> {
+    let can = r#"{"elicitation":{},"sampling":{}}"#;
+    let can: ClientCapabilities = wire::decode(can).expect("JSON");
+    let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
+    options.era = era;
+    HttpClient::connect(reqwest::Client::new(), url, options, Arc::new(Traveller)).await
+}
+
+fn params(tool: &str, arguments: &Value) -> CallParams {
+    CallParams::new(tool, Raw::from_value(arguments).expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_flight_is_booked_in_both_generations() {
+    for era in [Era::Modern, Era::Legacy] {
+        let program = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
+        let client = connect(&program.url, Some(era)).await.expect("a server");
+        assert_eq!(client.server().version.era(), Some(era));
+        let tools = client.tools().await.expect("a list");
+        assert_eq!(tools.tools[0].name, "book_flight");
+        let arguments = json!({ "from": "Paris", "destination": "Oslo" });
+        let booked = client.call(params("book_flight", &arguments)).await.expect("a result");
+        let booked: Value = booked.structured_content.value().expect("one").decode().expect("JSON");
+        assert_eq!(
+            (&booked["status"], &booked["tip"]),
+            (&json!("booked"), &json!("Bring a coat."))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_cancels_the_call() {
+    for era in [Era::Modern, Era::Legacy] {
+        let (server, _tools, mut told) = world(EndpointOptions::default()).await;
+        let client = connect(&server.url, Some(era)).await.expect("a server");
+        let call = client.call(params("wait", &json!({})));
+        tokio::select! {
+            outcome = call => panic!("nobody lets it go on: {outcome:?}"),
+            begun = told.recv() => assert_eq!(begun, Some("begun")),
+        }
+        assert_eq!(told.recv().await, Some("ended"), "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_is_dropped_ends_its_session() {
+    let (server, ..) = world(EndpointOptions::default()).await;
+    let client = connect(&server.url, Some(Era::Legacy)).await.expect("a server");
+    client.tools().await.expect("a list");
+    assert_eq!(server.endpoint.session_count(), 1);
+    drop(client);
+    while server.endpoint.session_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Answers the first requests with these, and the rest with nothing.
+async fn scripted(answers: Vec<Response>) -> (String, Arc<Mutex<Vec<HeaderMap>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let answers = Arc::new(Mutex::new(answers.into_iter()));
+    type Script = (Arc<Mutex<std::vec::IntoIter<Response>>>, Arc<Mutex<Vec<HeaderMap>>>);
+    let handle = |State((answers, seen)): State<Script>, headers: HeaderMap| async move {
+        seen.lock().expect("alive").push(headers);
+        let next = answers.lock().expect("alive").next();
+        next.unwrap_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+    };
+    let app = Router::new().route("/", any(handle)).with_state((answers, Arc::clone(&seen)));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (url, seen)
+}
+
+fn discovered() -> Response {
+    let result = json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } });
+    axum::Json(json!({ "jsonrpc": "2.0", "id": 1, "result": result })).into_response()
+}
+
+fn stream(text: &'static str) -> Response {
+    ([("content-type", "text/event-stream")], text).into_response()
+}
+
+#[tokio::test]
+async fn a_server_that_breaks_fails_its_call() {
+    for broken in [
+        StatusCode::BAD_GATEWAY.into_response(),
+        "<html>".into_response(),
+        stream(
+            "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n",
+        ),
+        axum::Json(json!({ "jsonrpc": "2.0", "id": 9, "result": {} })).into_response(),
+    ] {
+        let (url, _) = scripted(vec![discovered(), broken]).await;
+        let client = connect(&url, None).await.expect("a server");
+        let outcome = client.call(params("t", &json!({}))).await;
+        assert!(matches!(outcome, Err(CallError::Refused(_))), "{outcome:?}");
+    }
+    let (url, _) = scripted(Vec::new()).await;
+    assert!(connect(&url, None).await.is_err());
+    assert!(connect("http://127.0.0.1:9/", None).await.is_err());
+}
+
+#[tokio::test]
+async fn a_stream_of_an_older_server_is_gone_on_with() {
+    let begun = json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" } } });
+    let begun = ([("mcp-session-id", "s-1")], axum::Json(begun)).into_response();
+    let (url, seen) = scripted(vec![
+        begun,
+        StatusCode::ACCEPTED.into_response(),
+        StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        stream("id: a\nretry: 1\ndata: \n\n"),
+        stream("id: b\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n"),
+        StatusCode::BAD_GATEWAY.into_response(),
+        stream("id: c\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[]}}\n\n"),
+    ])
+    .await;
+    let client = connect(&url, Some(Era::Legacy)).await.expect("a server");
+    client.call(params("t", &json!({}))).await.expect("a result");
+    let seen = seen.lock().expect("alive");
+    let last = |headers: &HeaderMap| {
+        headers.get("last-event-id").map(|id| id.to_str().expect("text").to_owned())
+    };
+    let last: Vec<_> = seen.iter().map(last).collect();
+    let id = |id: &str| Some(id.to_owned());
+    assert_eq!(last, [None, None, None, None, id("a"), id("b"), id("b")]);
+    assert!(seen.iter().skip(1).all(|headers| headers["mcp-session-id"] == "s-1"));
+    assert!(seen.iter().skip(1).all(|headers| headers["mcp-protocol-version"] == "2025-11-25"));
+}
