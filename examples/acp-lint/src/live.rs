@@ -3,7 +3,7 @@
 use crate::NAME;
 use crate::cli::Options;
 use crate::output::{Output, status};
-use acp_relay::{Chunk, NotStarted, Reassembly, Session, Taken};
+use acp_relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
 use acp_types::lint::Linter;
 use jsonrpc_core::transcript::Direction;
 use std::error::Error;
@@ -20,7 +20,7 @@ use tokio::runtime::Builder;
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let output = Output::new(options, Box::new(io::stderr()))?;
-    let session = match Session::start(NAME, &options.command, runtime.handle(), None) {
+    let session = match Session::start(NAME, &options.command, runtime.handle(), Watching::Copies) {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
         Err(NotStarted::Io(error)) => return Err(error.into()),

@@ -8,8 +8,8 @@
 //!
 //! Signals go to the agent's whole process group. What is left of the group when the session is over gets SIGKILL.
 
+use crate::system::Signal;
 use core::time::Duration;
-use nix::sys::signal::Signal;
 use std::time::Instant;
 
 /// How long the agent may take to end after it was told to.
@@ -107,9 +107,9 @@ impl Ending {
             return None;
         }
         let (following, action) = match step {
-            Step::Terminate => (Step::Kill, Action::Signal(Signal::SIGTERM)),
-            Step::Kill => (Step::GiveUp, Action::Signal(Signal::SIGKILL)),
-            Step::GiveUp => (Step::GiveUp, Action::Finish(128 + Signal::SIGKILL as u8)),
+            Step::Terminate => (Step::Kill, Action::Signal(Signal::Terminate)),
+            Step::Kill => (Step::GiveUp, Action::Signal(Signal::Kill)),
+            Step::GiveUp => (Step::GiveUp, Action::Finish(128 + Signal::Kill.number())),
         };
         self.next = Some((now + KILL_AFTER, following));
         Some(action)
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn an_agent_that_stays_is_told_then_killed_then_given_up() {
         let expected = [
-            (6.0, Action::Signal(Signal::SIGTERM)),
-            (8.0, Action::Signal(Signal::SIGKILL)),
+            (6.0, Action::Signal(Signal::Terminate)),
+            (8.0, Action::Signal(Signal::Kill)),
             (10.0, Action::Finish(137)),
         ];
         assert_eq!(run(&[(1.0, Event::EditorClosed)], false), expected);
@@ -183,14 +183,14 @@ mod tests {
     #[test]
     fn signals_are_forwarded_at_once() {
         let events = [
-            (1.0, Event::Signal(Signal::SIGINT)),
-            (1.5, Event::Signal(Signal::SIGTERM)),
+            (1.0, Event::Signal(Signal::Interrupt)),
+            (1.5, Event::Signal(Signal::Terminate)),
             (1.5, Event::EditorClosed),
         ];
         let expected = [
-            (1.0, Action::Signal(Signal::SIGINT)),
-            (1.5, Action::Signal(Signal::SIGTERM)),
-            (3.5, Action::Signal(Signal::SIGKILL)),
+            (1.0, Action::Signal(Signal::Interrupt)),
+            (1.5, Action::Signal(Signal::Terminate)),
+            (3.5, Action::Signal(Signal::Kill)),
             (5.5, Action::Finish(137)),
         ];
         assert_eq!(run(&events, false), expected);

@@ -18,6 +18,17 @@ pub trait Insert: Debug + Send + Sync {
     fn too_long(&self);
 }
 
+/// What happens to what passes, beside that.
+#[derive(Clone, Debug)]
+pub enum Watching {
+    /// A copy is left in a [`Tap`](crate::Tap).
+    Copies,
+    /// Lines go through this on their way.
+    Inserts(Arc<dyn Insert>),
+    /// Nothing.
+    Nothing,
+}
+
 /// What is put into a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insertion {

@@ -1,13 +1,13 @@
 //! Starting the agent so that it can be ended, whatever happens.
 //!
-//! The agent leads a process group of its own: a signal reaches what it started as well, and a terminal's Ctrl-C does not
-//! reach it twice. On Linux it is also killed when this process dies without a word (SIGKILL). Only a process can ask
+//! On Unix the agent leads a process group of its own: a signal reaches what it started as well, and a terminal's Ctrl-C
+//! does not reach it twice. On Linux it is also killed when this process dies without a word (SIGKILL). Only a process can ask
 //! for that, for itself, so this program is first started once more, asks, and becomes the agent ([`Guard`]).
 
+use crate::system;
 use std::env::ArgsOs;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 /// The first argument of this program when it is to become the agent.
@@ -32,7 +32,7 @@ pub(crate) fn launch(program: &OsStr, arguments: &[OsString]) -> io::Result<Chil
 }
 
 fn start(command: &mut Command) -> io::Result<Child> {
-    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+    system::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()))
 }
 
 /// Says why `program` cannot be run, and gives the exit status that shells use for it.
@@ -44,7 +44,7 @@ pub(crate) fn cannot_run(name: &str, program: &OsStr, error: &io::Error) -> Exit
 /// This program, started to become the agent.
 #[derive(Debug)]
 pub struct Guard {
-    parent: i32,
+    parent: u32,
     program: OsString,
     arguments: ArgsOs,
 }
@@ -61,13 +61,8 @@ impl Guard {
 
     /// Becomes the agent; comes back only if that fails. `name` is the program's own, for its messages.
     pub fn run(self, name: &str) -> ExitCode {
-        #[cfg(target_os = "linux")]
-        if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
-            eprintln!("{name}: the agent may outlive a killed {name}: {error}");
-        }
-        if nix::unistd::getppid().as_raw() != self.parent {
-            return ExitCode::FAILURE;
-        }
-        cannot_run(name, &self.program, &Command::new(&self.program).args(self.arguments).exec())
+        let mut command = Command::new(&self.program);
+        let error = system::become_agent(name, self.parent, command.args(self.arguments));
+        cannot_run(name, &self.program, &error)
     }
 }

@@ -16,9 +16,10 @@ mod launch;
 mod reassembly;
 mod relay;
 mod session;
+mod system;
 mod tap;
 
-pub use insertion::{Insert, Insertion};
+pub use insertion::{Insert, Insertion, Watching};
 pub use launch::Guard;
 pub use reassembly::Reassembly;
 pub use session::{NotStarted, Session};

@@ -1,12 +1,11 @@
 //! Passing bytes on.
 
-use crate::insertion::Inserting;
+use crate::insertion::{Inserting, Watching};
+use crate::system::{End, Ready, wait_ready};
 use crate::tap::Tap;
 use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 /// How much is read at once: what a pipe holds.
@@ -28,6 +27,18 @@ pub(crate) enum Before<'a> {
     Copy(Direction, &'a Tap),
     /// They are looked at, and something may be put into them.
     Insert(Inserting),
+    /// Nothing.
+    Pass,
+}
+
+impl<'a> Before<'a> {
+    pub(crate) fn of(watching: Watching, direction: Direction, tap: &'a Tap) -> Self {
+        match watching {
+            Watching::Copies => Self::Copy(direction, tap),
+            Watching::Inserts(insert) => Self::Insert(Inserting::new(insert, direction)),
+            Watching::Nothing => Self::Pass,
+        }
+    }
 }
 
 /// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in the tap right before: what answers
@@ -35,8 +46,8 @@ pub(crate) enum Before<'a> {
 ///
 /// `holding` is true while bytes were read and are not yet written.
 pub(crate) fn relay(
-    mut source: impl Read + AsFd,
-    mut sink: impl Write + AsFd,
+    mut source: impl Read + End,
+    mut sink: impl Write + End,
     mut before: Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
@@ -51,8 +62,8 @@ pub(crate) fn relay(
 }
 
 fn relay_each(
-    source: &mut (impl Read + AsFd),
-    sink: &mut (impl Write + AsFd),
+    source: &mut (impl Read + End),
+    sink: &mut (impl Write + End),
     before: &mut Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
@@ -61,7 +72,7 @@ fn relay_each(
         let length = match source.read(&mut buffer) {
             Ok(0) => return Ended::Source,
             Ok(length) => length,
-            Err(error) => match wait(&error, source.as_fd(), PollFlags::POLLIN) {
+            Err(error) => match wait(&error, &source, Ready::Read) {
                 Ok(()) => continue,
                 Err(_) => return Ended::Source,
             },
@@ -80,6 +91,7 @@ fn relay_each(
                 written
             }
             Before::Insert(lines) => write(sink, lines.push(at, bytes)),
+            Before::Pass => write(sink, bytes),
         };
         holding.store(false, Ordering::SeqCst);
         if written.is_err() {
@@ -89,14 +101,14 @@ fn relay_each(
 }
 
 /// Reads `source` to its end and forgets it, so that who writes there is not held up.
-pub(crate) fn discard(mut source: impl Read + AsFd) {
+pub(crate) fn discard(mut source: impl Read + End) {
     let mut buffer = vec![0; CHUNK];
     loop {
         match source.read(&mut buffer) {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                if wait(&error, source.as_fd(), PollFlags::POLLIN).is_err() {
+                if wait(&error, &source, Ready::Read).is_err() {
                     return;
                 }
             }
@@ -104,35 +116,33 @@ pub(crate) fn discard(mut source: impl Read + AsFd) {
     }
 }
 
-fn write(sink: &mut (impl Write + AsFd), mut bytes: &[u8]) -> io::Result<()> {
+fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match sink.write(bytes) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
-            Err(error) => wait(&error, sink.as_fd(), PollFlags::POLLOUT)?,
+            Err(error) => wait(&error, sink, Ready::Write)?,
         }
     }
     Ok(())
 }
 
 /// Deals with what is no failure: an interrupted call, and an end of a pipe that somebody made non-blocking.
-fn wait(error: &io::Error, fd: BorrowedFd<'_>, until: PollFlags) -> io::Result<()> {
+fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
-        ErrorKind::WouldBlock => match poll(&mut [PollFd::new(fd, until)], PollTimeout::NONE) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-            Err(errno) => Err(errno.into()),
-        },
+        ErrorKind::WouldBlock => wait_ready(end, ready),
         _ => Err(io::Error::new(error.kind(), error.to_string())),
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::CloseReason;
     use crate::tap::Taken;
     use std::fs::File;
+    use std::os::fd::{AsFd, BorrowedFd};
 
     /// A sink that looks into the tap when something is written to it.
     struct Sink<'a> {

@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -121,9 +120,14 @@ pub(crate) fn append(path: &Path) -> Result<File, OpenError> {
     open(path, File::options().append(true))
 }
 
-/// For its owner's eyes only: there may be content in it.
+/// For its owner's eyes only, where the system lets a program say so: there may be content in it.
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
-    options.create(true).mode(0o600).open(path).map_err(OpenError::of(path))
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.create(true).open(path).map_err(OpenError::of(path))
 }
 
 impl OpenError {

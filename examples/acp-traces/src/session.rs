@@ -4,7 +4,7 @@ use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Metrics};
 use crate::line_file::LineFile;
 use crate::observe::{self, SharedWatch};
-use acp_relay::{Insert, NotStarted, Session};
+use acp_relay::{NotStarted, Session, Watching};
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
@@ -27,12 +27,17 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     };
     let mut policy = options.spans.reading.policy();
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
-    // A span that goes nowhere is not named to anybody.
-    let injects = options.inject_context && exporter.has_destination();
+    let records = metrics.is_some() || transcript.is_some();
+    let (traces, injects) = (exporter.has_destination(), options.inject_context);
     let watch = SharedWatch::new(exporter, metrics, policy, transcript);
-    let insert = injects.then(|| Arc::new(watch.clone()) as Arc<dyn Insert>);
-    let handle = runtime.handle();
-    let session = match Session::start("acp-traces", &options.command, handle, insert.as_ref()) {
+    let watching = match (traces, injects) {
+        (true, true) => Watching::Inserts(Arc::new(watch.clone())),
+        // A span that goes nowhere is not named to anybody.
+        (true, false) => Watching::Copies,
+        (false, _) if records => Watching::Copies,
+        (false, _) => Watching::Nothing,
+    };
+    let session = match Session::start("acp-traces", &options.command, runtime.handle(), watching) {
         Ok(session) => session,
         Err(NotStarted::CannotRun(status)) => return Ok(status),
         Err(NotStarted::Io(error)) => return Err(error),

@@ -72,7 +72,7 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         ),
         (&["--otlp-endpoint", "localhost:4317", "--", agent, "exit", "0"], "http://HOST:PORT"),
         (
-            &["--otlp-endpoint", "https://localhost:4317", "--", agent, "exit", "0"],
+            &["--otlp-endpoint", "ftp://localhost:4317", "--", agent, "exit", "0"],
             "http://HOST:PORT",
         ),
     ] {

@@ -29,6 +29,8 @@ struct Certificate {
 
 impl Certificate {
     fn new() -> Self {
+        // The server of tonic takes the process's own; only the first test sets it.
+        let _ = default_provider().install_default();
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let made = generate_simple_self_signed(names).unwrap();
         let (pem, key) = (made.cert.pem(), made.signing_key.serialize_pem());

@@ -1,0 +1,122 @@
+use super::{Ready, Signal};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{self, killpg};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::{Pid, dup2_stdout};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// An end of a pipe.
+pub(crate) trait End: AsFd {}
+
+impl<T: AsFd> End for T {}
+
+/// Waits until an end that somebody made non-blocking has something to read, or takes something.
+pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
+    let until = match ready {
+        Ready::Read => PollFlags::POLLIN,
+        Ready::Write => PollFlags::POLLOUT,
+    };
+    match poll(&mut [PollFd::new(end.as_fd(), until)], PollTimeout::NONE) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Starts a process that leads a group of its own.
+pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
+    command.process_group(0).spawn()
+}
+
+/// Takes over standard input and output.
+pub(crate) fn editor_ends() -> io::Result<(File, File)> {
+    let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    // Now it is ours alone: the editor sees its end when the agent ends it, and nothing else can write to it.
+    dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok((stdin, stdout))
+}
+
+/// The agent and what it started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentProcess(Pid);
+
+impl AgentProcess {
+    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+        Ok(Self(Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?)))
+    }
+
+    pub(crate) fn signal(self, signal: Signal) -> io::Result<()> {
+        let signal = match signal {
+            Signal::Hangup => signal::Signal::SIGHUP,
+            Signal::Interrupt => signal::Signal::SIGINT,
+            Signal::Kill => signal::Signal::SIGKILL,
+            Signal::Terminate => signal::Signal::SIGTERM,
+        };
+        Ok(killpg(self.0, signal)?)
+    }
+}
+
+/// Waits for the agent's exit; gives its status, as shells have it.
+pub(crate) fn wait_for(agent: &mut Child) -> io::Result<u8> {
+    let agent = Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?);
+    loop {
+        match wait(agent) {
+            Ok(WaitStatus::Exited(_, code)) => {
+                return Ok(u8::try_from(code & 0xff).unwrap_or(u8::MAX));
+            }
+            Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(128 + signal as u8),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Waits for the agent's exit and does not reap it, so that its process group keeps its number.
+#[cfg(target_os = "linux")]
+fn wait(agent: Pid) -> nix::Result<WaitStatus> {
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+    waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
+}
+
+/// Waits for the agent's exit. It is reaped, so its group keeps its number only while somebody else is in it.
+#[cfg(not(target_os = "linux"))]
+fn wait(agent: Pid) -> nix::Result<WaitStatus> {
+    nix::sys::wait::waitpid(agent, None)
+}
+
+/// Tells each signal that asks this program to end.
+pub(crate) fn forward_signals(
+    runtime: &Handle,
+    tell: impl Fn(Signal) -> bool + Clone + Send + 'static,
+) -> io::Result<()> {
+    let _context = runtime.enter();
+    for (kind, number) in [
+        (SignalKind::terminate(), Signal::Terminate),
+        (SignalKind::interrupt(), Signal::Interrupt),
+        (SignalKind::hangup(), Signal::Hangup),
+    ] {
+        let (mut arrived, tell) = (signal(kind)?, tell.clone());
+        runtime.spawn(async move { while arrived.recv().await.is_some() && tell(number) {} });
+    }
+    Ok(())
+}
+
+/// Becomes the program, which on Linux is killed when its parent is; comes back only if that fails.
+pub(crate) fn become_agent(name: &str, parent: u32, command: &mut Command) -> io::Error {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = nix::sys::prctl::set_pdeathsig(signal::Signal::SIGKILL) {
+        eprintln!("{name}: the agent may outlive a killed {name}: {error}");
+    }
+    if u32::try_from(nix::unistd::getppid().as_raw()) == Ok(parent) {
+        command.exec()
+    } else {
+        io::Error::other("who started it has died already")
+    }
+}
