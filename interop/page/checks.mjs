@@ -433,7 +433,7 @@ export const checks = [
       await question.getByRole("button", { name: "green" }).click();
       await turnEnd(page, 4).waitFor();
       assert.match(await turn(page, 4).innerText(), /You have picked green\./);
-      assert.deepEqual(inputs[0].tools.map((tool) => tool.name), ["set_theme", "choose"]);
+      assert.deepEqual(inputs[0].tools.map((tool) => tool.name), ["set_theme", "set_title", "choose"]);
       assert.equal(inputs.at(-1).messages.at(-1).content, "green");
 
       await send(page, "both");
@@ -447,6 +447,41 @@ export const checks = [
       await turnEnd(page, 7).waitFor();
       assert.match(await turn(page, 6).innerText(), /Not answered/);
       assert.match(await turn(page, 7).innerText(), /It is \S+Z/);
+      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+    },
+  },
+  {
+    name: "tools of the page, called by an ACP agent in each of three ways",
+    async run({ page, shot }) {
+      const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const light = await background();
+      await send(page, "dark");
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /Your page says: The page is dark now\./);
+      assert.notEqual(await background(), light);
+
+      await send(page, "title");
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turn(page, 2).innerText(), /The page was told/);
+      assert.equal(await page.locator("#title").innerText(), "A conversation with a name");
+
+      await send(page, "ask");
+      const question = turn(page, 3).getByRole("group", { name: "Question: Tea or coffee?" });
+      await question.waitFor();
+      await shot("asked");
+      await question.getByRole("button", { name: "coffee" }).click();
+      await turnEnd(page, 3).waitFor();
+      await shot("answered");
+      assert.match(await turn(page, 3).innerText(), /Your page says: coffee\./);
+      assert.equal(await turn(page, 3).locator("article.tool").count(), 1, "the call is shown once");
+      assert.match(await turn(page, 3).locator("article.tool").innerText(), /choose[\s\S]*frontend[\s\S]*Done/);
+
+      await send(page, "ask");
+      await turn(page, 4).getByRole("button", { name: "tea" }).waitFor();
+      await send(page, "hello");
+      await turnEnd(page, 5).waitFor();
+      assert.match(await turn(page, 4).innerText(), /Not answered/);
+      assert.match(await turn(page, 5).innerText(), /Hello! I am a scripted agent/);
       assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
     },
   },

@@ -1,6 +1,7 @@
 //! The methods of the agent.
 
 use crate::client::Client;
+use crate::page::PageTools;
 use crate::script::Scene;
 use crate::session::Session;
 use crate::stdio::Output;
@@ -111,6 +112,7 @@ impl v1::LocalAgent for Agent {
         let session_id = SessionId::from(format!("demo-{}", self.opened.get()));
         let session = Session::new(Scene {
             session_id: session_id.clone(),
+            page: PageTools::of(&request),
             cwd: request.cwd,
             has_terminal: self.has_terminal.get(),
             shows_forms: self.shows_forms.get(),
@@ -224,14 +226,11 @@ impl Agent {
     }
 }
 
-/// What a prompt says.
+/// What the user says last: before it may stand what the client has to tell.
 fn text(prompt: &[ContentBlock]) -> String {
-    let texts: Vec<_> = prompt
-        .iter()
-        .filter_map(|block| match block {
-            ContentBlock::Text(text) => Some(text.text.as_str()),
-            _ => None,
-        })
-        .collect();
-    texts.join("\n")
+    let text = prompt.iter().rev().find_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.clone()),
+        _ => None,
+    });
+    text.unwrap_or_default()
 }

@@ -10,11 +10,12 @@
 //! | `turns`, `session` | the turns that are running |
 //! | `client` | what the agent tells and asks |
 //! | `stdio` | reading, writing, the runtime |
-//! | `words`, `talk`, `tools`, `terminal` | the script |
+//! | `words`, `talk`, `tools`, `terminal`, `page` | the script |
 
 mod agent;
 mod client;
 mod forms;
+mod page;
 mod script;
 mod session;
 mod stdio;

@@ -1,5 +1,6 @@
 //! What a turn consists of.
 
+use crate::page::{PageCall, PageTools};
 use acp_types::methods::RequestParams;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason, Usage};
 use acp_types::v1::session_setup::SessionId;
@@ -21,6 +22,8 @@ pub(crate) enum Step {
     Wait(Duration),
     /// Ask the client, and go on with what follows from its answer.
     Ask(Question),
+    /// Call a tool of the client's page, and go on with what follows from its result.
+    CallPage(PageCall),
     /// From now on edits need no permission in this session.
     AllowEdits,
     /// A terminal is in use; it is released if the turn is cancelled.
@@ -89,6 +92,8 @@ pub(crate) struct Scene {
     pub(crate) has_terminal: bool,
     /// The client shows forms.
     pub(crate) shows_forms: bool,
+    /// How the page's tools are called.
+    pub(crate) page: PageTools,
     /// Edits need permission.
     pub(crate) asks: bool,
     /// How many ids were given out.

@@ -26,7 +26,7 @@ const CHUNK: usize = 64 << 10;
 /// # Errors
 /// There is no runtime to be had.
 pub(crate) fn run(pause: Duration) -> io::Result<ExitCode> {
-    let runtime = Builder::new_current_thread().enable_time().build()?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
     let status = LocalSet::new().block_on(&runtime, serve(pause));
     // Whoever still reads standard input is not waited for.
     runtime.shutdown_background();

@@ -37,6 +37,11 @@ impl Agent {
                 }
                 Step::Wait(pause) => self.wait(&turn, context, pause).await,
                 Step::Ask(question) => self.ask(&mut turn, client, context, question).await,
+                Step::CallPage(call) => {
+                    if let Some(result) = self.unless_cancelled(&turn, context, call.make()).await {
+                        turn.go_on((call.then)(result));
+                    }
+                }
                 Step::AllowEdits => {
                     self.with_session(&turn.session_id, |session| session.scene.asks = false)?;
                 }

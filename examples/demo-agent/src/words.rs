@@ -1,7 +1,7 @@
 //! The words that the agent knows.
 
 use crate::script::{Scene, Step};
-use crate::{forms, talk, terminal, tools};
+use crate::{forms, page, talk, terminal, tools};
 
 /// A word, and what it does.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub(crate) const WORDS: &[Word] = &[
     word("run", "runs a command: in the client's terminal if it has one", terminal::run),
     word("permission", "asks for permission, and does nothing with it", tools::permission),
     word("form", "asks with a form, if the client shows forms", forms::form),
+    word("ask", "asks with a tool of your page's, if it has one", page::ask),
+    word("dark", "makes your page dark with a tool of its own", page::dark),
+    word("title", "names the conversation with a tool of your page's", page::title),
     word("usage", "tells how full the context is, the cost, and the tokens", talk::usage),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),

@@ -1,12 +1,12 @@
 /** The conversation as it goes: sends, listens, stops, asks again. */
 
 import { newId } from "./ids.js";
-import { answerInterrupt, cancelRun, follow, run, runInput } from "./run.js";
+import { answerInterrupt, cancelRun, follow, run, runInput, tellResult } from "./run.js";
 import { fromInterrupt, resumeEntry } from "./questions.js";
 import { reduce } from "./reduce.js";
 import { keep } from "./store.js";
 import { PageCalls } from "./page-calls.js";
-import { pageTools } from "./tools.js";
+import { pageTools, runTool, runsAtOnce } from "./tools.js";
 import { Thread } from "./thread.js";
 import { Transcript } from "./transcript.js";
 
@@ -271,6 +271,7 @@ export class Chat {
     for (const change of changes) {
       if (change.kind === "ignored") this.#ignore(`${change.type}${change.reason === "misplaced" ? " out of place" : ""}`);
       else if (change.kind === "custom") this.#onCustom(change.name, change.value);
+      else if (change.kind === "tool-arguments" && runsAtOnce(change.call)) void this.#runAtOnce(active, change.call);
     }
     this.#transcript.enqueue(changes);
     this.#showDebugLine();
@@ -308,7 +309,7 @@ export class Chat {
     const retry = () => {
       if (this.send(text)) this.composer?.focus();
     };
-    const pending = end.kind === "finished" ? end.pending.filter((id) => this.#thread.findCall(id) !== undefined) : [];
+    const pending = end.kind === "finished" ? end.pending.filter((id) => this.#thread.findCall(id) !== undefined && !this.#thread.isAnswered(id)) : [];
     if (pending.length > 0) {
       this.#transcript.suspendTurn([]);
       this.#callTools(pending);
@@ -329,6 +330,7 @@ export class Chat {
   #callTools(ids) {
     const calls = new PageCalls(this.#thread, ids, {
       show: (id, element) => this.#transcript.askForTool(id, element),
+      setTitle: (title) => this.#setTitle(title),
       answered: (message) => this.#transcript.answerForTool(message),
       done: () => {
         if (this.#calls !== calls) return;
@@ -340,6 +342,27 @@ export class Chat {
     });
     this.#calls = calls;
     calls.begin();
+  }
+
+  /**
+   * Runs a tool of the page's in the agent's own turn.
+   *
+   * @param {ActiveRun} active
+   * @param {import("./thread.js").ToolCall} call
+   */
+  async #runAtOnce(active, call) {
+    const result = await runTool(call, {
+      show: (element) => this.#transcript.askForTool(call.id, element),
+      setTitle: (title) => this.#setTitle(title),
+      signal: active.abort.signal,
+    });
+    if (this.#run !== active || this.#thread.isAnswered(call.id)) return;
+    /** @type {import("./thread.js").Message} */
+    const message = { id: newId("tool"), role: "tool", toolCallId: call.id, ...result };
+    this.#thread.addAnswer(message);
+    this.#transcript.enqueue([{ kind: "tool-result", message }]);
+    // One that is acknowledged waits for nothing, and one that took too long is answered by the next run.
+    await tellResult(active.id, call.id, result);
   }
 
   /** What has no result by now gets none but an error. */

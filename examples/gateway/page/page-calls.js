@@ -8,6 +8,7 @@ import { runTool } from "./tools.js";
 /**
  * @typedef {object} CallActions
  * @property {(toolCallId: string, element: HTMLElement) => void} show
+ * @property {(title: string) => void} setTitle
  * @property {(message: Message) => void} answered
  * @property {() => void} done Called when all have their results.
  */
@@ -50,7 +51,8 @@ export class PageCalls {
   async #run(id) {
     const call = this.#thread.findCall(id)?.call;
     if (call === undefined) return;
-    const result = await runTool(call, (element) => this.#actions.show(id, element), this.#abort.signal);
+    const { show, setTitle } = this.#actions;
+    const result = await runTool(call, { show: (element) => show(id, element), setTitle, signal: this.#abort.signal });
     if (!this.#open.has(id)) return;
     this.#answer(id, result);
     if (this.#open.size === 0) this.#actions.done();

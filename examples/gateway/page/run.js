@@ -261,6 +261,18 @@ export function answerInterrupt(interruptId, answer, send = fetch) {
 }
 
 /**
+ * Tells the gateway what a tool of this page came to, while the run goes on.
+ *
+ * @param {string} runId
+ * @param {string} toolCallId
+ * @param {{content: string, error?: string}} result
+ * @param {typeof fetch} [send]
+ */
+export function tellResult(runId, toolCallId, result, send = fetch) {
+  return post(`${CHAT}/runs/${encodeURIComponent(runId)}/tools/${encodeURIComponent(toolCallId)}`, result, send);
+}
+
+/**
  * @param {string} path
  * @param {unknown} body
  * @param {typeof fetch} send

@@ -51,6 +51,15 @@ export class Thread {
     return this.#calls.get(toolCallId);
   }
 
+  /**
+   * Whether a call has its answer.
+   *
+   * @param {string} toolCallId
+   */
+  isAnswered(toolCallId) {
+    return this.messages.some((message) => message.role === "tool" && message.toolCallId === toolCallId);
+  }
+
   /** @param {Message} message */
   add(message) {
     this.messages.push(message);

@@ -5,14 +5,24 @@ import { button, el } from "./dom.js";
 /** @import { ToolCall } from "./thread.js" */
 
 /**
+ * What a tool may do with the page.
+ *
+ * @typedef {object} ToolContext
+ * @property {(element: HTMLElement) => void} show Puts something beside the call's card.
+ * @property {(title: string) => void} setTitle Names the conversation.
+ * @property {AbortSignal} signal Ends what is not waited for any more.
+ */
+
+/**
  * A tool. What it gives is told to the agent; what it throws as well.
  *
  * @typedef {object} PageTool
  * @property {string} name
  * @property {string} description
  * @property {object} parameters A JSON Schema.
- * @property {(args: any, show: (element: HTMLElement) => void, signal: AbortSignal) => Promise<string>} run
- *   `show` puts something beside the call's card; `signal` ends what is not waited for any more.
+ * @property {"ack" | "sync" | "park"} execution Whether an agent that keeps the conversation itself is told at once that
+ *   the page knows, waits while its run goes on, or waits for the next run.
+ * @property {(args: any, context: ToolContext) => Promise<string>} run
  */
 
 /** How the page may look. */
@@ -28,10 +38,22 @@ const TOOLS = [
       properties: { theme: { type: "string", enum: THEMES } },
       required: ["theme"],
     },
+    execution: "sync",
     async run({ theme }) {
       if (!THEMES.includes(theme)) throw new Error(`expected one of ${THEMES.join(", ")}, got ${JSON.stringify(theme)}`);
       document.documentElement.style.colorScheme = theme === "system" ? "" : theme;
       return `The page is ${theme === "system" ? "as the system" : theme} now.`;
+    },
+  },
+  {
+    name: "set_title",
+    description: "Names the conversation.",
+    parameters: { type: "object", properties: { title: { type: "string", maxLength: 80 } }, required: ["title"] },
+    execution: "ack",
+    async run({ title }, { setTitle }) {
+      if (typeof title !== "string" || title.trim() === "") throw new Error("expected a title");
+      setTitle(title.slice(0, 80));
+      return "The conversation has the title.";
     },
   },
   {
@@ -45,7 +67,8 @@ const TOOLS = [
       },
       required: ["question", "options"],
     },
-    run({ question, options }, show, signal) {
+    execution: "park",
+    run({ question, options }, { show, signal }) {
       if (typeof question !== "string" || !Array.isArray(options) || options.length === 0) {
         throw new Error("expected a question and options");
       }
@@ -56,22 +79,32 @@ const TOOLS = [
 
 /** What a run's input says of the tools. */
 export function pageTools() {
-  return TOOLS.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return TOOLS.map(({ name, description, parameters, execution }) => ({ name, description, parameters, metadata: { execution } }));
+}
+
+/**
+ * Whether a call is to be run as soon as it is there: that of an agent which waits for it, or does not, in its own turn.
+ *
+ * @param {ToolCall} call
+ */
+export function runsAtOnce(call) {
+  const source = /** @type {any} */ (call.metadata)?.acp?.source;
+  const tool = TOOLS.find(({ name }) => name === call.function.name);
+  return source === "frontend" && tool !== undefined && tool.execution !== "park";
 }
 
 /**
  * Runs a call of one of the page's tools; each way to end is a text.
  *
  * @param {ToolCall} call
- * @param {(element: HTMLElement) => void} show
- * @param {AbortSignal} signal
+ * @param {ToolContext} context
  * @returns {Promise<{content: string, error?: string}>}
  */
-export async function runTool(call, show, signal) {
+export async function runTool(call, context) {
   const tool = TOOLS.find(({ name }) => name === call.function.name);
   try {
     if (tool === undefined) throw new Error(`the page has no tool ${call.function.name}`);
-    return { content: await tool.run(JSON.parse(call.function.arguments || "{}"), show, signal) };
+    return { content: await tool.run(JSON.parse(call.function.arguments || "{}"), context) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { content: message, error: message };

@@ -2,6 +2,7 @@
 use crate::connection::{Command, Connection, Token};
 use crate::health::Health;
 use crate::settings::Times;
+use crate::thread::Given;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
@@ -15,6 +16,7 @@ use acp_types::v1::prompt_turn::{
 };
 use acp_types::v1::session_setup::{CloseSessionRequest, NewSessionRequest, SessionId};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
+use agui_bridge::contextual_tools::Dispatch;
 use agui_bridge::{Answer, Failure};
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
@@ -47,6 +49,8 @@ pub(crate) enum FromAgent {
     ElicitationRequest(RequestId, Box<CreateElicitationRequest>),
     /// `elicitation/complete`
     ElicitationComplete(CompleteElicitationNotification),
+    /// A call of one of the page's tools by the extension method; it was answered.
+    ContextualCall(Dispatch),
     /// The agent does not want an answer any more.
     Withdrawn(RequestId),
     /// The turn is over.
@@ -190,7 +194,8 @@ impl AgentPool {
             let params = AuthenticateRequest::new(method.as_str());
             let _: Raw = request(&commands, "authenticate", &params, time).await?;
         }
-        Ok(Agent { commands, times: self.times, info })
+        let is_ours = matches!(self.address, Address::Command(_));
+        Ok(Agent { commands, times: self.times, is_ours, info })
     }
 }
 
@@ -199,17 +204,21 @@ impl AgentPool {
 pub(crate) struct Agent {
     commands: mpsc::Sender<Command>,
     times: Times,
+    /// Whether it runs here, and not behind a URL.
+    is_ours: bool,
     /// What the agent can do.
     pub(crate) info: InitializeResponse,
 }
 
 impl Agent {
     /// `session/new`
-    pub(crate) async fn new_session(&self, cwd: &str) -> Result<Opened, Trouble> {
+    pub(crate) async fn new_session(&self, cwd: &str, given: Given) -> Result<Opened, Trouble> {
         let (answer, answered) = oneshot::channel();
+        let mut request = NewSessionRequest::new(cwd, given.servers);
+        request.meta = given.meta;
         self.command(Command::Request {
             method: "session/new",
-            params: params(&NewSessionRequest::new(cwd, Vec::new()))?,
+            params: params(&request)?,
             token: Token::NewSession(answer),
             time: self.times.answer.0,
         })?;
@@ -252,6 +261,24 @@ impl Agent {
             })
         });
         if let Err(trouble) = told {
+            tracing::debug!(?trouble, "the session's connection has ended before it");
+        }
+    }
+
+    pub(crate) fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    pub(crate) fn speaks_mcp_over_http(&self) -> bool {
+        let capabilities = self.info.agent_capabilities.as_ref();
+        let mcp = capabilities.and_then(|capabilities| capabilities.mcp_capabilities.as_ref());
+        mcp.is_some_and(|mcp| mcp.http == Some(true))
+    }
+
+    /// Tells which tools of the page's the agent may call by the extension method.
+    pub(crate) fn offer_contextual(&self, session_id: &SessionId, tools: Vec<Raw>) {
+        let (session_id, command) = (session_id.clone(), Command::Contextual);
+        if let Err(trouble) = self.command(command(session_id, tools)) {
             tracing::debug!(?trouble, "the session's connection has ended before it");
         }
     }

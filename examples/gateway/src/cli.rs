@@ -111,6 +111,9 @@ pub(crate) enum Hidden {
     /// The demo agent, on stdio.
     #[command(hide = true)]
     DemoAgent,
+    /// The page's tools, as an MCP server on stdio.
+    #[command(hide = true)]
+    McpShim,
     /// A command that ends when the gateway does.
     #[command(hide = true)]
     Guard {

@@ -29,10 +29,23 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What a connection is told.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Request { method: &'static str, params: Raw, token: Token, time: Duration },
-    Notify { method: &'static str, params: Raw },
-    Respond { id: RequestId, result: Raw },
+    Request {
+        method: &'static str,
+        params: Raw,
+        token: Token,
+        time: Duration,
+    },
+    Notify {
+        method: &'static str,
+        params: Raw,
+    },
+    Respond {
+        id: RequestId,
+        result: Raw,
+    },
     Detach(SessionId),
+    /// These tools of the page's may be called in the session.
+    Contextual(SessionId, Vec<Raw>),
 }
 
 /// Who waits for an answer.
@@ -217,6 +230,10 @@ impl Connection {
             Command::Respond { id, result } => {
                 sessions.answered(&id);
                 respond(peer, outgoing, &id, Ok(result))
+            }
+            Command::Contextual(session_id, tools) => {
+                sessions.offer_contextual(&session_id, tools);
+                Ok(())
             }
             Command::Detach(session_id) => sessions
                 .detach(&session_id)

@@ -14,11 +14,13 @@ mod listener;
 mod model;
 mod model_thread;
 mod page;
+mod page_tools;
 mod process;
 mod run_log;
 mod server;
 mod sessions;
 mod settings;
+mod shim;
 mod site;
 mod socket;
 mod thread;
@@ -29,7 +31,8 @@ mod transport;
 use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
-use settings::SettingsError;
+use page_tools::PageServers;
+use settings::{SettingsError, SiteSettings};
 use site::Site;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
         Some(Hidden::Guard { parent, command }) => return guard::run(*parent, command),
+        Some(Hidden::McpShim) => return shim::run(),
         None => {}
     }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
@@ -101,8 +105,11 @@ async fn serve(args: Args) -> Result<(), Error> {
     let listener = tokio::net::TcpListener::bind(address)
         .await
         .map_err(|error| Error::Listen { address, error })?;
-    let threads = Arc::new(Threads::new(agents, default_agent, toolbox, &settings));
-    eprintln!("listening on http://{}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
+    let servers = Arc::new(PageServers::new(agents_url, address, hosts));
+    let threads = Arc::new(Threads::new(agents, default_agent, toolbox, servers, &settings));
+    eprintln!("listening on http://{address}");
 
     let ending = CancellationToken::new();
     let listener = Listener { listener, write_time: settings.times.write.0 };

@@ -1,7 +1,7 @@
 //! A conversation with a model: its runs, one after the other. All that was said before comes with each run.
 use crate::model::ModelAgent;
 use crate::run_log::RunLog;
-use crate::thread::{Command, Queue, Rules, Run};
+use crate::thread::{Command, Queue, ResultError, Rules, Run};
 use agui_bridge::hybrid_tools::runner::{Sink, SinkClosed, run};
 use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, RunFailure};
 use agui_bridge::{AnswerError, Failure};
@@ -60,6 +60,10 @@ impl ModelThread {
                 },
                 News::Command(Some(Command::Answer(_, _, reply))) => {
                     let _ = reply.send(Err(AnswerError::Unknown));
+                }
+                News::Command(Some(Command::ToolResult(_, _, reply))) => {
+                    // A run's input brings them.
+                    let _ = reply.send(Err(ResultError::Unknown));
                 }
                 News::Ended => {
                     self.active = None;

@@ -1,23 +1,26 @@
 //! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
 use crate::page;
+use crate::page_tools;
 use crate::run_log::Reader;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::socket;
-use crate::thread::{StartError, UserAnswer};
+use crate::thread::{ResultError, StartError, UserAnswer};
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
+use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::capabilities::AgentCapabilities;
+use agui_types::content::Content;
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use futures::StreamExt;
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::registry::ToolList;
@@ -49,6 +52,7 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(follow))
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
+        .route("/api/ai/chat/runs/{run_id}/tools/{call_id}", post(tool_result))
         .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
         .route_layer(from_fn_with_state(site.clone(), only_who_is_known));
     Router::new()
@@ -56,6 +60,7 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(ready))
+        .route(&format!("{}{{name}}", page_tools::PATH), any(page_server))
         .merge(api)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
@@ -289,6 +294,52 @@ async fn cancel(
         return Ok(StatusCode::ACCEPTED);
     }
     Err(Refusal::new(StatusCode::NOT_FOUND, "no such run is going on"))
+}
+
+/// `POST /api/ai/chat/runs/{runId}/tools/{toolCallId}`: the result of a tool of the page's, while the run goes on.
+async fn tool_result(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    path: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let Path((run_id, call_id)) = path?;
+    let PageResult { content, error, .. } = read_json(&headers, body).await?;
+    let mut result = ToolResult::new(content);
+    result.is_error = error.is_some();
+    match threads.tool_result(&principal, &run_id, call_id.into(), result).await {
+        Ok(()) => Ok(StatusCode::ACCEPTED),
+        Err(error @ ResultError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
+        Err(error @ ResultError::AlreadyDone) => Err(Refusal::new(StatusCode::CONFLICT, error)),
+    }
+}
+
+jsonrpc_core::object! {
+    /// The result of a tool of the page's.
+    pub struct PageResult {
+        /// What it says.
+        content: Content = "content",
+    }
+    optional {
+        /// What went wrong.
+        error: String = "error",
+    }
+}
+
+/// The MCP server with the page's tools of one thread; it knows itself who may use it.
+async fn page_server(
+    State(threads): State<Arc<Threads>>,
+    name: Part,
+    request: Request,
+) -> Response {
+    let endpoint = name.ok().and_then(|Path(name)| threads.page_servers().find(&name));
+    match endpoint {
+        Some(endpoint) => endpoint.handle(request).await,
+        None => {
+            Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path").into_response()
+        }
+    }
 }
 
 /// `POST /api/ai/chat/interrupts/{interruptId}`

@@ -7,6 +7,7 @@ use acp_types::v1::elicitation::{
 use acp_types::v1::prompt_turn::SessionNotification;
 use acp_types::v1::session_setup::{NewSessionResponse, SessionId};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
+use agui_bridge::contextual_tools::{ContextualToolsStore, Wire};
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Notification, Request, RequestId};
 use serde::de::DeserializeOwned;
@@ -34,6 +35,8 @@ pub(crate) struct Sessions {
     /// What came for sessions that nobody knows while some were opening: some agents speak before they answer.
     early: VecDeque<(SessionNotification, usize)>,
     early_bytes: usize,
+    /// The page's tools that may be called by the extension method.
+    contextual: ContextualToolsStore,
 }
 
 impl Sessions {
@@ -85,6 +88,10 @@ impl Sessions {
         request: &Request<'_>,
     ) -> Option<Result<Raw, ErrorObject>> {
         let id = request.id.clone();
+        let wire = Wire::default();
+        if request.method == wire.method {
+            return Some(self.contextual_call(&wire, request.params).await);
+        }
         let asked = match &*request.method {
             "session/request_permission" => {
                 decode::<RequestPermissionRequest>(request.params).map(|asked| {
@@ -117,6 +124,28 @@ impl Sessions {
             self.asked.remove(&request.id);
         }
         Some(cancelled(&request.method))
+    }
+
+    pub(crate) fn offer_contextual(&mut self, session_id: &SessionId, tools: Vec<Raw>) {
+        for skipped in self.contextual.set(session_id.as_str(), tools) {
+            tracing::warn!(?skipped, "a tool of the page's that the agent is not offered");
+        }
+    }
+
+    /// The agent calls a tool of the page's by the extension method: it is answered at once.
+    async fn contextual_call(
+        &mut self,
+        wire: &Wire,
+        params: Option<&RawValue>,
+    ) -> Result<Raw, ErrorObject> {
+        let call = wire.dispatch(&self.contextual, params)?;
+        if !call.has_prefix {
+            tracing::warn!(tool = call.requested_name, "the agent calls a tool without its prefix");
+        }
+        let (session_id, response) = (call.session_id.clone(), call.response.clone());
+        self.deliver(&session_id, FromAgent::ContextualCall(call)).await;
+        Raw::from_value(&response)
+            .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
     }
 
     /// The agent takes a question back.
@@ -155,6 +184,7 @@ impl Sessions {
     /// Nobody listens to the session any more; gives the questions that have to be answered now, with their methods.
     pub(crate) fn detach(&mut self, session_id: &SessionId) -> Vec<(RequestId, String)> {
         self.open.remove(session_id);
+        self.contextual.delete(session_id.as_str());
         let asked = self.asked.extract_if(|_, (asking, _)| asking == session_id);
         asked.map(|(id, (_, method))| (id, method)).collect()
     }

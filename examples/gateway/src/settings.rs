@@ -62,8 +62,23 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+    /// How it is given the page's tools.
+    pub(crate) page_tools: PageToolsBinding,
     /// A model with the gateway's tools and the page's, without ACP.
     pub(crate) model: Option<ModelSettings>,
+}
+
+/// How an ACP agent is given the page's tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PageToolsBinding {
+    /// As an MCP server of the gateway's, over HTTP where the agent speaks it, else on stdio.
+    #[default]
+    Mcp,
+    /// In the `_meta` of its sessions, to be called by an extension method.
+    Contextual,
+    /// Not at all.
+    Off,
 }
 
 /// Where a model is: in a script, or behind an endpoint that speaks as OpenAI's chat completions do. The script that is
@@ -91,6 +106,8 @@ pub(crate) struct SiteSettings {
     pub(crate) hosts: Vec<String>,
     /// Other sites whose pages may use it, as `https://app.example`.
     pub(crate) origins: Vec<String>,
+    /// What agents reach it by, as `http://gateway.internal:8787`; the address that it listens on unless it is set.
+    pub(crate) agents_url: Option<String>,
 }
 
 /// Who may use the gateway: anybody who can reach it, unless something is set.

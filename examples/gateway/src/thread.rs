@@ -1,19 +1,24 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
+use crate::page_tools::FromServer;
 use crate::run_log::RunLog;
 use crate::settings::WhenBusy;
+use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
+use agui_bridge::frontend_tool::Whose;
 use agui_bridge::input::{Prompt, Work, work};
-use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Translator};
+use agui_bridge::{Answer, AnswerError, Begun, Failure, Options, PermissionAnswer, Translator};
 use agui_types::id::MessageId;
+use agui_types::tool::Tool;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::Extra;
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{ErrorObject, RequestId};
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +27,14 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 mod command;
+mod page_calls;
 mod queue;
+mod wait;
 
 pub(crate) use command::{Command, Reply, Run, StartError, UserAnswer};
+pub(crate) use page_calls::{Given, PageCalls, ResultError};
 pub(crate) use queue::Queue;
+use wait::{Answered, hear, open, wait, wait_until};
 
 /// The agent's side of the conversation.
 struct Session {
@@ -79,6 +88,7 @@ enum News {
     Command(Option<Command>),
     Cancelled,
     GraceOver,
+    PageCall(FromServer),
     Heard(Option<FromAgent>),
     Opened(Answered),
     Time,
@@ -96,10 +106,14 @@ pub(crate) struct Thread {
     accepted: Option<MessageId>,
     active: Option<Active>,
     queue: Queue,
+    /// The calls that the agent makes of the page's tools.
+    page: PageCalls,
+    /// The page's tools, as the last run brought them.
+    tools: Vec<Tool>,
 }
 
 impl Thread {
-    pub(crate) fn new(options: Options, cwd: String, rules: Rules) -> Self {
+    pub(crate) fn new(options: Options, cwd: String, rules: Rules, page: PageCalls) -> Self {
         Self {
             translator: Translator::new(options),
             began: Instant::now(),
@@ -109,6 +123,8 @@ impl Thread {
             accepted: None,
             active: None,
             queue: Queue::new(rules),
+            page,
+            tools: Vec::new(),
         }
     }
 
@@ -123,6 +139,7 @@ impl Thread {
             if self.translator.tick(self.began.elapsed()).is_some() {
                 self.leave_session();
             }
+            self.page.machine().tick(self.began.elapsed());
             match news {
                 News::Shutdown => {
                     return self.fail(Failure::GatewayShutdown, "The gateway is ending.");
@@ -131,6 +148,7 @@ impl Thread {
                 News::Command(None) | News::Idle => return,
                 News::Cancelled => self.stop(),
                 News::GraceOver => self.give_up(),
+                News::PageCall(call) => self.page.hear(call, self.began.elapsed()),
                 News::Heard(heard) => self.hear(heard),
                 News::Opened(opened) => self.opened(opened),
                 News::Time => {}
@@ -146,7 +164,9 @@ impl Thread {
         shutdown: &CancellationToken,
     ) -> News {
         let idle = Instant::now() + self.rules.idle;
-        let timeout = self.translator.poll_timeout().map(|time| self.began + time);
+        let page = self.page.machine().poll_timeout();
+        let timeout = self.translator.poll_timeout().into_iter().chain(page).min();
+        let timeout = timeout.map(|time| self.began + time);
         let (cancelled, deadline) = match &self.active {
             Some(Active { stage: Stage::Stopping(deadline), .. }) => (None, Some(*deadline)),
             Some(active) => (Some(active.cancel.clone()), None),
@@ -158,6 +178,7 @@ impl Thread {
             command = commands.recv() => News::Command(command),
             () = wait(cancelled) => News::Cancelled,
             () = wait_until(deadline) => News::GraceOver,
+            call = self.page.next() => News::PageCall(call),
             heard = hear(&mut self.session) => News::Heard(heard),
             opened = open(&mut self.active) => News::Opened(opened),
             () = wait_until(timeout) => News::Time,
@@ -175,6 +196,9 @@ impl Thread {
             },
             Command::Answer(id, answer, reply) => {
                 let _ = reply.send(self.answer(&id, answer));
+            }
+            Command::ToolResult(id, result, reply) => {
+                let _ = reply.send(self.page.complete(&id, result, self.began.elapsed()));
             }
         }
     }
@@ -231,6 +255,13 @@ impl Thread {
         let begun = self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
         let stopped = cancel.is_cancelled();
         self.active = Some(Active { log, cancel, stage: Stage::Working });
+        self.tools = input.tools.clone().unwrap_or_default();
+        let now = self.began.elapsed();
+        match (&begun, &asked) {
+            (Begun::Prompt, Work::Prompt(_)) => self.page.begin_turn(&input, now),
+            (Begun::Prompt | Begun::Ended, _) => self.page.take(&input, now),
+            _ => self.page.resume_turn(&input, now),
+        }
         match (begun, asked, agent) {
             // It was cancelled while it waited: the agent need not know of it.
             (Begun::Prompt, ..) if stopped => self.translator.handle_stopped(),
@@ -239,6 +270,7 @@ impl Thread {
             (Begun::Prompt, Work::Nothing, _) => self.translator.handle_no_work(),
             (Begun::Wait { cancel }, Work::Prompt(prompt), Ok(agent)) => {
                 if cancel {
+                    self.page.machine().handle_cancel();
                     self.cancel_turn();
                 }
                 self.stage(Stage::Waiting { agent, prompt });
@@ -258,7 +290,8 @@ impl Thread {
             self.translator.handle_new_session();
         }
         let (opener, cwd) = (agent.clone(), self.cwd.clone());
-        let session = async move { opener.new_session(&cwd).await }.boxed();
+        let given = self.page.give(&agent, &self.tools);
+        let session = async move { opener.new_session(&cwd, given).await }.boxed();
         self.stage(Stage::Opening { agent, session, prompt });
     }
 
@@ -280,8 +313,12 @@ impl Thread {
         }
     }
 
-    fn prompt(&mut self, prompt: Prompt) {
+    fn prompt(&mut self, mut prompt: Prompt) {
         let Some(session) = &self.session else { return };
+        let tools = self.tools.iter().filter_map(|tool| Raw::from_value(tool).ok());
+        session.agent.offer_contextual(&session.id, tools.collect());
+        let late = self.page.late().into_iter().map(ContentBlock::from);
+        prompt.blocks.splice(..0, late);
         let request = PromptRequest::new(session.id.clone(), prompt.blocks);
         match session.agent.prompt(&request) {
             Ok(()) => {
@@ -294,11 +331,24 @@ impl Thread {
 
     /// Something came from the agent.
     fn hear(&mut self, heard: Option<FromAgent>) {
+        let now = self.began.elapsed();
+        if let None | Some(FromAgent::PromptEnded(_) | FromAgent::Gone(_)) = heard {
+            self.page.machine().handle_turn_end();
+            self.page.drive(&mut self.translator);
+        }
         match heard {
-            Some(FromAgent::Update(update)) => self.translator.handle_notification(update),
-            Some(FromAgent::PermissionRequest(id, request)) => {
-                self.translator.handle_permission_request(id, request);
+            Some(FromAgent::Update(update)) => {
+                if self.page.machine().handle_update(&update, now) == Whose::Agent {
+                    self.translator.handle_notification(update);
+                }
             }
+            Some(FromAgent::PermissionRequest(id, request)) => {
+                match self.page.machine().handle_permission_request(&request, now) {
+                    Some(outcome) => self.allow(id, outcome),
+                    None => self.translator.handle_permission_request(id, request),
+                }
+            }
+            Some(FromAgent::ContextualCall(call)) => self.page.hear_contextual(call, now),
             Some(FromAgent::ElicitationRequest(id, request)) => {
                 self.translator.handle_elicitation_request(id, *request);
             }
@@ -329,6 +379,16 @@ impl Thread {
         }
     }
 
+    /// Answers a permission request that is about a tool of the page's: the page asks its user itself.
+    fn allow(&self, id: RequestId, outcome: RequestPermissionOutcome) {
+        let response = Answer::Permission(RequestPermissionResponse::new(outcome));
+        if let Some(session) = &self.session
+            && let Err(trouble) = session.agent.answer(id, &response)
+        {
+            tracing::debug!(?trouble, "an answer that the agent does not get");
+        }
+    }
+
     fn trouble(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Refused(error) => self.translator.handle_prompt_response(Err(error)),
@@ -344,6 +404,7 @@ impl Thread {
     /// The client wants the run to stop, or is gone.
     fn stop(&mut self) {
         self.translator.handle_cancel();
+        self.page.machine().handle_cancel();
         let opening = self
             .active
             .as_ref()
@@ -362,12 +423,14 @@ impl Thread {
     /// The agent does not stop.
     fn give_up(&mut self) {
         tracing::warn!("the agent does not stop; leaving its session");
+        self.page.machine().handle_turn_end();
         self.session = None;
         self.translator.handle_stopped();
     }
 
     /// Leaves a session in which the agent may still be working: what comes from it is not for the next run.
     fn leave_session(&mut self) {
+        self.page.machine().handle_turn_end();
         self.cancel_turn();
         self.session = None;
     }
@@ -382,12 +445,14 @@ impl Thread {
 
     /// Sends what the translator has, to both sides.
     fn flush(&mut self) {
+        self.page.drive(&mut self.translator);
         if self.translator.poll_prompt()
             && let Some(active) = &mut self.active
             && matches!(active.stage, Stage::Waiting { .. })
             && let Stage::Waiting { agent, prompt } =
                 mem::replace(&mut active.stage, Stage::Working)
         {
+            self.page.machine().begin_turn(&self.tools, self.began.elapsed());
             self.begin_turn(agent, prompt);
         }
         while let Some(response) = self.translator.poll_response() {
@@ -437,40 +502,4 @@ fn capabilities(agent: &Result<Arc<Agent>, Trouble>) -> PromptCapabilities {
 fn lost_session(error: &ErrorObject) -> bool {
     let data = error.data.as_ref().and_then(|data| data.decode::<Extra>().ok());
     error.code == RESOURCE_NOT_FOUND && data.is_some_and(|data| data.get("sessionId").is_some())
-}
-
-async fn wait(cancelled: Option<CancellationToken>) {
-    match cancelled {
-        Some(cancelled) => cancelled.cancelled().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn wait_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn hear(session: &mut Option<Session>) -> Option<FromAgent> {
-    match session {
-        Some(session) => session.inbox.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// What the agent answered to `session/new`.
-struct Answered {
-    agent: Arc<Agent>,
-    session: Result<Opened, Trouble>,
-    prompt: Prompt,
-}
-
-async fn open(active: &mut Option<Active>) -> Answered {
-    let Some(Active { stage: Stage::Opening { agent, session, prompt }, .. }) = active else {
-        return std::future::pending().await;
-    };
-    let session = session.await;
-    Answered { agent: agent.clone(), session, prompt: prompt.clone() }
 }

@@ -3,15 +3,19 @@ use crate::agent::{AgentPool, Trouble};
 use crate::capabilities::{self, Asks};
 use crate::model::ModelAgent;
 use crate::model_thread::ModelThread;
+use crate::page_tools::PageServers;
 use crate::run_log::{Reader, RunLog};
 use crate::settings::{
-    AgentSettings, Limits, Permission, Settings, SettingsError, Times, WhenBusy, working_directory,
+    AgentSettings, Limits, PageToolsBinding, Permission, Settings, SettingsError, Times, WhenBusy,
+    working_directory,
 };
 use crate::site::Principal;
-use crate::thread::{Command, Rules, Run, StartError, Thread, UserAnswer};
+use crate::thread::{Command, PageCalls, ResultError, Rules, Run, StartError, Thread, UserAnswer};
 use crate::toolbox::Toolbox;
+use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::{AnswerError, ElicitationMode, Failure, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
+use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use futures::future::join_all;
 use std::collections::{BTreeMap, HashMap};
@@ -88,6 +92,7 @@ impl Agents {
 pub(crate) struct AcpAgents {
     pool: AgentPool,
     options: Options,
+    page_tools: PageToolsBinding,
     cwd: String,
 }
 
@@ -112,7 +117,7 @@ impl AcpAgents {
         let elicits = options.elicitation != ElicitationMode::Decline;
         let login = agent.authenticate.clone();
         let pool = AgentPool::new(address, login, elicits, settings.times);
-        Ok(Self { pool, options, cwd })
+        Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
     }
 }
 
@@ -128,6 +133,7 @@ pub(crate) struct Threads {
     agents: BTreeMap<String, Agents>,
     default_agent: String,
     toolbox: Arc<Toolbox>,
+    page_servers: Arc<PageServers>,
     times: Times,
     limits: Limits,
     when_busy: WhenBusy,
@@ -166,12 +172,14 @@ impl Threads {
         agents: BTreeMap<String, Agents>,
         default_agent: String,
         toolbox: Arc<Toolbox>,
+        page_servers: Arc<PageServers>,
         settings: &Settings,
     ) -> Self {
         Self {
             agents,
             default_agent,
             toolbox,
+            page_servers,
             times: settings.times,
             limits: settings.limits,
             when_busy: settings.when_busy,
@@ -187,6 +195,11 @@ impl Threads {
     pub(crate) fn agents(&self) -> impl Iterator<Item = &str> {
         let others = self.agents.keys().filter(|name| **name != self.default_agent);
         std::iter::once(&self.default_agent).chain(others).map(String::as_str)
+    }
+
+    /// The servers of the page's tools.
+    pub(crate) fn page_servers(&self) -> &PageServers {
+        &self.page_servers
     }
 
     pub(crate) fn toolbox(&self) -> &Toolbox {
@@ -384,6 +397,26 @@ impl Threads {
         answered.await.map_err(|_| AnswerError::Unknown)?
     }
 
+    /// Gives the result of a tool of the page's to the thread of a run.
+    pub(crate) async fn tool_result(
+        &self,
+        principal: &Principal,
+        run_id: &str,
+        call: ToolCallId,
+        result: ToolResult,
+    ) -> Result<(), ResultError> {
+        let run = (principal.clone(), run_id.to_owned());
+        let thread = lock(&self.runs).get(&run).map(|kept| kept.thread.clone());
+        let thread = thread.and_then(|key| Some(lock(&self.threads).get(&key)?.commands.clone()));
+        let (reply, taken) = oneshot::channel();
+        thread
+            .ok_or(ResultError::Unknown)?
+            .send(Command::ToolResult(call, result, reply))
+            .await
+            .map_err(|_| ResultError::Unknown)?;
+        taken.await.map_err(|_| ResultError::Unknown)?
+    }
+
     /// Ends all runs, then the agents.
     pub(crate) async fn shut_down(&self) {
         self.shutdown.cancel();
@@ -420,7 +453,8 @@ impl Threads {
             Agents::Acp(agents) => {
                 let mut options = agents.options.clone();
                 options.interrupt_prefix = format!("{number}{INTERRUPT}");
-                let thread = Thread::new(options, agents.cwd.clone(), rules);
+                let page = PageCalls::new(agents.page_tools, self.page_servers.clone());
+                let thread = Thread::new(options, agents.cwd.clone(), rules, page);
                 self.tasks.spawn(thread.serve(inbox, shutdown));
             }
             Agents::Model(model) => {

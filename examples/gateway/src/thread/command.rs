@@ -1,9 +1,12 @@
 //! What a thread is told, and what it answers when it cannot.
+use super::ResultError;
 use crate::agent::{Agent, Trouble};
 use crate::run_log::{RunLog, TooManyReaders};
 use acp_types::v1::elicitation::ElicitationAction;
+use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::input::InputError;
 use agui_bridge::{AnswerError, PermissionAnswer};
+use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -59,6 +62,8 @@ pub(crate) enum Command {
     Run(Box<Run>, Reply),
     /// Answer what the agent asked.
     Answer(String, UserAnswer, oneshot::Sender<Result<(), AnswerError>>),
+    /// A tool of the page's has its result.
+    ToolResult(ToolCallId, ToolResult, oneshot::Sender<Result<(), ResultError>>),
 }
 
 /// What somebody answers aside from a run's input.

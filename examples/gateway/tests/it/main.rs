@@ -23,6 +23,8 @@ mod hybrid;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod page_tools;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod reading;

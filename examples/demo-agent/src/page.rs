@@ -1,0 +1,209 @@
+//! Words that call tools of the client's page: from an MCP server named `ui` that the session was given, or announced
+//! in its `_meta`.
+
+use crate::script::{Question, Scene, Step};
+use crate::talk::{say, words};
+use crate::tools::{failed, raw, start, status, update};
+use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
+use acp_types::v1::tool_calls::{ToolCall, ToolCallStatus};
+use core::fmt;
+use core::time::Duration;
+use jsonrpc_core::framing::FrameError;
+use jsonrpc_core::wire::{Meta, Raw};
+use mcp_bridge::client::{CallParams, Client, ClientEvent, ClientOptions};
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::content::ContentBlock;
+use serde_json::{Value, json};
+use std::io;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+use tokio::time::{Instant, sleep_until};
+
+/// The server that has the page's tools.
+const SERVER: &str = "ui";
+
+/// How Jaeger announces tools, and has them called.
+const META_KEY: &str = "jaegertracing.io/contextual-tools";
+const METHOD: &str = "_meta/jaegertracing.io/tools/call";
+const PREFIX: &str = "ui_";
+
+/// By which way the page's tools are called.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum PageTools {
+    #[default]
+    None,
+    /// An MCP server to be started.
+    Server(Box<McpServerStdio>),
+    /// An extension method.
+    Extension,
+}
+
+impl PageTools {
+    /// What a session was given.
+    pub(crate) fn of(request: &NewSessionRequest) -> Self {
+        let server = request.mcp_servers.iter().find_map(|server| match server {
+            McpServer::Stdio(server) if server.name == SERVER => Some(server.clone()),
+            _ => None,
+        });
+        match server {
+            Some(server) => Self::Server(Box::new(server)),
+            None if request.meta.as_ref().is_some_and(|meta| meta.get(META_KEY).is_some()) => {
+                Self::Extension
+            }
+            None => Self::None,
+        }
+    }
+}
+
+/// A call of a tool of the page's.
+pub(crate) struct PageCall {
+    pub(crate) server: Box<McpServerStdio>,
+    id: String,
+    tool: &'static str,
+    arguments: Value,
+    pub(crate) then: Box<dyn FnOnce(Result<String, String>) -> Vec<Step>>,
+}
+
+impl fmt::Debug for PageCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageCall").field("tool", &self.tool).finish_non_exhaustive()
+    }
+}
+
+/// Has the user choose.
+pub(crate) fn ask(scene: &mut Scene) -> Vec<Step> {
+    let arguments = json!({ "question": "Tea or coffee?", "options": ["tea", "coffee"] });
+    call(scene, "choose", arguments)
+}
+
+/// Makes the page dark.
+pub(crate) fn dark(scene: &mut Scene) -> Vec<Step> {
+    call(scene, "set_theme", json!({ "theme": "dark" }))
+}
+
+/// Names the conversation.
+pub(crate) fn title(scene: &mut Scene) -> Vec<Step> {
+    call(scene, "set_title", json!({ "title": "A conversation with a name" }))
+}
+
+fn call(scene: &mut Scene, tool: &'static str, arguments: Value) -> Vec<Step> {
+    let (id, name) = (scene.tool_call_id(), scene.message_id());
+    let ended = id.clone();
+    let then = move |result: Result<String, String>| {
+        let (end, said) = match result {
+            Ok(text) => {
+                let mut done = status(&ended, ToolCallStatus::Completed);
+                done.raw_output = raw(&json!(text)).map_or(Default::default(), Into::into);
+                (done, format!("Your page says: {text}. "))
+            }
+            Err(error) => (failed(&ended, &error), format!("Your page does not do it: {error}. ")),
+        };
+        let mut steps = vec![update(end)];
+        steps.extend(words(&name, &said));
+        steps
+    };
+    let title = match &scene.page {
+        PageTools::None => return say(scene, "I was given no tools of a page. "),
+        PageTools::Server(_) => format!("mcp__{SERVER}__{tool}"),
+        PageTools::Extension => format!("{PREFIX}{tool}"),
+    };
+    let mut announced = ToolCall::new(id.clone(), title);
+    announced.status = Some(ToolCallStatus::InProgress);
+    announced.raw_input = raw(&arguments);
+    let step = match &scene.page {
+        PageTools::Server(server) => Step::CallPage(PageCall {
+            server: server.clone(),
+            id: id.to_string(),
+            tool,
+            arguments,
+            then: Box::new(then),
+        }),
+        _ => {
+            let name = format!("{PREFIX}{tool}");
+            let session = &scene.session_id;
+            let params = json!({ "sessionId": session, "name": name, "args": arguments });
+            let Some(params) = raw(&params) else { return Vec::new() };
+            let then = Box::new(move |answer: Result<Raw, _>| match answer {
+                Ok(_) => then(Ok("it was told".to_owned())),
+                Err(error) => {
+                    let error: jsonrpc_core::ErrorObject = error;
+                    then(Err(error.message))
+                }
+            });
+            Step::Ask(Question { method: METHOD, params, then })
+        }
+    };
+    vec![start(announced), step]
+}
+
+impl PageCall {
+    /// Starts the server, makes the call, and ends the server.
+    pub(crate) async fn make(&self) -> Result<String, String> {
+        self.talk().await.unwrap_or_else(|error| Err(format!("the server: {error}")))
+    }
+
+    async fn talk(&self) -> io::Result<Result<String, String>> {
+        let environment = self.server.env.iter().map(|variable| (&variable.name, &variable.value));
+        let mut child = Command::new(&self.server.command)
+            .args(&self.server.args)
+            .envs(environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("no pipes"));
+        };
+        let mut lines = BufReader::new(stdout).lines();
+        let info = Implementation::new("demo-agent", env!("CARGO_PKG_VERSION"));
+        let mut client = Client::new(ClientOptions::new(info, ClientCapabilities::new()));
+        let began = Instant::now();
+        client.start(Duration::ZERO);
+        loop {
+            while let Some(event) = client.poll_event() {
+                match event {
+                    ClientEvent::Ready(_) => {
+                        client.call(self.params()?).map_err(io::Error::other)?;
+                    }
+                    ClientEvent::Done { result, .. } => {
+                        let texts = result.content.iter().filter_map(|block| match block {
+                            ContentBlock::Text(text) => Some(text.text.as_str()),
+                            _ => None,
+                        });
+                        let text = texts.collect::<Vec<_>>().join("\n");
+                        let failed = result.is_error.unwrap_or_default();
+                        return Ok(if failed { Err(text) } else { Ok(text) });
+                    }
+                    ClientEvent::Failed { error, .. } => return Ok(Err(error.to_string())),
+                    ClientEvent::Unusable(error) => return Ok(Err(error.to_string())),
+                    _ => {}
+                }
+            }
+            while let Some(message) = client.poll_outgoing() {
+                let mut line = Vec::new();
+                message.as_message().to_line(&mut line);
+                stdin.write_all(&line).await?;
+            }
+            let due = client.poll_timeout().map(|at| began + at);
+            tokio::select! {
+                line = lines.next_line() => match line? {
+                    Some(line) => client.handle_line(Ok::<_, FrameError>(&line), None),
+                    None => return Ok(Err("the server has ended".to_owned())),
+                },
+                () = sleep_until(due.unwrap_or(began)), if due.is_some() => {
+                    client.handle_timeout(began.elapsed());
+                }
+            }
+        }
+    }
+
+    fn params(&self) -> io::Result<CallParams> {
+        let arguments = Raw::from_value(&self.arguments).map_err(io::Error::other)?;
+        let mut params = CallParams::new(self.tool, arguments);
+        // So that the client knows the two reports of the call for one.
+        params.meta = raw(&json!({ "callId": self.id })).map(Meta::from);
+        params.wants_progress = true;
+        Ok(params)
+    }
+}
