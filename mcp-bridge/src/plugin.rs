@@ -6,6 +6,7 @@
 //! | policy | while it waits | the answer may come | the tool's code |
 //! |---|---|---|---|
 //! | [`Park`](SuspendPolicy::Park) | its future is kept in memory | to this program, while it runs | does whatever it likes |
+//! | [`ParkOrReplay`](SuspendPolicy::ParkOrReplay) | both of these | to any program with the store | as for `Replay` |
 //! | [`Replay`](SuspendPolicy::Replay) | its [`Journal`] is kept in a [`SessionStore`] | to any program with the store | runs again, the same way each time |
 //! | [`Token`](SuspendPolicy::Token) | its journal is sealed, and with the client | to any program with the key | as for `Replay` |
 //!
@@ -81,6 +82,7 @@ mod serve;
 mod session;
 mod store;
 mod tool;
+mod turn;
 
 pub use context::{Ask, MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
 pub use elicits::{
@@ -90,14 +92,13 @@ pub use events::{
     PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
     PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent,
 };
-pub use host::{
-    Clock, NewCall, Notices, PluginHost, Resumption, SessionError, SuspendPolicy, Turn,
-};
+pub use host::PluginHost;
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
-pub use serve::reply;
+pub use serve::{reply, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError};
 pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
+pub use turn::{Clock, NewCall, Notices, Resumption, SessionError, SuspendPolicy, Told, Turn};
 
 #[doc(hidden)]
 pub mod __private {

@@ -7,10 +7,11 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::plugin::{Ask, Outcome, PluginHost, Resumption, SessionError, Turn};
+use mcp_bridge::plugin::{Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn};
 use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A model that answers what tools ask of one, for clients that have none.
 #[async_trait]
@@ -63,11 +64,23 @@ impl PluginService {
         &self.tools
     }
 
+    /// Ends sessions that nobody answered in time, and forgets those that are over, for ever: to be spawned by whoever
+    /// serves this.
+    pub async fn sweep(&self, every: Duration) {
+        loop {
+            tokio::time::sleep(every).await;
+            if let Err(error) = self.host.sweep().await {
+                tracing::warn!(%error, "sessions were not swept");
+            }
+        }
+    }
+
     /// Goes on with a call as long as it asks a model that the client does not have.
     async fn sampled(
         &self,
         call: &ToolCall,
         principal: &str,
+        told: &Told,
         mut turn: Result<Turn, SessionError>,
     ) -> Result<Turn, SessionError> {
         let Some(sampler) = &self.sampler else { return turn };
@@ -84,7 +97,7 @@ impl PluginService {
             }
             let tool = call.name.as_str();
             let resumption = Resumption { state, tool, arguments: None, principal, answers };
-            turn = self.host.resume(resumption).await;
+            turn = self.host.resume_telling(resumption, Some(Arc::clone(told))).await;
         }
     }
 }
@@ -115,7 +128,10 @@ impl Service for PluginService {
             return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
         };
         let principal = context.principal();
-        let turn = self.host.handle(call, &session, principal).await;
-        Answer::Turn(Box::new(self.sampled(call, principal, turn).await))
+        let client = context.clone();
+        let told: Told = Arc::new(move |notice| client.tell(notice));
+        let turn = self.host.handle_telling(call, &session, principal, Some(Arc::clone(&told)));
+        let turn = turn.await;
+        Answer::Turn(Box::new(self.sampled(call, principal, &told, turn).await))
     }
 }

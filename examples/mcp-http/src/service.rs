@@ -6,12 +6,10 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::dispatch::ClientRequest;
-use mcp_bridge::mcp::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use mcp_bridge::mcp::progress::ProgressNotificationParams;
+use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::tools::CallToolResult;
-use mcp_bridge::plugin::{SessionError, Turn};
+use mcp_bridge::plugin::{Notice, SessionError, Turn, tell};
 use mcp_bridge::server::{CallId, Needs, ServerOptions, ToolCall};
-use serde_json::Number;
 use std::io;
 use std::sync::Arc;
 
@@ -80,26 +78,19 @@ impl CallContext {
         random_id()
     }
 
-    /// Tells how far the call is, if the client wants to hear of that. What is not a number is not told.
-    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let Some(progress) = Number::from_f64(progress) else { return };
-        self.connection.with_server(|server| {
-            // A call that has ended tells nothing more.
-            let _ended = server.progress(self.call, |token| {
-                let mut params = ProgressNotificationParams::new(token, progress.clone());
-                params.total = total.and_then(Number::from_f64);
-                params.message = message.map(Into::into);
-                params
-            });
-        });
+    /// Tells something about the call, if the client wants to hear of that. A call that has ended tells nothing more.
+    pub fn tell(&self, notice: &Notice) {
+        let _ended = self.connection.with_server(|server| tell(server, self.call, notice));
     }
 
-    /// Tells something for a log, if the client wants to hear of that level.
+    /// Tells how far the call is.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        self.tell(&Notice::Progress { progress, total, message: message.map(Into::into) });
+    }
+
+    /// Tells something for a log.
     pub fn log(&self, level: LoggingLevel, data: Raw) {
-        let params = LoggingMessageNotificationParams::new(level, data);
-        self.connection.with_server(|server| {
-            let _ended = server.log(self.call, &params);
-        });
+        self.tell(&Notice::Log { level, data });
     }
 
     /// Ends the stream of the call, up to 2025-11-25: the client comes for the rest with `GET` and `Last-Event-ID`, so that no

@@ -1,6 +1,7 @@
 //! What a tool can do while it runs.
 use super::elicits::{ElicitKey, Elicited, context_text};
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch, digest};
+use super::turn::Told;
 use crate::context::{Carriers, EncodeError, Encoding, ModelContext, NotAnObject, encode};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
@@ -240,13 +241,10 @@ impl<E> PluginContext<E> {
     }
 }
 
-/// Where notices go.
-pub(super) type Sink = Arc<dyn Fn(&Notice) + Send + Sync>;
-
 /// What a tool that runs and the session around it share.
 pub(super) struct Shared {
     state: Mutex<State>,
-    sink: Option<Sink>,
+    sink: Mutex<Option<Told>>,
 }
 
 impl fmt::Debug for Shared {
@@ -303,6 +301,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn sink(&self) -> MutexGuard<'_, Option<Told>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn next_key(&self, name: &str) -> String {
         let mut state = self.lock();
         let used = state.used.entry(name.into()).or_default();
@@ -343,7 +345,8 @@ impl Shared {
         let is_new = state.told > state.journal.told;
         state.journal.told = state.journal.told.max(state.told);
         drop(state);
-        if let Some(sink) = self.sink.as_ref().filter(|_| is_new) {
+        let sink = self.sink().clone();
+        if let Some(sink) = sink.filter(|_| is_new) {
             sink(&notice);
         }
     }
@@ -399,11 +402,11 @@ pub(super) enum Stop {
 impl Run {
     pub(super) fn new(
         journal: Journal,
-        sink: Option<Sink>,
+        sink: Option<Told>,
         body: impl FnOnce(Arc<Shared>) -> Body,
     ) -> Self {
         let state = Mutex::new(State { journal, ..State::default() });
-        let shared = Arc::new(Shared { state, sink });
+        let shared = Arc::new(Shared { state, sink: Mutex::new(sink) });
         Self { body: body(Arc::clone(&shared)), shared }
     }
 
@@ -425,6 +428,11 @@ impl Run {
             }
         })
         .await
+    }
+
+    /// Has what the tool tells from now on go elsewhere.
+    pub(super) fn set_sink(&self, sink: Option<Told>) {
+        *self.shared.sink() = sink;
     }
 
     /// Tells that the steps so far are stored, and what is known by now.

@@ -1,6 +1,6 @@
 //! What the page of a chat is told of tools that ask, and what it answers; and the same as an interrupt of AG-UI.
 use super::context::Ask;
-use super::host::SessionError;
+use super::turn::SessionError;
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
 use alloc::format;

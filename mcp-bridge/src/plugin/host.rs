@@ -1,165 +1,20 @@
 //! Runs tools, lets them wait, and goes on with them.
-use super::context::{Ask, Notice, Run, Sink, Stop};
-use super::events::PluginSessionErrorCode;
-use super::journal::{Answered, EntryKind, Outcome};
+use super::context::{Run, Stop};
+use super::journal::{Answered, EntryKind};
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
-use super::store::{SessionStore, StoreError};
+use super::store::SessionStore;
 use super::tool::{PluginTool, failed};
+use super::turn::{Clock, NewCall, Notices, Resumption, SessionError, SuspendPolicy, Told, Turn};
 use crate::mcp::tools::{CallToolResult, Tool};
-use crate::relay::StateCodec;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How a call waits.
-#[derive(Clone)]
-#[non_exhaustive]
-pub enum SuspendPolicy {
-    /// The tool stays in memory. Its code may do whatever it likes; the program must not end, and the answer must come to it.
-    Park,
-    /// The tool ends, and is run again with its journal: by any program that has its code and the store.
-    Replay,
-    /// As [`Replay`](Self::Replay), but the journal travels through the client, sealed: nothing is kept but, with
-    /// `is_single_use`, which states were used. Such a call is in no list, and cannot be aborted.
-    Token {
-        /// Seals it. A state that has expired, was changed or belongs elsewhere does not open.
-        codec: Arc<dyn StateCodec + Send + Sync>,
-        /// Whether a state can be used once only. One that comes again is refused, so that an answer whose result was lost
-        /// on the way begins anew.
-        is_single_use: bool,
-    },
-}
-
-impl fmt::Debug for SuspendPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Park => "Park",
-            Self::Replay => "Replay",
-            Self::Token { .. } => "Token",
-        })
-    }
-}
-
-/// A call of a tool.
-#[derive(Clone, Debug)]
-pub struct NewCall<'a> {
-    /// Names the session: at least 128 bits that nobody can guess.
-    pub session_id: &'a str,
-    /// The call, as the model has it.
-    pub call_id: &'a str,
-    /// The tool.
-    pub tool: &'a str,
-    /// Its arguments.
-    pub arguments: Raw,
-    /// Who calls.
-    pub principal: &'a str,
-}
-
-/// A call that goes on.
-#[derive(Clone, Debug)]
-pub struct Resumption<'a> {
-    /// What [`Turn::Asks`] gave.
-    pub state: &'a str,
-    /// The tool.
-    pub tool: &'a str,
-    /// The arguments, where they come again; they have to be the same, to the byte.
-    pub arguments: Option<&'a Raw>,
-    /// Who answers.
-    pub principal: &'a str,
-    /// The answers by key. There may be some only, and some that count already; what nobody asked is passed over.
-    pub answers: Vec<(String, Outcome)>,
-}
-
-/// What came of a call, for now.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Turn {
-    /// It is done.
-    Done(CallToolResult),
-    /// It waits for answers.
-    Asks {
-        /// What to come back with.
-        state: String,
-        /// What it needs.
-        asks: Vec<Ask>,
-    },
-    /// It is being run already. The answers are kept, and count.
-    Taken,
-}
-
-/// A call cannot go on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// There is no such tool.
-    #[error("no tool is named `{0}`")]
-    UnknownTool(String),
-    /// There is no such session, it belongs to somebody else, or it was lost; or the state was changed, used or has expired.
-    #[error("there is no such session")]
-    NotFound,
-    /// It is in the memory of another program.
-    #[error("the session is in the memory of `{owner}`")]
-    Elsewhere {
-        /// Which one.
-        owner: String,
-    },
-    /// Nobody answered in time.
-    #[error("the session has expired")]
-    Expired,
-    /// Somebody ended it.
-    #[error("the session was aborted")]
-    Aborted,
-    /// It waited for other code than there is.
-    #[error("the session is of the code `{expected}`, and there is `{actual}`")]
-    OtherCode {
-        /// The code that it is of.
-        expected: String,
-        /// The code that there is.
-        actual: String,
-    },
-    /// The arguments are not those of the call.
-    #[error("the arguments are not those of the call")]
-    OtherArguments,
-    /// Somebody else runs it by now.
-    #[error("the session is run by somebody else")]
-    Superseded,
-    /// The store did not take it, however often.
-    #[error("the session changes too often")]
-    Contended,
-    /// The tool failed before: this is why.
-    #[error("the tool failed: {0}")]
-    Failed(String),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The session has no JSON form.
-    #[error("the session has no JSON form")]
-    Unwritable,
-}
-
-impl SessionError {
-    /// The code for the page of a chat.
-    pub fn code(&self) -> PluginSessionErrorCode {
-        match self {
-            Self::NotFound | Self::Elsewhere { .. } | Self::Expired => {
-                PluginSessionErrorCode::SessionNotFound
-            }
-            Self::Aborted => PluginSessionErrorCode::SessionAborted,
-            _ => PluginSessionErrorCode::InternalError,
-        }
-    }
-}
-
-/// Tells the time, counted from one moment that all who share a store agree on.
-pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
-
-/// Takes what tools tell while they run, each with the name of its session.
-pub type Notices = Arc<dyn Fn(&str, &Notice) + Send + Sync>;
+mod ends;
 
 /// Runs tools, lets them wait, and goes on with them. It has no runtime: whoever awaits it runs the tool.
 pub struct PluginHost {
@@ -180,6 +35,7 @@ impl fmt::Debug for PluginHost {
             .field("tools", &self.tools.keys())
             .field("policy", &self.policy)
             .field("owner", &self.owner)
+            .field("parked", &self.parked().len())
             .finish_non_exhaustive()
     }
 }
@@ -236,6 +92,18 @@ impl PluginHost {
     /// # Errors
     /// There is no such tool, or the session cannot be kept.
     pub async fn call(&self, call: NewCall<'_>) -> Result<Turn, SessionError> {
+        self.call_telling(call, None).await
+    }
+
+    /// As [`call`](Self::call), with somebody who takes what the tool tells until it waits.
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn call_telling(
+        &self,
+        call: NewCall<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
         let tool = self.tool(call.tool)?;
         let now = (self.clock)();
         let record = SessionRecord {
@@ -261,7 +129,7 @@ impl PluginHost {
         if !self.is_stateless() {
             self.store.create(&record).await?;
         }
-        let run = self.begin(tool, &record);
+        let run = self.begin(tool, &record, told);
         self.run(record, run).await
     }
 
@@ -273,17 +141,30 @@ impl PluginHost {
     /// # Errors
     /// The session cannot go on; [`SessionError::code`] says what to tell.
     pub async fn resume(&self, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
+        self.resume_telling(resumption, None).await
+    }
+
+    /// As [`resume`](Self::resume), with somebody who takes what the tool tells until it waits again.
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn resume_telling(
+        &self,
+        resumption: Resumption<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
         let tool = self.tool(resumption.tool)?;
         if let SuspendPolicy::Token { codec, is_single_use } = &self.policy {
             let record = codec.open(resumption.state, &bound_to(tool, resumption.principal));
             let record = record.ok_or(SessionError::NotFound)?;
             let record: SessionRecord =
                 serde_json::from_str(&record).map_err(|_| SessionError::NotFound)?;
-            return self.resume_token(tool, record, &resumption, *is_single_use).await;
+            return self.resume_token(tool, record, &resumption, *is_single_use, told).await;
         }
         for _ in 0..Self::MAX_ATTEMPTS {
             let record = self.store.load(resumption.state).await?.ok_or(SessionError::NotFound)?;
-            if let Some(turn) = self.resume_stored(tool, record, &resumption).await? {
+            let told = told.clone();
+            if let Some(turn) = self.resume_stored(tool, record, &resumption, told).await? {
                 return Ok(turn);
             }
         }
@@ -296,6 +177,7 @@ impl PluginHost {
         mut record: SessionRecord,
         resumption: &Resumption<'_>,
         is_single_use: bool,
+        told: Option<Told>,
     ) -> Result<Turn, SessionError> {
         check(tool, &record, resumption)?;
         let now = (self.clock)();
@@ -310,7 +192,7 @@ impl PluginHost {
         }
         answer(&mut record, resumption);
         self.claim(&mut record, now);
-        let run = self.begin(tool, &record);
+        let run = self.begin(tool, &record, told);
         self.run(record, run).await
     }
 
@@ -320,6 +202,7 @@ impl PluginHost {
         tool: &PluginTool,
         mut record: SessionRecord,
         resumption: &Resumption<'_>,
+        told: Option<Told>,
     ) -> Result<Option<Turn>, SessionError> {
         check(tool, &record, resumption)?;
         if record.status.is_over() {
@@ -330,8 +213,8 @@ impl PluginHost {
         if is_due && record.status.is_awaiting() {
             return self.end(record, SessionStatus::Expired, "nobody answered in time").await;
         }
-        let is_parked = self.is_parking();
-        if is_parked && record.owner != self.owner {
+        let is_only_parked = matches!(self.policy, SuspendPolicy::Park);
+        if is_only_parked && record.owner != self.owner {
             return Err(SessionError::Elsewhere { owner: record.owner });
         }
         let is_changed = answer(&mut record, resumption);
@@ -342,79 +225,26 @@ impl PluginHost {
             record.revision += 1;
             return Ok(self.store.save(&record).await?.then_some(Turn::Taken));
         }
-        if is_parked && !self.parked().contains_key(&record.id) {
+        if is_only_parked && !self.parked().contains_key(&record.id) {
             return self.end(record, SessionStatus::Lost, "it is not in memory").await;
         }
+        // What was parked here, and has gone on elsewhere since, is behind.
+        let is_ours = record.owner == self.owner;
         self.claim(&mut record, now);
         if !self.store.save(&record).await? {
             return Ok(None);
         }
         let parked = self.parked().remove(&record.id);
-        let run = match parked {
+        let run = match parked.filter(|_| is_ours) {
             Some(run) => {
+                run.set_sink(self.sink(&record.id, told));
                 run.go_on(&record.journal);
                 run
             }
-            None if is_parked => return Err(SessionError::NotFound),
-            None => self.begin(tool, &record),
+            None if is_only_parked => return Err(SessionError::NotFound),
+            None => self.begin(tool, &record, told),
         };
         self.run(record, run).await.map(Some)
-    }
-
-    /// Ends a call that waits or runs. One that is over stays as it is.
-    ///
-    /// # Errors
-    /// There is no such session, or it is not this principal's.
-    pub async fn abort(&self, id: &str, principal: &str, reason: &str) -> Result<(), SessionError> {
-        for _ in 0..Self::MAX_ATTEMPTS {
-            let record = self.store.load(id).await?.ok_or(SessionError::NotFound)?;
-            if record.principal != principal {
-                return Err(SessionError::NotFound);
-            }
-            if record.status.is_over() {
-                return Ok(());
-            }
-            if let Err(SessionError::Aborted) =
-                self.end(record, SessionStatus::Aborted, reason).await
-            {
-                return Ok(());
-            }
-        }
-        Err(SessionError::Contended)
-    }
-
-    /// The sessions that are not over.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn active(&self) -> Result<Vec<SessionRecord>, SessionError> {
-        let mut records = self.store.list().await?;
-        records.retain(|record| !record.status.is_over());
-        Ok(records)
-    }
-
-    /// Ends the sessions that nobody answered in time, and forgets those that are over for long enough. To be called now and
-    /// then.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn sweep(&self) -> Result<(), SessionError> {
-        let now = (self.clock)();
-        for record in self.store.list().await? {
-            if now < record.deadline {
-                continue;
-            }
-            if record.status.is_over() {
-                self.store.remove(&record.id).await?;
-            } else if record.status.is_awaiting() {
-                match self.end(record, SessionStatus::Expired, "nobody answered in time").await {
-                    Err(SessionError::Store(error)) => return Err(error.into()),
-                    // Ended, or changed by somebody else meanwhile.
-                    _ => continue,
-                }
-            }
-        }
-        Ok(())
     }
 
     fn tool(&self, name: &str) -> Result<&PluginTool, SessionError> {
@@ -426,19 +256,28 @@ impl PluginHost {
     }
 
     fn is_parking(&self) -> bool {
-        matches!(self.policy, SuspendPolicy::Park)
+        matches!(self.policy, SuspendPolicy::Park | SuspendPolicy::ParkOrReplay)
     }
 
     fn parked(&self) -> MutexGuard<'_, BTreeMap<String, Run>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, tool: &PluginTool, record: &SessionRecord) -> Run {
-        let sink = self.notices.as_ref().map(|notices| -> Sink {
-            let (notices, id) = (Arc::clone(notices), record.id.clone());
-            Arc::new(move |notice| notices(&id, notice))
-        });
+    fn begin(&self, tool: &PluginTool, record: &SessionRecord, told: Option<Told>) -> Run {
+        let sink = self.sink(&record.id, told);
         tool.run(record.arguments.clone(), record.journal.clone(), sink)
+    }
+
+    /// Who takes what a tool tells: whoever takes that of all, and whoever takes it for this call.
+    fn sink(&self, id: &str, told: Option<Told>) -> Option<Told> {
+        let Some(notices) = self.notices.clone() else { return told };
+        let id = String::from(id);
+        Some(Arc::new(move |notice| {
+            notices(&id, notice);
+            if let Some(told) = &told {
+                told(notice);
+            }
+        }))
     }
 
     /// Makes this program the one that runs a session.

@@ -1,12 +1,17 @@
 //! Tools that ask, on a server of either generation.
-use super::host::{NewCall, PluginHost, Resumption, SessionError, Turn};
+use super::context::Notice;
+use super::host::PluginHost;
 use super::journal::Outcome;
 use super::tool::failed;
+use super::turn::{NewCall, Resumption, SessionError, Told, Turn};
 use crate::context::Carriers;
-use crate::server::{AskError, CallNotOpen, Needs, Server, ToolCall};
+use crate::mcp::logging::LoggingMessageNotificationParams;
+use crate::mcp::progress::ProgressNotificationParams;
+use crate::server::{AskError, CallId, CallNotOpen, Needs, Server, ToolCall};
 use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde_json::Number;
 
 impl PluginHost {
     /// Does a call of a server, the first time and again. `session_id` names the session if it is the first time; nobody can
@@ -20,11 +25,26 @@ impl PluginHost {
         session_id: &str,
         principal: &str,
     ) -> Result<Turn, SessionError> {
+        self.handle_telling(call, session_id, principal, None).await
+    }
+
+    /// As [`handle`](Self::handle), with somebody who takes what the tool tells; [`tell`] tells the client.
+    ///
+    /// # Errors
+    /// As for that.
+    pub async fn handle_telling(
+        &self,
+        call: &ToolCall,
+        session_id: &str,
+        principal: &str,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
         let tool = call.name.as_str();
         let Some(state) = &call.request_state else {
             let arguments = call.arguments.clone();
             let call_id = session_id;
-            return self.call(NewCall { session_id, call_id, tool, arguments, principal }).await;
+            let call = NewCall { session_id, call_id, tool, arguments, principal };
+            return self.call_telling(call, told).await;
         };
         let answers = call.responses.iter().map(|(key, response)| {
             let outcome = match response {
@@ -35,7 +55,31 @@ impl PluginHost {
         });
         let arguments = Some(&call.arguments);
         let answers = answers.collect();
-        self.resume(Resumption { state, tool, arguments, principal, answers }).await
+        let resumption = Resumption { state, tool, arguments, principal, answers };
+        self.resume_telling(resumption, told).await
+    }
+}
+
+/// Tells the client of a call what its tool tells, if the client wants to hear of that. Progress that is not a number is not
+/// told.
+///
+/// # Errors
+/// The call has ended.
+pub fn tell(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), CallNotOpen> {
+    match notice {
+        Notice::Log { level, data } => {
+            let params = LoggingMessageNotificationParams::new(level.clone(), data.clone());
+            server.log(call, &params)
+        }
+        Notice::Progress { progress, total, message } => {
+            let Some(progress) = Number::from_f64(*progress) else { return Ok(()) };
+            server.progress(call, |token| {
+                let mut params = ProgressNotificationParams::new(token, progress.clone());
+                params.total = total.and_then(Number::from_f64);
+                params.message.clone_from(message);
+                params
+            })
+        }
     }
 }
 

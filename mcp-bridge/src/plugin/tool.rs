@@ -1,7 +1,8 @@
 //! Tools that ask while they run.
-use super::context::{Body, PluginContext, PluginError, Run, Shared, Sink};
+use super::context::{Body, PluginContext, PluginError, Run, Shared};
 use super::elicits::Elicitations;
 use super::journal::{Journal, digest};
+use super::turn::Told;
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, Tool};
 use crate::schema::Violation;
@@ -94,7 +95,7 @@ impl PluginTool {
         &self.fingerprint
     }
 
-    pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<Sink>) -> Run {
+    pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<Told>) -> Run {
         Run::new(journal, sink, |shared| (self.body)(arguments, shared))
     }
 }

@@ -11,10 +11,10 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginElicitRequestEvent, PluginError,
-    PluginEvent, PluginHost, PluginInterrupt, PluginRequestExtensions, PluginSessionErrorCode,
-    PluginTool, Question, Resumption, SessionError, SessionRecord, SessionStatus, SessionStore,
-    StoreError, SuspendPolicy, Turn,
+    Elicited, MemoryStore, NewCall, Notice, Outcome, PluginContext, PluginElicitRequestEvent,
+    PluginError, PluginEvent, PluginHost, PluginInterrupt, PluginRequestExtensions,
+    PluginSessionErrorCode, PluginTool, Question, Resumption, SessionError, SessionRecord,
+    SessionStatus, SessionStore, StoreError, SuspendPolicy, Told, Turn,
 };
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{OpenError, SealedStates, StateKey};
@@ -282,9 +282,13 @@ fn booking() -> Value {
 #[test]
 fn a_flight_is_booked_however_the_tool_waits() {
     let world = World::new();
-    for policy in
-        [SuspendPolicy::Park, SuspendPolicy::Replay, world.token(false), world.token(true)]
-    {
+    for policy in [
+        SuspendPolicy::Park,
+        SuspendPolicy::ParkOrReplay,
+        SuspendPolicy::Replay,
+        world.token(false),
+        world.token(true),
+    ] {
         let world = World::new();
         let shown = format!("{policy:?}");
         let host = world.host(policy, "a");
@@ -302,7 +306,7 @@ fn a_flight_is_booked_however_the_tool_waits() {
 #[test]
 fn an_answer_may_come_to_another_program() {
     let world = World::new();
-    for policy in [SuspendPolicy::Replay, world.token(true)] {
+    for policy in [SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, world.token(true)] {
         let world = World::new();
         let host = |owner| world.host(policy.clone(), owner);
         let (state, _) = asked(begin(&host("a")));
@@ -325,6 +329,69 @@ fn a_parked_tool_is_lost_with_its_program() {
     let error = answer(&restarted, &state, [flight()]).expect_err("lost");
     assert_eq!(error.code(), PluginSessionErrorCode::SessionNotFound);
     assert_eq!(world.record("9c41").status, SessionStatus::Lost);
+}
+
+#[test]
+fn a_parked_tool_may_be_run_again_where_it_is_not() {
+    let world = World::new();
+    let host = |owner| world.host(SuspendPolicy::ParkOrReplay, owner);
+    let (first, restarted) = (host("a"), host("b"));
+    let (state, _) = asked(begin(&first));
+    let (state, asks) = asked(answer(&first, &state, [flight()]));
+    assert_eq!(asks, ["pickSeat"]);
+    let (state, asks) = asked(answer(&restarted, &state, [seat()]));
+    assert_eq!(asks, ["tip"]);
+    // The first one's copy is behind, and is not gone on with.
+    assert_eq!(booked(answer(&first, &state, [tipped()])), booking());
+    assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
+    assert_eq!(world.record("9c41").owner, "a");
+
+    block_on(first.sweep()).expect("a store");
+    block_on(restarted.sweep()).expect("a store");
+    let held = |host: &PluginHost| format!("{host:?}").contains("parked: 0");
+    assert!(held(&first) && held(&restarted));
+}
+
+#[test]
+fn a_session_of_a_program_that_has_ended_is_lost() {
+    let world = World::new();
+    let (state, _) = asked(begin(&world.host(SuspendPolicy::Park, "a")));
+    let other = world.host(SuspendPolicy::Park, "b");
+    assert!(matches!(answer(&other, &state, [flight()]), Err(SessionError::Elsewhere { .. })));
+    assert!(matches!(block_on(other.lose(&state, "eve")), Err(SessionError::NotFound)));
+    block_on(other.lose(&state, "ada")).expect("a session");
+    assert_eq!(world.record("9c41").status, SessionStatus::Lost);
+    assert!(matches!(answer(&other, &state, [flight()]), Err(SessionError::NotFound)));
+}
+
+#[test]
+fn whoever_calls_is_told_and_then_whoever_answers() {
+    let world = World::new();
+    for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, world.token(true)] {
+        let world = World::new();
+        let host = world.host(policy, "a");
+        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let told = |who: &'static str| -> Option<Told> {
+            let heard = Arc::clone(&heard);
+            Some(Arc::new(move |notice| {
+                let what = match notice {
+                    Notice::Progress { .. } => "progress",
+                    _ => "log",
+                };
+                heard.lock().expect("alive").push((who, what));
+            }))
+        };
+        let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
+        let arguments = Raw::from_text(arguments).expect("JSON");
+        let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
+        let call = NewCall { session_id, call_id, tool, arguments, principal };
+        let (state, _) = asked(block_on(host.call_telling(call, told("caller"))));
+        let (answers, arguments) = (vec![flight()], None);
+        let resumption = Resumption { state: &state, tool, arguments, principal, answers };
+        asked(block_on(host.resume_telling(resumption, told("answerer"))));
+        let heard = heard.lock().expect("alive");
+        assert_eq!(*heard, [("caller", "log"), ("answerer", "progress")]);
+    }
 }
 
 #[test]

@@ -105,7 +105,8 @@ async fn book(
 #[tokio::test]
 async fn a_newer_client_books_a_flight() {
     let can = json!({ "elicitation": {}, "sampling": {} });
-    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, token()]
+    {
         let program = program(policy, &Arc::default(), "a", true).await;
         let (booked, rounds) = book(&[&program], &can, result).await;
         check(&booked, "Bring a coat.");
@@ -145,21 +146,36 @@ async fn answers_may_come_after_a_restart_and_to_another_program() {
     }
 }
 
+/// The next message that is not about progress.
+async fn next_but_progress(events: &mut Events, how_far: &mut Vec<f64>) -> Value {
+    loop {
+        let message = events.message().await;
+        if message["method"] != "notifications/progress" {
+            return message;
+        }
+        how_far.push(message["params"]["progress"].as_f64().expect("a number"));
+    }
+}
+
 #[tokio::test]
 async fn an_older_client_is_asked_in_the_stream_of_the_call() {
-    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay, token()]
+    {
         let program = program(policy, &Arc::default(), "a", false).await;
         let session = program.session(&json!({ "elicitation": {}, "sampling": {} })).await;
-        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let meta = json!({ "progressToken": "p" });
+        let params = json!({ "name": "book_flight", "arguments": trip(), "_meta": meta });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let mut events = Events::of(session.post(&call).await);
+        let mut how_far = Vec::new();
         for _ in 0..4 {
-            let request = events.message().await;
+            let request = next_but_progress(&mut events, &mut how_far).await;
             let answer =
                 json!({ "jsonrpc": "2.0", "id": request["id"], "result": result(&request) });
             assert_eq!(session.post(&answer).await.status(), 202);
         }
-        let done = events.message().await;
+        let done = next_but_progress(&mut events, &mut how_far).await;
+        assert_eq!(how_far, [0.0, 1.0, 2.0, 3.0], "each once, though the tool is run again");
         assert_eq!(done["id"], 1);
         check(&done["result"], "Bring a coat.");
         assert!(events.next().await.is_none(), "the stream ends with the response");

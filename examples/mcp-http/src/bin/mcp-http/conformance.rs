@@ -56,6 +56,11 @@ impl Conformance {
         self.endpoint.get_or_init(|| Arc::downgrade(endpoint));
     }
 
+    /// The tools that ask.
+    pub(crate) fn plugins(&self) -> &PluginService {
+        &self.plugins
+    }
+
     fn find(&self, name: &str) -> Option<&FixtureTool> {
         let name = if name == "test_added_tool" { "test_simple_text" } else { name };
         self.fixture.tools.iter().find(|it| it.tool.name == name)

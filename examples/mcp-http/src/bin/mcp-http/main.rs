@@ -22,6 +22,9 @@ use tracing_subscriber::EnvFilter;
 /// How long a state that a client carries is good for.
 const STATE_LIFETIME: Duration = Duration::from_secs(3600);
 
+/// How often sessions that are over are forgotten.
+const SWEEP: Duration = Duration::from_secs(60);
+
 /// An MCP server over Streamable HTTP, at /mcp, for clients of both generations.
 #[derive(Debug, Parser)]
 #[command(version)]
@@ -45,6 +48,8 @@ struct Args {
 enum Suspend {
     /// In memory.
     Park,
+    /// In memory, and to be run again where it is not.
+    ParkOrReplay,
     /// In a store, to be run again.
     Replay,
     /// In a token with the client, to be run again.
@@ -80,6 +85,7 @@ pub(crate) fn states() -> io::Result<impl mcp_bridge::relay::StateCodec + Send +
 async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let policy = match args.suspend {
         Suspend::Park => SuspendPolicy::Park,
+        Suspend::ParkOrReplay => SuspendPolicy::ParkOrReplay,
         Suspend::Replay => SuspendPolicy::Replay,
         Suspend::Token => SuspendPolicy::Token { codec: Arc::new(states()?), is_single_use: true },
     };
@@ -94,6 +100,8 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     (options.hosts, options.origins) = (args.host, args.origin);
     let endpoint = Endpoint::new(Arc::clone(&service) as Arc<_>, options);
     service.serve_at(&endpoint);
+    let swept = Arc::clone(&service);
+    tokio::spawn(async move { swept.plugins().sweep(SWEEP).await });
     let listener = tokio::net::TcpListener::bind(args.listen).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     let ending = Arc::clone(&endpoint);
