@@ -4,7 +4,8 @@ use crate::translator::Translator;
 use agui_types::id::MessageId;
 use agui_types::sse::{DeltaWriter, JsonString};
 use alloc::vec::Vec;
-use jsonrpc_core::{JsonStr, Kind, PeekCache};
+use core::str;
+use jsonrpc_core::{JsonStr, Kind, peek_members};
 
 /// What a chunk is looked at for, in the params of its notification.
 const MEMBERS: [&[&str]; 8] = [
@@ -51,34 +52,105 @@ const MEMBERS: [&[&str]; 8] = [
 /// "#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FastText {
-    cache: PeekCache<8>,
-    /// The message that is written, and its writer.
-    writer: Option<(MessageId, DeltaWriter)>,
+    shape: Option<Shape>,
 }
 
-impl Default for FastText {
-    fn default() -> Self {
-        Self::new()
-    }
+/// The last line that was taken, but for its text, and what is written for it.
+#[derive(Clone, Debug)]
+struct Shape {
+    message: MessageId,
+    writer: DeltaWriter,
+    /// The line up to its text, with the quote.
+    head: Vec<u8>,
+    /// The line from behind its text, with the quote.
+    tail: Vec<u8>,
 }
 
 impl FastText {
+    /// Up to how many bytes of a line, its text left out, are kept to compare the next one with.
+    pub const MAX_SHAPE: usize = 4096;
+
     /// Knows no line.
     pub fn new() -> Self {
-        Self { cache: PeekCache::new(MEMBERS), writer: None }
+        Self::default()
     }
 
     /// Appends the event for a line, if the line is one more piece of the text that is open and all events before it were
     /// taken. When it says no, nothing has happened.
+    ///
+    /// A line that differs from the last one in its text alone is not looked at again beside that.
     pub fn write(&mut self, translator: &mut Translator, line: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(open) = translator.fast_text() else { return false };
-        let Ok((peek, found)) = self.cache.peek(line) else { return false };
+        let shape = self.shape.as_ref().filter(|shape| shape.message == *open.id);
+        let known = shape.and_then(|shape| shape.text(line));
+        let Some(text) = known.or_else(|| open.text(line)) else { return false };
+        if text.len() <= 2 || text.len() > translator.options.limits.delta {
+            return false;
+        }
+        // Half of a character, which JSON can spell, is found here.
+        let Ok(delta) = JsonString::from_text(text) else { return false };
+        if known.is_none() {
+            self.learn(&open, line, text);
+        }
+        let Some(shape) = &self.shape else { return false };
+        shape.writer.write_escaped(out, delta);
+        translator.heard();
+        true
+    }
+
+    /// Keeps what a line is beside its text, in the room of the line before.
+    fn learn(&mut self, open: &Open<'_>, line: &[u8], text: &str) {
+        let shape = match self.shape.take() {
+            Some(shape) if shape.message == *open.id => shape,
+            _ => Shape {
+                message: open.id.clone(),
+                writer: (open.writer)(open.id),
+                head: Vec::new(),
+                tail: Vec::new(),
+            },
+        };
+        let shape = self.shape.insert(shape);
+        shape.head.clear();
+        shape.tail.clear();
+        let at = text.as_ptr().addr().wrapping_sub(line.as_ptr().addr());
+        let (head, tail) = (line.get(..=at), line.get(at + text.len() - 1..));
+        if let (Some(head), Some(tail)) = (head, tail)
+            && head.len() + tail.len() <= Self::MAX_SHAPE
+        {
+            shape.head.extend_from_slice(head);
+            shape.tail.extend_from_slice(tail);
+        }
+    }
+}
+
+impl Shape {
+    /// The text of a line of this shape, in its quotes, if what it has there is text.
+    fn text<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        let text = line.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?;
+        let start = self.head.len().checked_sub(1)?;
+        str::from_utf8(line.get(start..start + text.len() + 2)?).ok()
+    }
+}
+
+/// What is open, and what one more piece of it looks like.
+struct Open<'a> {
+    key: Option<&'a str>,
+    id: &'a MessageId,
+    /// The update's tag, in its quotes.
+    kind: &'static str,
+    writer: fn(&MessageId) -> DeltaWriter,
+}
+
+impl Open<'_> {
+    /// The text of a line, in its quotes, if the line is one more piece of what is open, and nothing else.
+    fn text<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        let (peek, found) = peek_members(line, MEMBERS).ok()?;
         if peek.kind() != Kind::Notification
             || !peek.method().is_some_and(|method| method == "session/update")
         {
-            return false;
+            return None;
         }
         let [
             Ok(Some(session)),
@@ -91,37 +163,14 @@ impl FastText {
             Ok(None),
         ] = found
         else {
-            return false;
+            return None;
         };
         let same = id.is_none_or(|id| {
-            JsonStr::new(id).is_some_and(|id| open.key.is_some_and(|key| id == key))
+            JsonStr::new(id).is_some_and(|id| self.key.is_some_and(|key| id == key))
         });
-        let fits = text.len() > 2 && text.len() <= translator.options.limits.delta;
-        if kind != open.kind || !same || !fits || !session.starts_with('"') {
-            return false;
-        }
-        // Half of a character, which JSON can spell, is found here.
-        let Ok(text) = JsonString::from_text(text) else { return false };
-        match &self.writer {
-            Some((written, writer)) if written == open.id => writer.write_escaped(out, text),
-            _ => {
-                let writer = (open.writer)(open.id);
-                writer.write_escaped(out, text);
-                self.writer = Some((open.id.clone(), writer));
-            }
-        }
-        translator.heard();
-        true
+        let fits = kind == self.kind && session.starts_with('"') && text.starts_with('"');
+        Some(text).filter(|_| same && fits)
     }
-}
-
-/// What is open, and what one more piece of it looks like.
-struct Open<'a> {
-    key: Option<&'a str>,
-    id: &'a MessageId,
-    /// The update's tag, in its quotes.
-    kind: &'static str,
-    writer: fn(&MessageId) -> DeltaWriter,
 }
 
 impl Translator {

@@ -96,8 +96,8 @@ impl<'a> JsonString<'a> {
         if inner.is_some_and(|inner| is_between_quotes(inner.as_bytes())) {
             return Ok(Self(text));
         }
+        // JSON may have white space around the value. Why a text is none, the decoder says.
         wire::decode::<alloc::string::String>(text)?;
-        // JSON may have white space around the value.
         Ok(Self(text.trim_matches([' ', '\t', '\n', '\r'])))
     }
 
@@ -107,22 +107,30 @@ impl<'a> JsonString<'a> {
     }
 }
 
-/// Whether a text is surely the inside of a JSON string; not of each that is one: pairs of surrogates are not looked at.
+/// Whether a text is the inside of a JSON string.
 fn is_between_quotes(mut rest: &[u8]) -> bool {
     loop {
         let (_, escape) = rest.split_at(plain_prefix(rest));
         rest = match escape {
             [] => return true,
             [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => behind,
-            [b'\\', b'u', first, second, third, fourth, behind @ ..]
-                if [first, second, third, fourth].iter().all(|digit| digit.is_ascii_hexdigit())
-                    && !matches!(first, b'd' | b'D') =>
-            {
-                behind
-            }
-            _ => return false,
+            _ => match unit(escape) {
+                Some((0xd800..0xdc00, behind)) => match unit(behind) {
+                    Some((0xdc00..0xe000, behind)) => behind,
+                    _ => return false,
+                },
+                Some((0xdc00..0xe000, _)) | None => return false,
+                Some((_, behind)) => behind,
+            },
         }
     }
+}
+
+/// A code unit that is spelt in hexadecimal, and what follows.
+fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, behind) = text.strip_prefix(b"\\u")?.split_first_chunk::<4>()?;
+    let digit = |unit, digit: &u8| Some(unit << 4 | char::from(*digit).to_digit(16)?);
+    Some((digits.iter().try_fold(0, digit)?, behind))
 }
 
 impl<'a> TryFrom<&'a RawValue> for JsonString<'a> {
