@@ -30,6 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! For editors that speak ACP v2 there is [`v2::AcpAgentV2`].
+//!
 //! # What becomes what
 //!
 //! | AG-UI | ACP v1 |
@@ -109,6 +111,7 @@ mod ends;
 mod events;
 mod prompt;
 mod questions;
+pub mod v2;
 
 use calls::Calls;
 use questions::Asked;

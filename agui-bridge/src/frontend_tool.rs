@@ -94,6 +94,7 @@ use serde::{Deserialize, Serialize};
 mod binding;
 mod correlation;
 mod machine;
+mod schema;
 mod stream;
 mod tool_set;
 mod updates;
@@ -175,6 +176,9 @@ pub struct Options {
     pub max_calls: usize,
     /// How many bytes of arguments a call has at most; 1 MiB.
     pub max_arguments: usize,
+    /// Whether arguments are held against the schema of their tool, so that the model hears what is wrong and no page does;
+    /// it is. Types, required and unknown members, listed values and sizes are looked at; the rest is the page's part.
+    pub check_arguments: bool,
 }
 
 impl Default for Options {
@@ -193,6 +197,7 @@ impl Default for Options {
             max_parked: 32,
             max_calls: 1024,
             max_arguments: 1 << 20,
+            check_arguments: true,
         }
     }
 }
@@ -232,7 +237,7 @@ pub fn agent_call_id(meta: &Meta) -> Option<acp_types::v1::tool_calls::ToolCallI
 }
 
 /// A call was not taken: the binding answers the agent with this error of the tool, and that is the end of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The agent is not in a turn.
@@ -247,6 +252,14 @@ pub enum CallError {
     /// The arguments are not an object.
     #[error("expected an object as arguments")]
     NotAnObject,
+    /// The arguments are not what the tool's schema asks for; see [`Options::check_arguments`].
+    #[error("at {pointer}: expected {expected}")]
+    Invalid {
+        /// Where, as a JSON pointer into the arguments.
+        pointer: String,
+        /// What was expected.
+        expected: String,
+    },
     /// The arguments have more bytes than [`Options::max_arguments`].
     #[error("the arguments are too long")]
     TooLarge,

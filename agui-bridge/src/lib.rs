@@ -86,6 +86,7 @@
 //! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
+//! | a notification beside the protocol, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
 //! | updates that came while no run was open | the same events, at the head of the next run | the same |
 //! | updates between `session/load` and its answer | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |

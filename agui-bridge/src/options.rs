@@ -6,6 +6,7 @@ use crate::permission::PermissionMode;
 use agui_types::profile::Profile;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct Options {
     pub history: bool,
     /// When tool calls' arguments go out.
     pub arguments: ArgsMode,
+    /// Methods that are no part of ACP, `_vendor/…`, whose notifications the page is told; none unless they are listed. A
+    /// name that ends in `*` stands for all that begin as it does.
+    pub extensions: Vec<String>,
     /// What the ids of questions begin with, so that they are unique among the threads of a program; `int-` unless it
     /// is set.
     pub interrupt_prefix: String,
@@ -56,6 +60,7 @@ impl Default for Options {
             state: false,
             history: false,
             arguments: ArgsMode::default(),
+            extensions: Vec::new(),
             interrupt_prefix: ids::INTERRUPT.to_owned(),
             times: Times::default(),
             limits: Limits::default(),

@@ -11,8 +11,9 @@ use agui_types::event::CustomEvent;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
 use alloc::string::String;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
 /// An update that says the whole of one thing, so that a repetition says nothing.
@@ -43,6 +44,7 @@ impl Kind {
                 SessionUpdateV2::UsageUpdate(_) => Some(Self::Usage),
                 _ => None,
             },
+            Update::Extension(_) => None,
         }
     }
 
@@ -58,11 +60,19 @@ impl Kind {
     }
 }
 
-/// A `session/update` of either version.
+/// A `session/update` of either version, or what the agent notifies of beside the protocol.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Update {
     V1(SessionNotification),
     V2(Box<UpdateSessionNotification>),
+    Extension(Extension),
+}
+
+/// A notification of a method that is no part of ACP.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Extension {
+    method: String,
+    params: Raw,
 }
 
 impl Update {
@@ -70,6 +80,11 @@ impl Update {
         match self {
             Self::V1(notification) => notification.session_id.clone(),
             Self::V2(notification) => notification.session_id.as_str().into(),
+            Self::Extension(extension) => {
+                let params = extension.params.decode::<Extra>().unwrap_or_default();
+                let session = params.get("sessionId").and_then(|id| id.decode().ok());
+                session.unwrap_or_else(|| "".into())
+            }
         }
     }
 
@@ -85,6 +100,7 @@ impl Update {
         match self {
             Self::V1(notification) => notification.update.tag(),
             Self::V2(notification) => notification.update.tag(),
+            Self::Extension(_) => "extension",
         }
     }
 }
@@ -155,6 +171,28 @@ impl Translator {
         }
     }
 
+    /// Takes in a notification of a method that is no part of ACP, `_vendor/…`: `CUSTOM` `acp.ext:METHOD` with its
+    /// parameters, where [`Options::extensions`](crate::Options::extensions) lists the method; else nothing.
+    ///
+    /// Spec: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
+    pub fn handle_extension(&mut self, method: &str, params: Option<Raw>) {
+        self.heard();
+        let listed = |known: &String| match known.strip_suffix('*') {
+            Some(start) => method.starts_with(start),
+            None => method == known,
+        };
+        if self.options.extensions.iter().any(listed) {
+            let params = params.unwrap_or_else(|| json::raw(&Extra::new()));
+            self.take(Update::Extension(Extension { method: method.to_owned(), params }));
+        }
+    }
+
+    pub(crate) fn extension(&mut self, extension: &Extension) {
+        let limits = self.options.limits;
+        let name = format!("acp.ext:{}", json::head(&extension.method, limits.message));
+        self.emit(CustomEvent::new(name, json::bounded(&extension.params, limits.value)));
+    }
+
     /// Says in the stream that the agent's session is a new one, which has seen nothing of the conversation so far, as
     /// `CUSTOM` `acp.notice`. Does nothing while no run is open.
     ///
@@ -212,6 +250,9 @@ impl Waiting {
         let size = match &update {
             Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
             Update::V2(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+            Update::Extension(extension) => {
+                extension.method.len().saturating_add(extension.params.as_str().len())
+            }
         };
         let kind = Kind::of(&update);
         let same = |waiting: &Update| {

@@ -314,6 +314,7 @@ impl Translator {
                 t.translate_update(&notification.session_id, notification.update);
             }
             Update::V2(notification) => t.translate_v2(*notification),
+            Update::Extension(extension) => t.extension(&extension),
         });
         self.restate_if_quiet();
     }

@@ -1,7 +1,7 @@
 use super::correlation::Correlation;
 use super::{
     Action, CallError, Completion, Expiry, FrontendCall, NewCall, Options, Outcome, ToolMode,
-    ToolResult, ToolSet, late_text,
+    ToolResult, ToolSet, late_text, schema,
 };
 use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
@@ -326,6 +326,12 @@ impl FrontendTools {
         }
         if !call.arguments.as_str().trim_start().starts_with('{') {
             return Err(CallError::NotAnObject);
+        }
+        if self.options.check_arguments
+            && let Some(schema) = self.tools.schema(name)
+        {
+            schema::check(schema, &call.arguments)
+                .map_err(|(pointer, expected)| CallError::Invalid { pointer, expected })?;
         }
         let waiting = self.calls.values().filter(|call| call.waiting_to_begin.is_some()).count();
         if !self.run_is_open && waiting >= self.options.max_parked {

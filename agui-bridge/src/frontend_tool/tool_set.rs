@@ -104,6 +104,12 @@ impl ToolSet {
         self.tools.iter().find(|tool| tool.page_name == page_name).map(|tool| tool.mode)
     }
 
+    /// What a tool of the page takes.
+    pub(super) fn schema(&self, page_name: &str) -> Option<&Raw> {
+        let tool = self.tools.iter().find(|tool| tool.page_name == page_name);
+        tool.map(|tool| &tool.listed.input_schema)
+    }
+
     /// The tool of the page that an ACP tool call says it calls: one of our MCP server, or one with the prefix of
     /// contextual tools in its name or title.
     pub(super) fn of_call(&self, clues: Clues<'_>) -> Option<&str> {

@@ -87,7 +87,7 @@ fn notification(update: &Value) -> SessionNotification {
 }
 
 /// The body of an agent's turn that both protocols have words for: each call by itself, from its begin to its end.
-fn turn() -> impl Strategy<Value = Vec<Value>> {
+pub(crate) fn turn() -> impl Strategy<Value = Vec<Value>> {
     let words = (
         select(vec!["agent_message_chunk", "agent_thought_chunk"]),
         "[a-c\n]{1,4}",

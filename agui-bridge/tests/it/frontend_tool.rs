@@ -228,6 +228,56 @@ fn what_cannot_be_run_is_refused_with_a_reason() {
 }
 
 #[test]
+fn arguments_are_held_against_the_schema() {
+    let mut tool = Tool::new("pick", "d");
+    tool.parameters =
+        Some(raw(&json!({"type": "object", "required": ["of"], "additionalProperties": false,
+        "properties": {
+            "of": {"type": "string", "minLength": 1, "maxLength": 3},
+            "count": {"type": "integer", "minimum": 1, "maximum": 9},
+            "kind": {"enum": ["a", 1]},
+            "fixed": {"const": 1},
+            "ids": {"type": "array", "items": {"type": ["string", "null"]}, "minItems": 1},
+            "deep/er": {"type": "object", "required": ["x"]},
+            "any": {"type": "newer", "format": "date"},
+        }})));
+    let mut tools = FrontendTools::new(Options::new());
+    tools.begin_turn(&[tool], at(0));
+    let table = [
+        (json!({}), "at /of: expected a value, for it is required"),
+        (json!({"of": 1}), "at /of: expected type string"),
+        (json!({"of": ""}), "at /of: expected at least 1 characters"),
+        (json!({"of": "\u{e9}\u{e9}\u{e9}\u{e9}"}), "at /of: expected at most 3 characters"),
+        (json!({"of": "x", "count": 1.5}), "at /count: expected type integer"),
+        (json!({"of": "x", "count": 10}), "at /count: expected at most 9"),
+        (json!({"of": "x", "kind": "b"}), r#"at /kind: expected one of ["a",1]"#),
+        (json!({"of": "x", "fixed": 2}), "at /fixed: expected 1"),
+        (json!({"of": "x", "ids": []}), "at /ids: expected at least 1 items"),
+        (
+            json!({"of": "x", "ids": ["a", 1]}),
+            r#"at /ids/1: expected one of the types ["string","null"]"#,
+        ),
+        (json!({"of": "x", "deep/er": {}}), "at /deep~1er/x: expected a value, for it is required"),
+        (json!({"of": "x", "other": 1}), "at /other: expected no such member"),
+    ];
+    for (arguments, message) in table {
+        let error = tools.handle_call(NewCall::new("pick", raw(&arguments)), at(0)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    assert_eq!(tools.poll_action(), None, "no page has seen any");
+    let fits = json!({"of": "\u{e9}\u{e9}\u{e9}", "count": 2.0, "kind": 1.0, "fixed": 1, "ids": [null, "a"],
+        "deep/er": {"x": 1, "y": 2}, "any": 7});
+    assert!(tools.handle_call(NewCall::new("pick", raw(&fits)), at(0)).is_ok());
+    let mut options = Options::new();
+    options.check_arguments = false;
+    let mut tools = FrontendTools::new(options);
+    let mut tool = Tool::new("pick", "d");
+    tool.parameters = Some(raw(&json!({"type": "object", "required": ["of"]})));
+    tools.begin_turn(&[tool], at(0));
+    assert!(tools.handle_call(NewCall::new("pick", raw(&json!({}))), at(0)).is_ok());
+}
+
+#[test]
 fn cancel_and_the_end_of_the_turn_answer_what_waits_once() {
     let mut tools = begun();
     let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "sync", 0));

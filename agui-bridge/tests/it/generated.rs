@@ -338,6 +338,7 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
             json!({"frontend": format!("{PAGE_CALL}{id}"), "name": "park", "arguments": {"of": id}})
         }),
         1 => Just(json!({"parked": true})),
+        1 => select(vec!["_listed/x", "_other"]).prop_map(|method| json!({"extension": method, "params": {"sessionId": "sub"}})),
         2 => select(reasons).prop_map(|reason| json!({"result": {"stopReason": reason}})),
         1 => select(codes).prop_map(|code| json!({"error": {"code": code, "message": "m"}})),
         1 => Just(json!({"cancel": true})),
@@ -387,6 +388,7 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
             (options.permission, options.elicitation, options.arguments) = modes;
             (options.history, options.state) = (flags.0, flags.1);
             options.unanswered = if flags.2 { Unanswered::Abandon } else { Unanswered::Reject };
+            options.extensions = vec!["_listed/*".into()];
             options.times.collect = times.0.unwrap_or_default();
             (options.times.answer, options.times.settle, options.times.idle) =
                 (times.1, times.2, times.3);

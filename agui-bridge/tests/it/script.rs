@@ -40,6 +40,7 @@ use std::time::Duration;
 /// | `answer` | an interrupt id; beside it `optionId` or `action`, unless the answer is `cancelled` |
 /// | `result` | the prompt's result |
 /// | `error` | the prompt's error |
+/// | `extension` | the method of a notification beside the protocol; beside it `params` |
 /// | `load` | whether `session/load` begins, or is answered |
 /// | `frontend` | the id of a call of the page's; beside it `name` and `arguments` |
 /// | `parked` | anything: all that goes on is the page's |
@@ -64,6 +65,7 @@ pub(crate) enum Step {
     Load(bool),
     Frontend(ToolCallId, String, Raw),
     Parked,
+    Extension(String, Option<Raw>),
     Cancel,
     Stop,
     Exit(String),
@@ -121,6 +123,9 @@ impl Step {
             };
             return Self::Answer(get(id), answer);
         }
+        if let Some(method) = member("extension") {
+            return Self::Extension(get(method), member("params").map(get));
+        }
         if let Some(id) = member("frontend") {
             return Self::Frontend(
                 get(id),
@@ -174,6 +179,7 @@ impl Step {
                 translator.handle_frontend_call(&id, &name, &arguments);
             }
             Self::Parked => translator.handle_parked(),
+            Self::Extension(method, params) => translator.handle_extension(&method, params),
             Self::Load(true) => translator.begin_replay(),
             Self::Load(false) => translator.end_replay(),
             Self::Stop => translator.handle_stopped(),

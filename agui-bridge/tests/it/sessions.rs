@@ -1,7 +1,9 @@
 //! What a session tells beside the conversation, and what it tells while no run is open.
-use crate::script::{in_stream, of_type, play, turn, turn_for, verify};
+use crate::script::{Step, events, in_stream, of_type, play, turn, turn_for, verify};
 use acp_types::v1::prompt_turn::SessionUpdate;
+use agui_bridge::Translator;
 use agui_types::profile::Profile;
+use jsonrpc_core::wire::Raw;
 use serde_json::{Value, json};
 
 fn with_tag(tag: &str, value: &Value) -> Value {
@@ -225,4 +227,32 @@ fn a_compaction_is_one_activity_whose_summary_grows() {
         .map(|event| (event["name"].clone(), event["value"].clone()))
         .collect();
     assert_eq!(told, contents.map(|content| (json!("acp.compaction"), content)));
+}
+
+/// What an agent notifies of beside the protocol is told where its method is listed, also after it waited for a run.
+#[test]
+fn extensions_are_told_where_they_are_listed() {
+    let mut options = in_stream(Profile::V1);
+    options.extensions = vec!["_acme/status".into(), "_other/*".into()];
+    let mut translator = Translator::new(options);
+    let params = |text: &str| Raw::from_text(text).ok();
+    translator.handle_extension("_acme/status", params(r#"{"sessionId":"session","n":1}"#));
+    Step::read(&json!({"run": "r"})).apply(&mut translator).unwrap();
+    translator.handle_extension("_acme/status/other", params("{}"));
+    translator.handle_extension("_other/x", None);
+    translator.handle_extension("_secret", params("{}"));
+    Step::read(&json!({"result": {"stopReason": "end_turn"}})).apply(&mut translator).unwrap();
+    let told: Vec<_> = events(&mut translator)
+        .iter()
+        .map(|event| serde_json::to_value(event).unwrap())
+        .filter(|event| event["type"] == "CUSTOM")
+        .map(|event| (event["name"].clone(), event["value"].clone()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (json!("acp.ext:_acme/status"), json!({"sessionId": "session", "n": 1})),
+            (json!("acp.ext:_other/x"), json!({})),
+        ]
+    );
 }

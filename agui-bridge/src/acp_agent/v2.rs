@@ -1,0 +1,350 @@
+//! The way back for an editor that speaks ACP v2.
+//!
+//! An [`AcpAgentV2`] is an [`AcpAgent`] whose words are those of v2:
+//!
+//! | ACP v1 | v2 |
+//! |---|---|
+//! | the prompt is answered when the turn ends | it is answered at once, with the message's id; `user_message` has what it says |
+//! | … | `state_update` `running` when the turn begins, `requires_action` while a question is open |
+//! | the answer's stop reason, and usage | `state_update` `idle` with these |
+//! | … an error | … with the stop reason `error` |
+//! | `agent_message_chunk`, `agent_thought_chunk`, `user_message_chunk` | the same; one without a message's id gets one |
+//! | `tool_call` | `tool_call_update` |
+//! | … content `diff`: a file as it was and as it is | a change of this path, and the patch |
+//! | `plan` | `plan_update` of a plan with items |
+//! | a permission request about a tool call | one with a title, and the call as its subject |
+//! | `usage_update`, `available_commands_update`, `config_option_update`, `session_info_update`, `notice`, `compaction_*` | the same |
+//! | `current_mode_update`, and what v2 cannot read | [`OutputV2::Lost`] |
+//!
+//! ```
+//! use agui_bridge::acp_agent::AcpAgentOptions;
+//! use agui_bridge::acp_agent::v2::{AcpAgentV2, OutputV2};
+//! use jsonrpc_core::wire;
+//!
+//! let mut agent = AcpAgentV2::new("sess-1", AcpAgentOptions::new());
+//! let prompt = wire::decode(r#"{"sessionId":"sess-1","prompt":[{"type":"text","text":"Hi"}]}"#)?;
+//! let accepted = agent.handle_prompt(&prompt, "run-1")?; // the answer of session/prompt
+//! assert_eq!(accepted.message_id.as_str(), "user-1");
+//! for event in [
+//!     r#"{"type":"RUN_STARTED","threadId":"sess-1","runId":"run-1"}"#,
+//!     r#"{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hello."}"#,
+//!     r#"{"type":"RUN_FINISHED","threadId":"sess-1","runId":"run-1"}"#,
+//! ] {
+//!     agent.handle_event(wire::decode(event)?);
+//! }
+//! let tags = std::iter::from_fn(|| agent.poll_output()).filter_map(|output| match output {
+//!     OutputV2::Update(update) => Some(update.update.tag().to_owned()),
+//!     _ => None,
+//! });
+//! assert_eq!(tags.collect::<Vec<_>>(), ["user_message", "state_update", "agent_message_chunk", "state_update"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Spec: [Prompt Lifecycle, ACP v2](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle) (draft)
+use super::{AcpAgent, AcpAgentOptions, Lost, Output, PromptError, Question, QuestionAnswer};
+use crate::json::{self, Members};
+use crate::unified_diff::unified_diff;
+use acp_types::v1::prompt_turn::{
+    PromptRequest as PromptRequestV1, PromptResponse as PromptResponseV1, SessionUpdate as UpdateV1,
+};
+use acp_types::v1::tool_calls::{
+    RequestPermissionRequest as PermissionV1, ToolCallContent as ContentV1,
+};
+use acp_types::v2::elicitation::{CreateElicitationRequest, ElicitationAction};
+use acp_types::v2::permissions::{RequestPermissionOutcome, RequestPermissionRequest};
+use acp_types::v2::prompt_lifecycle::{
+    MessageId, PromptRequest, PromptResponse, SessionUpdate, UpdateSessionNotification,
+};
+use agui_types::event::Event;
+use agui_types::id::{InterruptId, RunId};
+use agui_types::input::RunAgentInput;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::{Extra, Presence, Raw};
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OutputV2 {
+    /// Send the input to the AG-UI agent. Its events go to [`AcpAgentV2::handle_event`].
+    Run(Box<RunAgentInput>),
+    /// Tell the editor, with `session/update`.
+    Update(Box<UpdateSessionNotification>),
+    /// Ask the editor's user. The answer goes to [`AcpAgentV2::handle_answer`].
+    Ask(InterruptId, QuestionV2),
+    /// End the AG-UI agent's run, as [`Output::CancelRun`].
+    CancelRun(RunId),
+    /// Something of the agent's that the editor does not get; for a log.
+    Lost(Lost),
+}
+
+/// A question to the editor's user.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum QuestionV2 {
+    /// By `session/request_permission`.
+    Permission(Box<RequestPermissionRequest>),
+    /// By `elicitation/create`, for clients that declare forms.
+    Elicitation(Box<CreateElicitationRequest>),
+}
+
+/// The answer of the editor's user.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AnswerV2 {
+    /// To a permission request.
+    Permission(RequestPermissionOutcome),
+    /// To an elicitation.
+    Elicitation(ElicitationAction),
+    /// None: the editor failed to ask.
+    Failed,
+}
+
+/// An ACP v2 session whose agent speaks AG-UI. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct AcpAgentV2 {
+    agent: AcpAgent,
+    outputs: VecDeque<OutputV2>,
+    /// How many questions are open.
+    asked: usize,
+    /// How many messages had no id.
+    nameless: u64,
+}
+
+impl AcpAgentV2 {
+    /// A session without a conversation. The thread has its id.
+    pub fn new(
+        session_id: impl Into<acp_types::v1::session_setup::SessionId>,
+        options: AcpAgentOptions,
+    ) -> Self {
+        let agent = AcpAgent::new(session_id, options);
+        Self { agent, outputs: VecDeque::new(), asked: 0, nameless: 0 }
+    }
+
+    /// Takes a `session/prompt`, as [`AcpAgent::handle_prompt`] does, and gives its answer.
+    ///
+    /// # Errors
+    /// The prompt is not taken, and [the error](PromptError::to_error) answers it.
+    pub fn handle_prompt(
+        &mut self,
+        request: &PromptRequest,
+        run_id: impl Into<RunId>,
+    ) -> Result<PromptResponse, PromptError> {
+        let mut prompt = Vec::new();
+        for (index, block) in request.prompt.iter().enumerate() {
+            prompt.push(json::recode(block).ok_or(PromptError::Unknown(index))?);
+        }
+        let session = request.session_id.as_str();
+        self.agent.handle_prompt(&PromptRequestV1::new(session, prompt), run_id)?;
+        let said = self.agent.conversation().messages().last();
+        let id = said.and_then(agui_types::message::Message::id);
+        let id = MessageId::from(id.as_ref().map_or("", |id| id.as_str()));
+        let message = Members::new()
+            .with("sessionUpdate", "user_message")
+            .with("messageId", &id)
+            .with("content", &request.prompt);
+        self.push(message);
+        self.push_state(Members::new().with("state", "running"));
+        Ok(PromptResponse::new(id))
+    }
+
+    /// Takes an event of the open run, as [`AcpAgent::handle_event`].
+    pub fn handle_event(&mut self, event: Event) {
+        self.agent.handle_event(event);
+    }
+
+    /// The answer's stream ended, as [`AcpAgent::handle_stream_end`].
+    pub fn handle_stream_end(&mut self) {
+        self.agent.handle_stream_end();
+    }
+
+    /// The editor cancels, as [`AcpAgent::handle_cancel`].
+    pub fn handle_cancel(&mut self) {
+        self.agent.handle_cancel();
+    }
+
+    /// Takes the answer to a question, as [`AcpAgent::handle_answer`].
+    pub fn handle_answer(&mut self, question: &InterruptId, answer: &AnswerV2) -> bool {
+        let answer = match answer {
+            AnswerV2::Permission(outcome) => json::recode(outcome).map(QuestionAnswer::Permission),
+            AnswerV2::Elicitation(action) => json::recode(action).map(QuestionAnswer::Elicitation),
+            AnswerV2::Failed => None,
+        };
+        self.convert();
+        let wanted = self.agent.handle_answer(question, &answer.unwrap_or(QuestionAnswer::Failed));
+        if wanted {
+            self.asked = self.asked.saturating_sub(1);
+            if self.asked == 0 {
+                self.push_state(Members::new().with("state", "running"));
+            }
+        }
+        wanted
+    }
+
+    /// Takes what is to be done next.
+    pub fn poll_output(&mut self) -> Option<OutputV2> {
+        self.convert();
+        self.outputs.pop_front()
+    }
+
+    /// Whether the session is in a turn.
+    pub fn is_in_turn(&self) -> bool {
+        self.agent.is_in_turn()
+    }
+
+    fn convert(&mut self) {
+        while let Some(output) = self.agent.poll_output() {
+            match output {
+                Output::Run(input) => self.outputs.push_back(OutputV2::Run(input)),
+                Output::CancelRun(run) => self.outputs.push_back(OutputV2::CancelRun(run)),
+                Output::Lost(lost) => self.outputs.push_back(OutputV2::Lost(lost)),
+                Output::Update(notification) => self.update(notification.update),
+                Output::Ask(id, question) => self.ask(id, &question),
+                Output::Respond(response) => self.end(response),
+            }
+        }
+    }
+
+    fn update(&mut self, update: UpdateV1) {
+        let tag = update.tag().to_owned();
+        let members = match &update {
+            UpdateV1::ToolCall(call) => {
+                let content = call.content.as_deref().map(Presence::Value);
+                tool_call(&json::raw(&**call), content.unwrap_or_default())
+            }
+            UpdateV1::ToolCallUpdate(update) => {
+                let content = match &update.content {
+                    Presence::Value(content) => Presence::Value(&**content),
+                    Presence::Null => Presence::Null,
+                    Presence::Absent => Presence::Absent,
+                };
+                tool_call(&json::raw(&**update), content)
+            }
+            UpdateV1::Plan(plan) => {
+                let plan = Members::new()
+                    .with("type", "items")
+                    .with("planId", self.agent.session_id.as_str())
+                    .with("entries", &plan.entries);
+                let plan = plan.into_raw();
+                Members::new().with("sessionUpdate", "plan_update").with("plan", &plan)
+            }
+            other => members(&json::raw(other)),
+        };
+        let is_chunk = tag.ends_with("_message_chunk") || tag.ends_with("_thought_chunk");
+        let members = if is_chunk && members.get("messageId").is_none() {
+            self.nameless += 1;
+            members.with("messageId", &format!("part-{}", self.nameless))
+        } else {
+            members
+        };
+        if !self.push(members) {
+            self.lose(&tag, "ACP v2 has nothing like it");
+        }
+    }
+
+    fn ask(&mut self, id: InterruptId, question: &Question) {
+        let question = match question {
+            Question::Permission(request) => permission(request)
+                .and_then(|request| request.decode().ok())
+                .map(|request| QuestionV2::Permission(Box::new(request))),
+            Question::Elicitation(request) => {
+                json::recode(request).map(|request| QuestionV2::Elicitation(Box::new(request)))
+            }
+        };
+        let Some(question) = question else {
+            self.lose("RUN_FINISHED", "ACP v2 cannot ask this");
+            self.agent.handle_answer(&id, &QuestionAnswer::Failed);
+            return;
+        };
+        self.asked += 1;
+        self.outputs.push_back(OutputV2::Ask(id, question));
+        if self.asked == 1 {
+            self.push_state(Members::new().with("state", "requires_action"));
+        }
+    }
+
+    fn end(&mut self, response: Result<PromptResponseV1, ErrorObject>) {
+        self.asked = 0;
+        let idle = Members::new().with("state", "idle");
+        self.push_state(match response {
+            Ok(response) => idle
+                .with("stopReason", &response.stop_reason)
+                .with_some("usage", response.usage.as_ref()),
+            Err(error) => idle.with("stopReason", "error").with("error", &error),
+        });
+    }
+
+    fn push_state(&mut self, state: Members) {
+        self.push(Members::new().with("sessionUpdate", "state_update").and(state));
+    }
+
+    /// Tells the editor an update, if v2 can read it.
+    fn push(&mut self, update: Members) -> bool {
+        let update: Option<SessionUpdate> = update.into_raw().decode().ok();
+        let Some(update) = update.filter(SessionUpdate::is_known) else { return false };
+        let session = self.agent.session_id.as_str();
+        let notification = UpdateSessionNotification::new(session, update);
+        self.outputs.push_back(OutputV2::Update(Box::new(notification)));
+        true
+    }
+
+    fn lose(&mut self, event: &str, why: &str) {
+        let lost = Lost { event: event.into(), why: why.into() };
+        self.outputs.push_back(OutputV2::Lost(lost));
+    }
+}
+
+/// The members of a JSON object.
+fn members(object: &Raw) -> Members {
+    let mut members = Members::new();
+    for (name, value) in object.decode::<Extra>().unwrap_or_default().iter() {
+        members.set(name, value.clone());
+    }
+    members
+}
+
+/// A call as an update of it, whose content is that of v2.
+fn tool_call(call: &Raw, content: Presence<&[ContentV1]>) -> Members {
+    let mut members = members(call).with("sessionUpdate", "tool_call_update");
+    match content {
+        Presence::Value(content) => {
+            let content: Vec<Raw> = content.iter().map(content_v2).collect();
+            members.set("content", json::raw(&content));
+        }
+        Presence::Null => members.set("content", json::raw(&())),
+        Presence::Absent => {}
+    }
+    members
+}
+
+fn content_v2(content: &ContentV1) -> Raw {
+    let ContentV1::Diff(diff) = content else { return json::raw(content) };
+    let operation = if diff.old_text.is_some() { "modify" } else { "add" };
+    let change = Members::new().with("operation", operation).with("path", &diff.path).into_raw();
+    let patch = unified_diff(&diff.path, diff.old_text.as_deref(), &diff.new_text);
+    let patch = Members::new().with("format", "git_patch").with("text", &patch).into_raw();
+    Members::new().with("type", "diff").with("changes", &[change]).with("patch", &patch).into_raw()
+}
+
+/// A permission request in the words of v2: it has a title of its own, and the call is its subject.
+fn permission(request: &PermissionV1) -> Option<Raw> {
+    let content = match &request.tool_call.content {
+        Presence::Value(content) => Presence::Value(&**content),
+        Presence::Null => Presence::Null,
+        Presence::Absent => Presence::Absent,
+    };
+    let call = tool_call(&json::raw(&request.tool_call), content).without("sessionUpdate");
+    let title: Option<String> = request.tool_call.title.value().cloned();
+    let subject = Members::new().with("type", "tool_call").with("toolCall", &call.into_raw());
+    let members = Members::new()
+        .with("sessionId", &request.session_id)
+        .with("title", &title.unwrap_or_else(|| "May the agent go on?".to_owned()))
+        .with("options", &request.options)
+        .with("subject", &subject.into_raw());
+    Some(members.into_raw())
+}
