@@ -81,6 +81,7 @@ mod reader;
 mod scan;
 mod strictness;
 pub mod transcript;
+mod usual;
 pub mod wire;
 
 pub use batch::{Batch, Document};

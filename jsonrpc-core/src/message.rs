@@ -1,7 +1,7 @@
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, Parts};
 use crate::json_str::JsonStr;
-use crate::{ErrorObject, MessageBuf, RequestId, checked, encode, wire};
+use crate::{ErrorObject, MessageBuf, RequestId, checked, encode, usual, wire};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -136,6 +136,9 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
     pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
+        if let Some(usual) = usual::read(text) {
+            return Ok(usual);
+        }
         Self::from_parts(Envelope::decode(text)?)
     }
 

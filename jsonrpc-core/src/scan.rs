@@ -124,6 +124,15 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
+    /// Reads a string without escapes, and says where it is between its quotes. Gives nothing for any other value.
+    #[inline(always)]
+    pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
+        self.literal(b"\"")?;
+        let start = self.at;
+        self.at = plain_string(self.bytes, start).ok()?;
+        Some(start..self.at - 1)
+    }
+
     /// Reads an object with `read`, which enters and leaves it, and says where it is.
     pub(crate) fn object(
         &mut self,

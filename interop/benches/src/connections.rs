@@ -1,6 +1,8 @@
 //! Two ends of a connection in one program, on one thread, over a pipe in memory: what a typed message costs from one
 //! program's hands into the other's.
-use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse, SessionNotification};
+use acp_types::v1::prompt_turn::{
+    PromptRequest, PromptResponse, SessionNotification, StopReason,
+};
 use agent_client_protocol::role::UntypedRole;
 use agent_client_protocol::{
     ByteStreams, ConnectionTo, Error, Responder, on_receive_notification, on_receive_request,
@@ -11,7 +13,7 @@ use futures::join;
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::driver::{Client, Context, Driver, Handler, Options};
 use jsonrpc_core::framing::Lines;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Notification, Request};
 use serde::de::DeserializeOwned;
 use std::hint::black_box;
@@ -51,10 +53,9 @@ const PIPE: usize = 64 * 1024;
 
 const UPDATE: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"The parser now keeps the number"}}}"#;
 const PROMPT: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","prompt":[{"type":"text","text":"What does the parser keep?"}]}"#;
-const ANSWER: &str = r#"{"stopReason":"end_turn"}"#;
 
 fn read<T: DeserializeOwned>(text: &str) -> T {
-    serde_json::from_str(text).expect("a message of the model")
+    wire::decode(text).expect("a message of the model")
 }
 
 fn block_on(connection: impl Future<Output = ()>) {
@@ -76,8 +77,8 @@ fn internal(error: impl std::fmt::Display) -> ErrorObject {
 impl Handler for Typed {
     async fn request(&self, request: Request<'_>, _: Context) -> Result<Raw, ErrorObject> {
         let params = request.params.ok_or_else(|| internal("no params"))?;
-        black_box(serde_json::from_str::<PromptRequest>(params.get()).map_err(internal)?);
-        Raw::from_value(&read::<PromptResponse>(ANSWER)).map_err(internal)
+        black_box(wire::decode::<PromptRequest>(params.get()).map_err(internal)?);
+        Raw::from_value(&PromptResponse::new(StopReason::EndTurn)).map_err(internal)
     }
 
     async fn notification(&self, notification: Notification<'_>, _: Client) {
@@ -107,8 +108,7 @@ async fn our_notifications(count: usize) {
     let update: SessionNotification = read(UPDATE);
     let send = async {
         for _ in 0..count {
-            let params = Raw::from_value(black_box(&update)).expect("JSON");
-            client.notify("session/update", params.as_ref()).await.expect("open");
+            client.notify_value("session/update", black_box(&update)).await.expect("open");
         }
         client.shut_down();
     };
@@ -124,8 +124,8 @@ async fn our_round_trips(count: usize) {
     let prompt: PromptRequest = read(PROMPT);
     let ask = async {
         for _ in 0..count {
-            let params = Raw::from_value(black_box(&prompt)).expect("JSON");
-            let answer = client.request("session/prompt", params.as_ref()).await.expect("open");
+            let prompt = black_box(&prompt);
+            let answer = client.request_value("session/prompt", prompt).await.expect("open");
             black_box(read::<PromptResponse>(answer.as_str()));
         }
         client.shut_down();
@@ -155,7 +155,7 @@ async fn their_notifications(count: usize) {
         on_receive_notification!(),
     );
     let receiver = spawn_local(receiver.connect_to(theirs(other)));
-    let update: official::SessionNotification = read(UPDATE);
+    let update: official::SessionNotification = serde_json::from_str(UPDATE).expect("an update");
     let sent = UntypedRole.builder().connect_with(theirs(one), async |to| -> Result<(), Error> {
         for _ in 0..count {
             to.send_notification(black_box(&update).clone())?;
@@ -175,12 +175,12 @@ async fn their_round_trips(count: usize) {
                responder: Responder<official::PromptResponse>,
                _: ConnectionTo<UntypedRole>| {
             black_box(prompt);
-            responder.respond(read(ANSWER))
+            responder.respond(official::PromptResponse::new(official::StopReason::EndTurn))
         },
         on_receive_request!(),
     );
     let receiver = spawn_local(receiver.connect_to(theirs(other)));
-    let prompt: official::PromptRequest = read(PROMPT);
+    let prompt: official::PromptRequest = serde_json::from_str(PROMPT).expect("a prompt");
     let asked = UntypedRole.builder().connect_with(theirs(one), async |to| -> Result<(), Error> {
         for _ in 0..count {
             black_box(to.send_request(black_box(&prompt).clone()).block_task().await?);
