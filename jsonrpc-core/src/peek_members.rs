@@ -128,10 +128,19 @@ impl<const N: usize> Places<N> {
         text: &'a str,
         shift: impl Fn(&Range<usize>) -> Range<usize>,
     ) -> (Peek<'a>, [Found<'a>; N]) {
-        let [id, method, params, result, error] =
-            self.members.each_ref().map(|range| text.get(shift(range.as_ref()?)));
-        let members = Members { id, method, params, result, error };
-        let found = self.found.each_ref().map(|place| place.find(text, &shift));
+        let part = |range: &Option<Range<usize>>| text.get(shift(range.as_ref()?));
+        let [id, method, params, result, error] = &self.members;
+        let members = Members {
+            id: part(id),
+            method: part(method),
+            params: part(params),
+            result: part(result),
+            error: part(error),
+        };
+        let mut found = [const { Ok(None) }; N];
+        for (found, place) in found.iter_mut().zip(&self.found) {
+            *found = place.find(text, &shift);
+        }
         (Peek { kind: self.kind, members }, found)
     }
 }
