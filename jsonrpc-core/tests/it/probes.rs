@@ -58,6 +58,34 @@ open_union! {
     }
 }
 
+object! {
+    /// A server over the network.
+    pub struct Http {
+        /// Where.
+        url: String = "url",
+    }
+}
+
+object! {
+    /// A program.
+    pub struct Stdio {
+        /// Which.
+        command: String = "command",
+    }
+}
+
+open_union! {
+    /// Of two kinds of server one goes without a tag.
+    pub enum Server by "type" {
+        /// Over the network.
+        Http(Http) = "http",
+    }
+    untagged {
+        /// A program.
+        Stdio(Stdio) = "stdio",
+    }
+}
+
 /// What comes back when an update is read and written again, or why it cannot be read.
 fn again(text: &str) -> String {
     match wire::decode::<Update>(text) {
@@ -82,6 +110,25 @@ fn what_a_newer_peer_sends_is_kept() {
     }
     let meta: Meta = wire::decode(r#"{"f":1.10,"f":2}"#).expect("JSON");
     assert_eq!(meta.get("f").as_ref().map(Raw::as_str), Some("1.10"));
+}
+
+/// Where a tag may be left out, one that is there is kept, and an unknown one does not become the variant without.
+#[test]
+fn a_tag_is_not_lost_where_it_may_be_left_out() -> Result<(), Box<dyn Error>> {
+    for (text, is_program) in [
+        (r#"{"command":"server"}"#, true),
+        (r#"{"type":"stdio","command":"server"}"#, true),
+        (r#"{"command":"server","type":"stdio"}"#, true),
+        (r#"{"type":"oauth","command":"server","id":"a"}"#, false),
+    ] {
+        let server: Server = wire::decode(text)?;
+        assert_eq!(matches!(server, Server::Stdio(_)), is_program, "{text}");
+        let again: Value = serde_json::to_value(&server)?;
+        assert_eq!(again, serde_json::from_str::<Value>(text)?);
+    }
+    let error = wire::decode::<Server>(r#"{"type":"http","command":"a"}"#).unwrap_err();
+    assert_eq!(error.to_string(), "expected member `url`, got none");
+    Ok(())
 }
 
 #[test]

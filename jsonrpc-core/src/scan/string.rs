@@ -1,0 +1,185 @@
+//! Strings: where they end, and what they say.
+use super::{Step, byte};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Reads a string behind its first quote.
+#[inline(always)]
+pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
+    plain_string(bytes, at).or_else(|at| escaped_string(bytes, at))
+}
+
+/// Reads a string without escapes behind its first quote; an escape is where it is wrong.
+#[inline(always)]
+pub(super) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
+    // Most names and many values are shorter than two words.
+    for _ in 0..8 {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { break };
+        let word = u64::from_le_bytes(*word);
+        let found = special_bytes(word);
+        if found != 0 {
+            let bit = found.trailing_zeros() & !7;
+            at += (bit / 8) as usize;
+            return if (word >> bit) as u8 == b'"' { Ok(at + 1) } else { Err(at) };
+        }
+        at += 8;
+    }
+    long_string(bytes, at)
+}
+
+/// Reads on in a string without escapes that is long, or ends near the end of the text.
+#[inline(never)]
+fn long_string(bytes: &[u8], at: usize) -> Step {
+    let at = at + plain_prefix(bytes.get(at..).unwrap_or_default());
+    if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
+}
+
+/// Reads a string from its first escape.
+#[inline(never)]
+pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
+    let mut plain_words = 0_u32;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let found = match rest.first_chunk() {
+            Some(word) => special_bytes(u64::from_le_bytes(*word)),
+            None => {
+                at += rest.iter().take_while(|byte| is_plain(**byte)).count();
+                1
+            }
+        };
+        if found == 0 {
+            at += 8;
+            plain_words += 1;
+            if plain_words.is_multiple_of(8) {
+                at += plain_blocks(bytes.get(at..).unwrap_or_default());
+            }
+            continue;
+        }
+        at += (found.trailing_zeros() / 8) as usize;
+        match byte(bytes, at) {
+            b'\\' => at = escape(bytes, at + 1)?,
+            b'"' => return Ok(at + 1),
+            _ => return Err(at),
+        }
+        plain_words = 0;
+    }
+}
+
+#[inline]
+fn escape(bytes: &[u8], at: usize) -> Step {
+    match byte(bytes, at) {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 1),
+        b'u' => {
+            let is_hex = |at: &usize| byte(bytes, *at).is_ascii_hexdigit();
+            (at + 1..at + 5).find(|at| !is_hex(at)).map_or(Ok(at + 5), Err)
+        }
+        _ => Err(at),
+    }
+}
+
+/// The top bits of the bytes that end a string, start an escape, or may not stand in a string; the lowest is always a
+/// true one.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const TOPS: u64 = ONES << 7;
+    // A quote changes places with the space, and so is below 0x21 with the control characters.
+    let control = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
+    let escape = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    // A top bit that was not there came from a byte that went below zero.
+    (control | escape) & !word & TOPS
+}
+
+/// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
+#[inline]
+pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
+    let (mut rest, mut length) = (bytes, 0);
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let found = special_bytes(u64::from_le_bytes(*word));
+        if found != 0 {
+            return length + (found.trailing_zeros() / 8) as usize;
+        }
+        (rest, length) = (behind, length + 8);
+        if length.is_multiple_of(64) {
+            let long = plain_blocks(rest);
+            (rest, length) = (rest.get(long..).unwrap_or_default(), length + long);
+        }
+    }
+    length + rest.iter().take_while(|byte| is_plain(**byte)).count()
+}
+
+/// How many bytes are in whole blocks without such a byte; a long string is cheapest in blocks.
+#[inline(never)]
+fn plain_blocks(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    // Without an early end inside a block, the compiler makes vector instructions of it.
+    let is_plain =
+        |block: &&[u8; BLOCK]| block.iter().fold(true, |all, byte| all & is_plain(*byte));
+    blocks.iter().take_while(is_plain).count() * BLOCK
+}
+
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
+}
+
+/// Reads a string from its first escape, and undoes the escapes. Nothing where it is not UTF-8 or has half a surrogate pair.
+#[inline(never)]
+pub(super) fn unescape(
+    bytes: &[u8],
+    start: usize,
+    mut at: usize,
+) -> Option<(Step, Option<String>)> {
+    let rest = bytes.len() - start;
+    // What is left of the text is an upper bound that small texts reach soon.
+    let mut text = Vec::with_capacity(rest.min(2 * (at - start) + 256));
+    let mut plain = start;
+    loop {
+        text.extend_from_slice(bytes.get(plain..at)?);
+        match byte(bytes, at) {
+            b'"' => return Some((Ok(at + 1), Some(String::from_utf8(text).ok()?))),
+            b'\\' => at = undo_escape(bytes, at + 1, &mut text)?,
+            _ => return Some((Err(at), None)),
+        }
+        plain = at;
+        at += plain_prefix(bytes.get(at..).unwrap_or_default());
+    }
+}
+
+/// Undoes the escape behind a backslash, and says where it ends.
+#[inline]
+fn undo_escape(bytes: &[u8], at: usize, text: &mut Vec<u8>) -> Option<usize> {
+    text.push(match byte(bytes, at) {
+        same @ (b'"' | b'\\' | b'/') => same,
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        b'u' => {
+            let (character, end) = undo_unit(bytes, at + 1)?;
+            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(end);
+        }
+        _ => return None,
+    });
+    Some(at + 1)
+}
+
+/// The character of one `\u` escape, or of two that are a surrogate pair, and where they end.
+fn undo_unit(bytes: &[u8], at: usize) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 4)?;
+        digits.iter().try_fold(0, |unit, byte| Some(unit << 4 | char::from(*byte).to_digit(16)?))
+    };
+    let (first, end) = (unit(at)?, at + 4);
+    if !(0xd800..0xdc00).contains(&first) {
+        return char::from_u32(first).map(|character| (character, end));
+    }
+    if bytes.get(end..end + 2) != Some(b"\\u") {
+        return None;
+    }
+    let low = unit(end + 2)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+    char::from_u32(0x10000 + ((first - 0xd800) << 10) + low).map(|character| (character, end + 6))
+}
