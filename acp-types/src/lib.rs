@@ -52,7 +52,7 @@
 //! schema for it. Only `_meta` has none, since it is kept whatever it is.
 //!
 //! Whole lines are read and written in one pass with [`line`](mod@line); programs that pass on, translate or count what
-//! an agent streams can do without copies of it: see [`v1::borrowed`]. With the feature `schemars` the types have JSON Schemas.
+//! an agent streams can do without copies of it: see [`v1::borrowed`] and [`v2::borrowed`]. With the feature `schemars` the types have JSON Schemas.
 //!
 //! Read by method, when the envelope says what it is: see [`v1::dispatch`] and [`v2::dispatch`]. Which of the two, the
 //! `initialize` pair decides: see [`negotiation`]; what may be sent then, [`capabilities`] say. What a session is at, after
@@ -67,6 +67,7 @@
 
 extern crate alloc;
 
+mod borrowed;
 pub mod capabilities;
 #[cfg(feature = "async")]
 pub mod connection;

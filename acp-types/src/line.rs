@@ -201,3 +201,20 @@ fn finish<T: DeserializeOwned>(
         None => Ok(Some(wire::decode(peek.params().unwrap_or("{}"))?)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v1::prompt_turn::{PromptRequest, SessionNotification};
+
+    /// What is read here must not be read again by the slow way: that would be right, and nobody would see it.
+    #[test]
+    fn parameters_behind_their_method_are_read_on_the_way() {
+        let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"content":{"text":"\n","type":"text"},"sessionUpdate":"agent_message_chunk"}}}"#;
+        let updated = read::<SessionNotification>(update, SessionNotification::METHOD);
+        assert!(updated.is_ok_and(|(_, params)| params.is_some()));
+        let prompt = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
+        let prompted = read::<PromptRequest>(prompt, PromptRequest::METHOD);
+        assert!(prompted.is_ok_and(|(_, params)| params.is_some()));
+    }
+}

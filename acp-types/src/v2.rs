@@ -17,6 +17,7 @@
 
 pub mod agent_plan;
 pub mod authentication;
+pub mod borrowed;
 pub mod cancellation;
 pub mod compaction;
 pub mod content;

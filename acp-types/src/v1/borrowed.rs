@@ -4,7 +4,8 @@
 //!
 //! A stream of an agent is pieces of messages and updates of tool calls, nearly all of it. Here these are read in one pass
 //! over the line, envelope and all, without a copy and without memory, wherever their tags stand; strings stay as they are
-//! in the text, escapes and all, and can be written somewhere else as they are. All other updates are their text.
+//! in the text, escapes and all, and can be written somewhere else as they are. All other updates are their text. Prompts are
+//! read in the same way, since they may have images.
 //!
 //! ```
 //! use acp_types::v1::borrowed::{ContentBlockRef, SessionNotificationRef, SessionUpdateRef};
@@ -22,15 +23,19 @@
 //!
 //! What has the members of a type in kinds that it does not take is an error, as it is when the type itself is decoded. What
 //! lies in lists and in `_meta`, `rawInput`, `rawOutput` is JSON, and read when asked for.
-use super::prompt_turn::{SessionNotification, SessionUpdate};
+pub use crate::borrowed::{ContentBlockRef, ImageContentRef, OtherRef, TextContentRef};
+
+use super::prompt_turn::{PromptRequest, SessionNotification, SessionUpdate};
 use super::tool_calls::{ToolCallContent, ToolCallLocation};
-use crate::line::{LineError, is_method};
-use crate::methods::NotificationParams;
+use crate::borrowed::{
+    BlockSlots, NotificationSlots, Notified, PromptSlots, Prompted, Slot, Slots, from_line,
+    from_params, may_begin, skip, string, take,
+};
+use crate::line::LineError;
+use crate::methods::{NotificationParams, RequestParams};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Presence, decode};
-use jsonrpc_core::{JsonStr, Kind, Reader, peek_member, peek_params, read_json};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use jsonrpc_core::{JsonStr, Kind, Reader, RequestId, peek_member};
 
 /// The agent reports something of a session.
 ///
@@ -66,16 +71,6 @@ pub enum SessionUpdateRef<'a> {
     Other(OtherRef<'a>),
 }
 
-/// An object whose tag says what it is.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct OtherRef<'a> {
-    /// The tag.
-    pub tag: JsonStr<'a>,
-    /// The whole, as JSON text.
-    pub json: &'a str,
-}
-
 /// A piece of a message.
 ///
 /// Spec: [`ContentChunk`](https://agentclientprotocol.com/protocol/v1/schema#contentchunk)
@@ -86,30 +81,6 @@ pub struct ContentChunkRef<'a> {
     pub content: ContentBlockRef<'a>,
     /// Which message it belongs to.
     pub message_id: Option<JsonStr<'a>>,
-    /// The whole, as JSON text.
-    pub json: &'a str,
-}
-
-/// A block of content.
-///
-/// Spec: [`ContentBlock`](https://agentclientprotocol.com/protocol/v1/schema#contentblock)
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum ContentBlockRef<'a> {
-    /// Text, plain or Markdown.
-    Text(TextContentRef<'a>),
-    /// Anything else, known or not.
-    Other(OtherRef<'a>),
-}
-
-/// Text, plain or Markdown.
-///
-/// Spec: [`TextContent`](https://agentclientprotocol.com/protocol/v1/schema#textcontent)
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct TextContentRef<'a> {
-    /// The text.
-    pub text: JsonStr<'a>,
     /// The whole, as JSON text.
     pub json: &'a str,
 }
@@ -131,6 +102,20 @@ pub struct ToolCallRef<'a> {
     pub json: &'a str,
 }
 
+/// What the user says.
+///
+/// Spec: [`PromptRequest`](https://agentclientprotocol.com/protocol/v1/schema#promptrequest)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PromptRequestRef<'a> {
+    /// In which session.
+    pub session_id: JsonStr<'a>,
+    /// What was said.
+    pub prompt: Vec<ContentBlockRef<'a>>,
+    /// The whole, as JSON text.
+    pub json: &'a str,
+}
+
 impl<'a> SessionNotificationRef<'a> {
     /// Reads a line where it is a `session/update`; nothing where it is another message.
     ///
@@ -138,15 +123,10 @@ impl<'a> SessionNotificationRef<'a> {
     /// The line is not a message, or its parameters are not those of `session/update`.
     #[inline]
     pub fn from_line(line: &'a str) -> Result<Option<Self>, LineError> {
-        let mut slots = Notification::default();
-        let peek = peek_params(line, |params| slots.read(params))?;
-        if !is_method(&peek, Kind::Notification, SessionNotification::METHOD) {
-            return Ok(None);
-        }
-        match slots.build() {
-            Some(notification) => Ok(Some(notification)),
-            None => Ok(Some(Self::unusual(peek.params().unwrap_or("{}"))?)),
-        }
+        let method = SessionNotification::METHOD;
+        let read =
+            from_line::<UpdateParams<'_>, SessionNotification>(line, Kind::Notification, method)?;
+        Ok(read.map(|(_, params)| Self::new(params)))
     }
 
     /// Reads the parameters of a `session/update`.
@@ -154,9 +134,13 @@ impl<'a> SessionNotificationRef<'a> {
     /// # Errors
     /// They are not those of `session/update`.
     pub fn decode(params: &'a str) -> Result<Self, DecodeError> {
-        let mut slots = Notification::default();
-        let read = read_json(params, |reader| slots.read(reader)).and_then(|()| slots.build());
-        read.map_or_else(|| Self::unusual(params), Ok)
+        from_params::<UpdateParams<'_>, SessionNotification>(params).map(Self::new)
+    }
+
+    #[inline(always)]
+    fn new(params: Notified<'a, SessionUpdateRef<'a>>) -> Self {
+        let Notified { session_id, update, json } = params;
+        Self { session_id, update, json }
     }
 
     /// The notification with all that it borrows.
@@ -166,21 +150,50 @@ impl<'a> SessionNotificationRef<'a> {
     pub fn to_owned(&self) -> Result<SessionNotification, DecodeError> {
         decode(self.json)
     }
-
-    /// Finds out what is wrong with parameters; where that is nothing, there is a tag with an escape or the like.
-    #[cold]
-    fn unusual(params: &'a str) -> Result<Self, DecodeError> {
-        decode::<SessionNotification>(params)?;
-        decode::<Never>(params).map(|never| match never {})
-    }
 }
 
-/// What no text is.
-enum Never {}
+impl<'a> PromptRequestRef<'a> {
+    /// Reads a line where it is a `session/prompt`, its id first; nothing where it is another message.
+    ///
+    /// ```
+    /// use acp_types::v1::borrowed::{ContentBlockRef, PromptRequestRef};
+    ///
+    /// let line = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s-1","prompt":[
+    ///     {"type":"text","text":"What is this?"},{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}]}}"#;
+    /// let (id, request) = PromptRequestRef::from_line(line)?.ok_or("something else")?;
+    /// assert_eq!((id, request.prompt.len()), (1.into(), 2));
+    /// let ContentBlockRef::Image(image) = request.prompt[1] else { panic!("not an image") };
+    /// assert_eq!(image.data.as_plain(), Some("iVBORw0KGgo="));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The line is not a message, or its parameters are not those of `session/prompt`.
+    pub fn from_line(line: &'a str) -> Result<Option<(RequestId, Self)>, LineError> {
+        let method = PromptRequest::METHOD;
+        let read = from_line::<PromptSlots<'_>, PromptRequest>(line, Kind::Request, method)?;
+        Ok(read.and_then(|(peek, params)| Some((peek.request_id()?, Self::new(params)))))
+    }
 
-impl<'de> Deserialize<'de> for Never {
-    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(D::Error::custom("expected a session update that can be read in one go, got another"))
+    /// Reads the parameters of a `session/prompt`.
+    ///
+    /// # Errors
+    /// They are not those of `session/prompt`.
+    pub fn decode(params: &'a str) -> Result<Self, DecodeError> {
+        from_params::<PromptSlots<'_>, PromptRequest>(params).map(Self::new)
+    }
+
+    fn new(params: Prompted<'a>) -> Self {
+        let Prompted { session_id, prompt, json } = params;
+        Self { session_id, prompt, json }
+    }
+
+    /// The request with all that it borrows.
+    ///
+    /// # Errors
+    /// Something in what is neither text nor an image is not as its type says.
+    pub fn to_owned(&self) -> Result<PromptRequest, DecodeError> {
+        decode(self.json)
     }
 }
 
@@ -248,23 +261,15 @@ impl<'a> ToolCallRef<'a> {
     }
 }
 
-/// The members of a notification on their way, as JSON text.
-#[derive(Default)]
-struct Notification<'a> {
-    json: &'a str,
-    session_id: Slot<'a>,
-    update: Update<'a>,
-    has_update: bool,
-    is_repeated: bool,
-}
+type UpdateParams<'a> = NotificationSlots<'a, UpdateSlots<'a>>;
 
 /// The members of the updates that are read here, together: which of them it is, its tag says at last.
 #[derive(Default)]
-struct Update<'a> {
+struct UpdateSlots<'a> {
     json: &'a str,
     tag: Slot<'a>,
     /// Of a piece of a message.
-    block: Block<'a>,
+    block: BlockSlots<'a>,
     content: Slot<'a>,
     message_id: Slot<'a>,
     tool_call_id: Slot<'a>,
@@ -276,58 +281,13 @@ struct Update<'a> {
     is_repeated: bool,
 }
 
-/// The members of a block of content.
-#[derive(Default)]
-struct Block<'a> {
-    json: &'a str,
-    tag: Slot<'a>,
-    text: Slot<'a>,
-    annotations: Slot<'a>,
-    is_repeated: bool,
-}
+impl<'a> Slots<'a> for UpdateSlots<'a> {
+    type Made = SessionUpdateRef<'a>;
 
-type Slot<'a> = Option<&'a str>;
-
-/// Takes the value of a member that may come once.
-#[inline(always)]
-fn take<'a>(slot: &mut Slot<'a>, repeated: &mut bool, value: &mut Reader<'_, 'a>) -> Option<()> {
-    *repeated |= slot.replace(value.value()?).is_some();
-    Some(())
-}
-
-impl<'a> Notification<'a> {
-    #[inline]
-    fn read(&mut self, params: &mut Reader<'_, 'a>) -> Option<()> {
-        if params.next_byte() != b'{' {
-            return params.value().map(|_| ());
-        }
-        let Self { session_id, update, has_update, is_repeated, .. } = self;
-        self.json = params.object(|name, value| match name {
-            "sessionId" => take(session_id, is_repeated, value),
-            "update" => {
-                *is_repeated |= core::mem::replace(has_update, true);
-                update.read(value)
-            }
-            _ => value.value().map(|_| ()),
-        })?;
-        Some(())
-    }
-
-    #[inline]
-    fn build(&self) -> Option<SessionNotificationRef<'a>> {
-        if self.is_repeated {
-            return None;
-        }
-        let session_id = JsonStr::new(self.session_id?)?;
-        Some(SessionNotificationRef { session_id, update: self.update.build()?, json: self.json })
-    }
-}
-
-impl<'a> Update<'a> {
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, update: &mut Reader<'_, 'a>) -> Option<()> {
         if update.next_byte() != b'{' {
-            return update.value().map(|_| ());
+            return skip(update);
         }
         let mut repeated = false;
         self.json = update.object(|name, value| match name {
@@ -344,14 +304,14 @@ impl<'a> Update<'a> {
             "kind" => take(&mut self.kind, &mut repeated, value),
             "status" => take(&mut self.status, &mut repeated, value),
             "locations" => take(&mut self.locations, &mut repeated, value),
-            _ => value.value().map(|_| ()),
+            _ => skip(value),
         })?;
         self.is_repeated = repeated;
         Some(())
     }
 
-    #[inline]
-    fn build(&self) -> Option<SessionUpdateRef<'a>> {
+    #[inline(always)]
+    fn build(&mut self) -> Option<SessionUpdateRef<'a>> {
         let tag = JsonStr::new(self.tag?)?;
         let known = |name| tag == name;
         Some(if known("agent_message_chunk") {
@@ -370,9 +330,11 @@ impl<'a> Update<'a> {
             SessionUpdateRef::Other(OtherRef { tag, json: self.json })
         })
     }
+}
 
+impl<'a> UpdateSlots<'a> {
     #[inline]
-    fn chunk(&self) -> Option<ContentChunkRef<'a>> {
+    fn chunk(&mut self) -> Option<ContentChunkRef<'a>> {
         if self.is_repeated || self.content != Some("{") {
             return None;
         }
@@ -382,9 +344,7 @@ impl<'a> Update<'a> {
 
     #[inline]
     fn tool_call(&self) -> Option<ToolCallRef<'a>> {
-        let is_list =
-            |list: Slot<'_>| list.is_none_or(|list| list.starts_with('[') || list == "null");
-        if self.is_repeated || !is_list(self.content) || !is_list(self.locations) {
+        if self.is_repeated || !may_begin(self.content, '[') || !may_begin(self.locations, '[') {
             return None;
         }
         string(self.name)?;
@@ -392,44 +352,5 @@ impl<'a> Update<'a> {
         let (title, status) = (string(self.title)?, string(self.status)?);
         let tool_call_id = JsonStr::new(self.tool_call_id?)?;
         Some(ToolCallRef { tool_call_id, title, status, json: self.json })
-    }
-}
-
-impl<'a> Block<'a> {
-    #[inline]
-    fn read(&mut self, block: &mut Reader<'_, 'a>) -> Option<()> {
-        let mut repeated = false;
-        self.json = block.object(|name, value| match name {
-            "type" => take(&mut self.tag, &mut repeated, value),
-            "text" => take(&mut self.text, &mut repeated, value),
-            "annotations" => take(&mut self.annotations, &mut repeated, value),
-            _ => value.value().map(|_| ()),
-        })?;
-        self.is_repeated = repeated;
-        Some(())
-    }
-
-    #[inline]
-    fn build(&self) -> Option<ContentBlockRef<'a>> {
-        let tag = JsonStr::new(self.tag?)?;
-        if tag != "text" {
-            return Some(ContentBlockRef::Other(OtherRef { tag, json: self.json }));
-        }
-        let is_object = self.annotations.is_none_or(|one| one.starts_with('{') || one == "null");
-        if self.is_repeated || !is_object {
-            return None;
-        }
-        let text = JsonStr::new(self.text?)?;
-        Some(ContentBlockRef::Text(TextContentRef { text, json: self.json }))
-    }
-}
-
-/// A string that may be absent or `null`; nothing where it is of another kind.
-#[inline(always)]
-fn string(slot: Slot<'_>) -> Option<Presence<JsonStr<'_>>> {
-    match slot {
-        None => Some(Presence::Absent),
-        Some("null") => Some(Presence::Null),
-        Some(text) => JsonStr::new(text).map(Presence::Value),
     }
 }

@@ -1,6 +1,8 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod borrowed;
+#[cfg(test)]
 mod capabilities;
 #[cfg(test)]
 mod connection;

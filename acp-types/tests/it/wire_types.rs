@@ -1,6 +1,7 @@
 //! Every wire type of the crate, by name.
 use crate::shapes::{self, Shapes};
 use acp_types::methods::{self, Method};
+use jsonrpc_core::read_json;
 use jsonrpc_core::wire::{DecodeError, Diagnostic, Mode, decode, decode_with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +20,8 @@ pub(crate) struct WireType {
     pub(crate) again: fn(&str) -> Result<String, DecodeError>,
     /// Decodes a text as the type, then says what that is, for programmers.
     pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
+    /// Whether a text is read as the type in one go, by the scanner alone.
+    pub(crate) in_one_go: fn(&str) -> bool,
     /// Decodes a text as the type in a mode; encodes the value, then with what was kept aside.
     pub(crate) with: fn(&str, Mode) -> Result<Lenient, DecodeError>,
 }
@@ -40,6 +43,10 @@ fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError>
     decode::<T>(text).map(|value| format!("{value:?}"))
 }
 
+fn in_one_go<T: DeserializeOwned>(text: &str) -> bool {
+    read_json(text, |reader| reader.read::<T>()).is_some_and(|read| read.is_ok())
+}
+
 fn with<T: DeserializeOwned + Serialize>(text: &str, mode: Mode) -> Result<Lenient, DecodeError> {
     let decoded = decode_with::<T>(text, mode)?;
     let value = serde_json::to_string(&decoded.value).expect("it has a JSON form");
@@ -53,6 +60,7 @@ macro_rules! wire_types {
             name: stringify!($Type),
             again: again::<acp_types::$version::$module::$Type>,
             debug: debug::<acp_types::$version::$module::$Type>,
+            in_one_go: in_one_go::<acp_types::$version::$module::$Type>,
             with: with::<acp_types::$version::$module::$Type>,
         }, )+)+]
     };
