@@ -125,7 +125,7 @@ pub use write::write;
 pub mod private {
     pub use super::mark::{Mark, read_marked};
     pub use super::object::{
-        Name, assert_distinct, deserialize, optional, read_once, required, serialize,
+        Name, NameAndTag, assert_distinct, deserialize, optional, read_once, required, serialize,
     };
     pub use super::open_union::{read_marked_tag, read_tag};
     pub(crate) use super::text::read_next;

@@ -3,7 +3,7 @@ use super::open_union::read_kept;
 use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
-use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -62,6 +62,19 @@ pub trait Members<'de> {
     /// Those of the deserialiser.
     fn next_name(&mut self) -> Result<Option<Name<'de>>, Self::Error>;
 
+    /// The next member's name, and a tag where that is asked for and can be told before its turn. `ask` is [`ASK`] and the
+    /// tag's name. A tag that is told comes again in its turn.
+    ///
+    /// # Errors
+    /// Those of the deserialiser.
+    #[doc(hidden)]
+    fn next_name_and_tag(
+        &mut self,
+        _ask: &'static str,
+    ) -> Result<Option<NameAndTag<'de>>, Self::Error> {
+        Ok(self.next_name()?.map(|name| (name, None)))
+    }
+
     /// The value of the member whose name was read last.
     ///
     /// # Errors
@@ -76,8 +89,72 @@ impl<'de, A: MapAccess<'de>> Members<'de> for A {
         self.next_key()
     }
 
+    #[inline]
+    fn next_name_and_tag(
+        &mut self,
+        ask: &'static str,
+    ) -> Result<Option<NameAndTag<'de>>, A::Error> {
+        self.next_key_seed(Asked(ask))
+    }
+
     fn next_value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
         MapAccess::next_value(self)
+    }
+}
+
+/// What the question for a tag begins with: the name of a newtype that no type can have, which a deserialiser of names
+/// that can look ahead answers with two strings, and all others with the name alone.
+pub(super) const ASK: &str = "$wire::tag ";
+
+/// The name of a member, and the tag if it was told.
+#[doc(hidden)]
+pub type NameAndTag<'de> = (Name<'de>, Option<Name<'de>>);
+
+/// Reads a name, and asks for a tag.
+struct Asked(&'static str);
+
+impl<'de> DeserializeSeed<'de> for Asked {
+    type Value = NameAndTag<'de>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<NameAndTag<'de>, D::Error> {
+        struct AskedVisitor;
+
+        impl<'de> Visitor<'de> for AskedVisitor {
+            type Value = NameAndTag<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<NameAndTag<'de>, E> {
+                Ok((Name::Borrowed(name), None))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<NameAndTag<'de>, E> {
+                Ok((Name::Owned(name.into()), None))
+            }
+
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                name: D,
+            ) -> Result<NameAndTag<'de>, D::Error> {
+                Name::deserialize(name).map(|name| (name, None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut told: A,
+            ) -> Result<NameAndTag<'de>, A::Error> {
+                let name = told.next_element()?.ok_or_else(|| de::Error::custom("no name"))?;
+                Ok((name, told.next_element()?))
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(self.0, AskedVisitor)
     }
 }
 

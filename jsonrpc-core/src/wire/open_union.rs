@@ -6,7 +6,7 @@ use super::raw::Raw;
 use alloc::boxed::Box;
 use alloc::vec;
 use core::marker::PhantomData;
-use serde::de::{self, DeserializeOwned};
+use serde::de::{self, DeserializeOwned, IgnoredAny};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer};
 
@@ -187,44 +187,62 @@ macro_rules! open_union {
         $crate::object! { @serde $Name }
     };
     (@read_tag $tag:literal $members:ident) => {
-        $crate::wire::private::read_tag($tag, $members)
+        $crate::wire::private::read_tag($tag, ::core::concat!("$wire::tag ", $tag), $members)
     };
     (@read_tag $tag:literal $members:ident [$($mark:ident)+]) => {{
         $crate::object! { @define_mark [$($mark)+] "" }
-        $crate::wire::private::read_marked_tag::<Mark, _>($tag, $members)
+        let ask = ::core::concat!("$wire::tag ", $tag);
+        $crate::wire::private::read_marked_tag::<Mark, _>($tag, ask, $members)
     }};
     (@name) => { ::core::option::Option::None };
     (@name $name:literal) => { ::core::option::Option::Some($name) };
 }
 
-/// Reads up to the tag, keeping what stands before it.
+/// Reads the tag: ahead of the other members where these can look ahead when `ask`ed, else up to it, keeping what stands
+/// before it.
 pub fn read_tag<'de, M: Members<'de>>(
     tag: &'static str,
+    ask: &'static str,
     members: M,
-) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
-    read_to_tag(tag, members, M::next_value)
+) -> Result<(Option<Name<'de>>, Tagged<'de, M>), M::Error> {
+    read_to_tag(tag, ask, members, M::next_value)
 }
 
 /// As [`read_tag`], for a tag that has marks.
 pub fn read_marked_tag<'de, K: Mark, M: Members<'de>>(
     tag: &'static str,
+    ask: &'static str,
     members: M,
-) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
-    read_to_tag(tag, members, next_marked::<K, _, _>)
+) -> Result<(Option<Name<'de>>, Tagged<'de, M>), M::Error> {
+    read_to_tag(tag, ask, members, next_marked::<K, _, _>)
 }
 
 fn read_to_tag<'de, M: Members<'de>>(
     tag: &'static str,
+    ask: &'static str,
     mut members: M,
     read: impl FnOnce(&mut M) -> Result<Option<Tag>, M::Error>,
-) -> Result<(Option<Name<'de>>, Tagged<M>), M::Error> {
+) -> Result<(Option<Name<'de>>, Tagged<'de, M>), M::Error> {
     let mut before = Extra::new();
-    while let Some(name) = members.next_name()? {
+    let mut next = match members.next_name_and_tag(ask)? {
+        Some((name, Some(value))) => {
+            let is_first = name.as_str() == tag;
+            if is_first {
+                members.next_value::<IgnoredAny>()?;
+            }
+            let ahead = Ahead { name: (!is_first).then_some(name), is_to_come: !is_first };
+            return Ok((Some(value), Tagged { ahead, ..Tagged::new(tag, before, Some(members)) }));
+        }
+        Some((name, None)) => Some(name),
+        None => None,
+    };
+    while let Some(name) = next {
         if name.as_str() == tag {
             let value = read(&mut members)?.map(|Tag(value)| Name::Owned(value));
             return Ok((value, Tagged::new(tag, before, Some(members))));
         }
         before.read(name, &mut members)?;
+        next = members.next_name()?;
     }
     Ok((None, Tagged::new(tag, before, None)))
 }
@@ -239,16 +257,26 @@ impl<'de> Deserialize<'de> for Tag {
 
 /// The members of an object without its tag: those before it, which were kept, then the ones still to be read.
 #[derive(Debug)]
-pub struct Tagged<M> {
+pub struct Tagged<'de, M> {
     tag: &'static str,
     tag_value: Option<&'static str>,
     kept: Kept,
+    ahead: Ahead<'de>,
     rest: Option<M>,
 }
 
-impl<M> Tagged<M> {
+/// What there is to do after the tag was read ahead of the other members.
+#[derive(Debug, Default)]
+struct Ahead<'de> {
+    /// The first member, whose name is read.
+    name: Option<Name<'de>>,
+    /// The tag stands further on.
+    is_to_come: bool,
+}
+
+impl<M> Tagged<'_, M> {
     fn new(tag: &'static str, kept: Extra, rest: Option<M>) -> Self {
-        Self { tag, tag_value: None, kept: Kept::new(kept), rest }
+        Self { tag, tag_value: None, kept: Kept::new(kept), ahead: Ahead::default(), rest }
     }
 
     /// Gives the tag as a member, last: for a variant that has one only when the peer wrote it.
@@ -258,20 +286,26 @@ impl<M> Tagged<M> {
     }
 }
 
-impl<'de, M: Members<'de>> Members<'de> for Tagged<M> {
+impl<'de, M: Members<'de>> Members<'de> for Tagged<'de, M> {
     type Error = M::Error;
 
     fn next_name(&mut self) -> Result<Option<Name<'de>>, M::Error> {
         if let Some(name) = self.kept.next_name() {
             return Ok(Some(Name::Owned(name)));
         }
-        if let Some(rest) = &mut self.rest {
+        if let Some(name) = self.ahead.name.take() {
+            return Ok(Some(name));
+        }
+        while let Some(rest) = &mut self.rest {
             match rest.next_name()? {
                 Some(name) if name.as_str() == self.tag => {
-                    return Err(de::Error::duplicate_field(self.tag));
+                    if !core::mem::take(&mut self.ahead.is_to_come) {
+                        return Err(de::Error::duplicate_field(self.tag));
+                    }
+                    rest.next_value::<IgnoredAny>()?;
                 }
                 Some(name) => return Ok(Some(name)),
-                None => {}
+                None => break,
             }
         }
         let Some(value) = self.tag_value.take() else { return Ok(None) };

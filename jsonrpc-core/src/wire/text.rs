@@ -5,14 +5,14 @@
 //!
 //! What does not hang on the type is in functions of its own that are not inlined, so that each type adds little code.
 use super::mark;
-use super::object::Name;
+use super::object::{ASK, Name};
 use crate::scan::Scanner;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt::{self, Display};
 use core::iter;
 use core::ops::Range;
-use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
     Visitor,
@@ -116,6 +116,25 @@ impl<'de> Text<'_, 'de> {
         };
         let start = plain.as_ptr().addr() - self.text.as_ptr().addr();
         self.slice(start..start + plain.len()).map(|name| Some(Name::Borrowed(name)))
+    }
+
+    /// The value of the member `tag` of the object whose member `name` is read next, if that is a string without escapes.
+    #[inline(never)]
+    fn tag(&self, name: &str, tag: &str) -> Option<&'de str> {
+        let mut scanner = self.scanner.clone();
+        let mut is_found = name == tag;
+        while !is_found {
+            scanner.next_token();
+            scanner.value()?;
+            is_found = scanner.next_name()??.is(tag);
+        }
+        if scanner.next_token() != b'"' {
+            return None;
+        }
+        match scanner.text()? {
+            (place, None) => self.text.get(place),
+            (_, Some(_)) => None,
+        }
     }
 
     /// Whether there is another item in the array.
@@ -278,7 +297,7 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
             return Ok(None);
         };
         self.next = Next::Other;
-        seed.deserialize(MemberName(name)).map(Some)
+        seed.deserialize(MemberName { name, text: &*self.text }).map(Some)
     }
 
     #[inline]
@@ -288,24 +307,36 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
 }
 
 /// The name of a member, which stands for nothing but itself here.
-struct MemberName<'de>(Name<'de>);
+struct MemberName<'m, 's, 'de> {
+    name: Name<'de>,
+    /// Where its value comes next.
+    text: &'m Text<'s, 'de>,
+}
 
-impl<'de> Deserializer<'de> for MemberName<'de> {
+impl<'de> Deserializer<'de> for MemberName<'_, '_, 'de> {
     type Error = Unread;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unread> {
-        match self.0 {
+        match self.name {
             Name::Borrowed(name) => visitor.visit_borrowed_str(name),
             Name::Owned(name) => visitor.visit_string(String::from(name)),
         }
     }
 
+    #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Unread> {
+        if let (Some(tag), Name::Borrowed(name)) = (name.strip_prefix(ASK), &self.name)
+            && let Some(value) = self.text.tag(name, tag)
+        {
+            return visitor.visit_seq(SeqDeserializer::new(
+                [*name, value].map(BorrowedStrDeserializer::new).into_iter(),
+            ));
+        }
         visitor.visit_newtype_struct(self)
     }
 
@@ -315,7 +346,7 @@ impl<'de> Deserializer<'de> for MemberName<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unread> {
-        visitor.visit_enum(self.0.as_str().into_deserializer())
+        visitor.visit_enum(self.name.as_str().into_deserializer())
     }
 
     forward_to_deserialize_any! {
@@ -416,5 +447,51 @@ mod tests {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read::<Value>(&nested(MAX_DEPTH)).is_some());
         assert!(read::<Value>(&nested(MAX_DEPTH + 1)).is_none());
+    }
+
+    /// The first name of an object, and its `type` where that is told before its turn.
+    struct Told(String, Option<String>);
+
+    impl<'de> Deserialize<'de> for Told {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct ToldVisitor;
+
+            impl<'de> Visitor<'de> for ToldVisitor {
+                type Value = Told;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("an object")
+                }
+
+                fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Told, A::Error> {
+                    use crate::wire::Members;
+                    let (name, tag) =
+                        members.next_name_and_tag("$wire::tag type")?.expect("a member");
+                    MapAccess::next_value::<de::IgnoredAny>(&mut members)?;
+                    while members.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
+                    Ok(Told(name.as_str().into(), tag.map(|tag| tag.as_str().into())))
+                }
+            }
+
+            deserializer.deserialize_map(ToldVisitor)
+        }
+    }
+
+    /// To keep what stands before a tag would be right too, and nobody would see it.
+    #[test]
+    fn a_tag_is_told_wherever_it_stands() {
+        for (text, name, tag) in [
+            (r#"{"type":"a","b":1}"#, "type", Some("a")),
+            (r#"{"b" : {"type":"no"} , "c":"type", "type" : "a"}"#, "b", Some("a")),
+            (r#"{"b":1,"t\u0079pe":"a"}"#, "b", Some("a")),
+            (r#"{"b":1,"type":"\u0061"}"#, "b", None),
+            (r#"{"b":1,"type":null}"#, "b", None),
+            (r#"{"b":1}"#, "b", None),
+            (r#"{"\u0062":1,"type":"a"}"#, "b", None),
+        ] {
+            let told = read::<Told>(text).expect(text);
+            assert_eq!((&*told.0, told.1.as_deref()), (name, tag), "{text}");
+        }
+        assert!(read::<Told>(r#"{"b":1,"type":"a","c":}"#).is_none());
     }
 }
