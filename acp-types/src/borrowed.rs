@@ -3,7 +3,7 @@
 use crate::line::{LineError, is_method};
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Presence, decode};
-use jsonrpc_core::{JsonStr, Kind, Peek, Reader, peek_params, read_json};
+use jsonrpc_core::{JsonStr, Kind, Peek, Reader, peek_member, peek_params, read_json};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
@@ -135,6 +135,37 @@ impl<'de> Deserialize<'de> for Never {
 
 /// The text of a member that was there.
 pub(crate) type Slot<'a> = Option<&'a str>;
+
+/// Where the value of a member is in the text of its object, in half the room of a [`Slot`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    /// It is somewhere in a text that is too long for this.
+    const FAR: Self = Self { start: u32::MAX, end: u32::MAX };
+
+    /// Where `slot` is in `json`.
+    #[inline]
+    pub(crate) fn new(json: &str, slot: Slot<'_>) -> Self {
+        let Some(value) = slot else { return Self { start: 0, end: 0 } };
+        let start = value.as_ptr().addr().wrapping_sub(json.as_ptr().addr());
+        let place = (u32::try_from(start), u32::try_from(start.wrapping_add(value.len())));
+        let (Ok(start), Ok(end)) = place else { return Self::FAR };
+        Self { start, end }
+    }
+
+    /// The value of the member `name` of `json`.
+    pub(crate) fn value<'a>(&self, json: &'a str, name: &str) -> Slot<'a> {
+        if *self == Self::FAR {
+            return peek_member(json, name).ok().flatten();
+        }
+        let place = usize::try_from(self.start).ok()?..usize::try_from(self.end).ok()?;
+        json.get(place).filter(|value| !value.is_empty())
+    }
+}
 
 /// Takes the value of a member that may come once.
 #[inline(always)]
@@ -336,4 +367,19 @@ fn blocks<'a>(
         Some(())
     })?;
     Some(Some(blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_where_it_is_and_where_its_place_has_no_room() {
+        let json = r#"{"a":1,"list":[2]}"#;
+        let list = peek_member(json, "list").ok().flatten();
+        assert_eq!(list, Some("[2]"));
+        assert_eq!(Place::new(json, list).value(json, "list"), list);
+        assert_eq!(Place::new(json, None).value(json, "list"), None);
+        assert_eq!(Place::FAR.value(json, "list"), list);
+    }
 }

@@ -150,12 +150,18 @@ fn write_end<T: Serialize>(
         out.truncate(start);
         return Err(error);
     }
-    // A line break inside a raw value can only stand between tokens, where a space means the same.
-    for byte in out.iter_mut().skip(from).filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
+    keep_on_one_line(out.get_mut(from..).unwrap_or_default());
     out.extend_from_slice(b"}\n");
     Ok(())
+}
+
+/// A line break inside a raw value can only stand between tokens, where a space means the same.
+fn keep_on_one_line(text: &mut [u8]) {
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    // Nearly always there is none, which is found out many bytes at a time where nothing ends the loop early.
+    if text.iter().fold(false, |any, byte| any | is_break(byte)) {
+        text.iter_mut().filter(|byte| is_break(byte)).for_each(|byte| *byte = b' ');
+    }
 }
 
 /// What a line is, and its parameters where it begins as all lines of the method do and they can be read in one go.

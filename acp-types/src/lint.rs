@@ -33,8 +33,13 @@ use alloc::string::String;
 use core::fmt;
 use jsonrpc_core::transcript::Direction;
 
+mod background;
 mod check;
+mod errors;
+mod forms;
 mod messages;
+mod options;
+mod patch;
 mod prose;
 mod rule;
 mod schema;

@@ -30,6 +30,8 @@ pub enum Subject<'a> {
     Elicitation(&'a ElicitationMode),
     /// A way to log in that an agent offers.
     AuthMethod(&'a AuthMethod),
+    /// An option of a session.
+    ConfigOption(&'a SessionConfigOption),
     /// The member `additionalDirectories`, where a session begins.
     AdditionalDirectories,
     /// **Unstable.** The member `systemPrompt`, where a session begins.
@@ -63,6 +65,12 @@ impl<'a> From<&'a McpServer> for Subject<'a> {
 impl<'a> From<&'a ElicitationMode> for Subject<'a> {
     fn from(subject: &'a ElicitationMode) -> Self {
         Self::Elicitation(subject)
+    }
+}
+
+impl<'a> From<&'a SessionConfigOption> for Subject<'a> {
+    fn from(subject: &'a SessionConfigOption) -> Self {
+        Self::ConfigOption(subject)
     }
 }
 
@@ -113,6 +121,10 @@ impl Capabilities {
             Subject::McpServer(server) => self.allows_mcp_server(server),
             Subject::Elicitation(mode) => self.allows_elicitation(mode),
             Subject::AuthMethod(method) => self.allows_auth_method(method),
+            Subject::ConfigOption(option) if is_switch(option) => {
+                needs(option.kind.tag(), SWITCHES, |gate| self.holds(gate))
+            }
+            Subject::ConfigOption(_) => Ok(()),
             Subject::AdditionalDirectories => {
                 let gate = "agentCapabilities.sessionCapabilities.additionalDirectories";
                 needs("additionalDirectories", gate, |gate| self.holds(gate))
@@ -147,7 +159,7 @@ impl Capabilities {
             SessionUpdate::ConfigOptionUpdate(update)
                 if update.config_options.iter().any(is_switch) =>
             {
-                "clientCapabilities.session.configOptions.boolean"
+                SWITCHES
             }
             SessionUpdate::UserMessageChunk(_)
             | SessionUpdate::AgentMessageChunk(_)
@@ -286,6 +298,9 @@ impl Capabilities {
         }
     }
 }
+
+/// What options that are switches need.
+const SWITCHES: &str = "clientCapabilities.session.configOptions.boolean";
 
 fn is_switch(option: &SessionConfigOption) -> bool {
     matches!(option.kind, SessionConfigKind::Boolean(_))

@@ -165,6 +165,31 @@ pub(super) fn auth_methods(result: &Value, capabilities: &Capabilities, report: 
     }
 }
 
+/// Options that are switches, which the client has not said it can show.
+pub(super) fn options(options: &[Value], capabilities: &Capabilities, report: &mut Report) {
+    for (index, option) in options.iter().enumerate() {
+        let text = option.to_string();
+        if let Ok(option) =
+            jsonrpc_core::wire::decode::<v1::session_config_options::SessionConfigOption>(&text)
+        {
+            capabilities.v1(format!("/result/configOptions/{index}"), &option, report);
+        }
+    }
+}
+
+/// Capabilities of the agent that need others of its own.
+pub(super) fn capability_pairs(result: &Value, report: &mut Report) {
+    let sessions = "/agentCapabilities/sessionCapabilities";
+    let has = |name: &str| {
+        let value = result.pointer(sessions).and_then(|sessions| sessions.get(name));
+        value.is_some_and(Value::is_object)
+    };
+    if has("archive") && !has("list") {
+        let pointer = format!("/result{sessions}/archive");
+        report.add(&rule::CAPABILITY_PAIR, pointer, "`archive` needs `list`");
+    }
+}
+
 /// What a client asks for needs: where a session begins, and in a prompt.
 macro_rules! client_request {
     ($check:ident, $version:ident, [$($Whole:ident)*], [$($Optional:ident)*]) => {

@@ -2,7 +2,7 @@
 use super::check::{self, Capabilities};
 use super::schema::shown;
 use super::session::Standing;
-use super::{Linter, receiver, rule};
+use super::{Linter, errors, receiver, rule};
 use crate::methods::{self, Direction as Receiver, Method, MethodKind, Stability};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;
@@ -20,7 +20,14 @@ pub(super) struct Connection {
     /// What it speaks, once `initialize` is answered.
     pub(super) version: Option<u16>,
     capabilities: Capabilities,
-    auth_methods: BTreeSet<String>,
+    /// By id, whether it is for a terminal.
+    auth_methods: BTreeMap<String, bool>,
+    /// Providers that must not be disabled.
+    required_providers: BTreeSet<String>,
+    /// Elicitations by URL that were asked for.
+    elicitations: BTreeSet<String>,
+    /// The agent archives sessions.
+    archives: bool,
     /// Requests of the client.
     pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
     /// Requests of the agent.
@@ -60,7 +67,7 @@ fn version_of_result(result: &Value) -> u16 {
 
 /// Whether the answer to a method is looked at beside what was asked.
 fn is_kept(method: &str) -> bool {
-    matches!(method, "initialize" | "session/resume" | "session/request_permission")
+    matches!(method, "initialize" | "session/request_permission" | "elicitation/create")
 }
 
 fn parse(raw: Option<&RawValue>) -> Value {
@@ -214,15 +221,50 @@ impl Linter {
         None
     }
 
+    /// Looks at a message that has to do with what was said before on the connection, of whatever session.
+    fn of_connection(&mut self, name: &str, params: &Value) {
+        let text = |name: &str| params.get(name).and_then(Value::as_str);
+        let (connection, report) = (&mut self.connection, &mut self.report);
+        match name {
+            "authenticate" | "auth/login" => {
+                let Some(method) = text("methodId") else { return };
+                let (rule, message) = match connection.auth_methods.get(method) {
+                    Some(false) => return,
+                    Some(true) => (
+                        &rule::AUTH_METHOD_TERMINAL,
+                        format!("`{}` is for a terminal", shown(method)),
+                    ),
+                    None => {
+                        let message = format!("the agent does not offer `{}`", shown(method));
+                        (&rule::AUTH_METHOD_UNKNOWN, message)
+                    }
+                };
+                report.add(rule, "/params/methodId", message);
+            }
+            "providers/disable" => {
+                let provider = text("providerId");
+                if provider.is_some_and(|it| connection.required_providers.contains(it)) {
+                    let message = format!("`{}` is required", shown(provider.unwrap_or_default()));
+                    report.add(&rule::PROVIDER_REQUIRED, "/params/providerId", message);
+                }
+            }
+            "elicitation/create" if connection.elicitations.len() < self.limits.names => {
+                connection.elicitations.extend(text("elicitationId").map(str::to_owned));
+            }
+            "elicitation/complete" => {
+                let Some(id) = text("elicitationId") else { return };
+                if !connection.elicitations.contains(id) {
+                    let message = format!("nobody asked for `{}`", shown(id));
+                    report.add(&rule::ELICITATION_UNKNOWN, "/params/elicitationId", message);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Looks at a message as one of its session.
     fn in_session(&mut self, version: u16, name: &str, params: &Value) {
-        if name == "authenticate" || name == "auth/login" {
-            let method = params.get("methodId").and_then(Value::as_str);
-            if let Some(method) = method.filter(|it| !self.connection.auth_methods.contains(*it)) {
-                let message = format!("the agent does not offer `{}`", shown(method));
-                self.report.add(&rule::AUTH_METHOD_UNKNOWN, "/params/methodId", message);
-            }
-        }
+        self.of_connection(name, params);
         let Some(id) = params.get("sessionId").and_then(Value::as_str) else { return };
         // They are about sessions that may be of long ago.
         let opens = matches!(name, "session/load" | "session/resume");
@@ -283,6 +325,9 @@ impl Linter {
             }
             return;
         };
+        if let Err(error) = &response.outcome {
+            errors::look_at(&pending.method, error, &mut self.report);
+        }
         let raw = response.outcome.as_ref().ok().copied();
         let result = parse(raw);
         let mut version = self.connection.version.unwrap_or(1);
@@ -298,7 +343,43 @@ impl Linter {
                 self.schemas.look_at(version, name, &result, "/result", &mut self.report);
             }
         }
+        if raw.is_some() {
+            self.connection_answered(version, &pending.method, &result);
+        }
         self.answered(version, &pending, raw.is_some(), &result);
+    }
+
+    /// What a result means for the connection as a whole.
+    fn connection_answered(&mut self, version: u16, method: &str, result: &Value) {
+        let (connection, report) = (&mut self.connection, &mut self.report);
+        let items = |name: &str| {
+            let items = result.get(name).and_then(Value::as_array);
+            items.map(|items| items.as_slice()).unwrap_or_default()
+        };
+        check::options(items("configOptions"), &connection.capabilities, report);
+        match method {
+            "providers/list" => {
+                let required =
+                    items("providers").iter().filter(|it| it.get("required") == Some(&true.into()));
+                let ids = required
+                    .filter_map(|it| it.get("providerId").or_else(|| it.get("id"))?.as_str());
+                connection.required_providers =
+                    ids.take(self.limits.names).map(str::to_owned).collect();
+            }
+            "session/list" if connection.archives => {
+                for (index, session) in items("sessions").iter().enumerate() {
+                    if !session.get("archived").is_some_and(Value::is_boolean) {
+                        let pointer = format!("/result/sessions/{index}");
+                        report.add(&rule::ARCHIVED_MISSING, pointer, "no `archived`");
+                    }
+                }
+            }
+            "mcp/message" if result.get("result").is_some() && result.get("error").is_some() => {
+                report.add(&rule::MCP_OUTCOME, "/result", "expected one of `result` and `error`");
+            }
+            "initialize" if version == 1 => check::capability_pairs(result, report),
+            _ => {}
+        }
     }
 
     fn initialized(
@@ -326,11 +407,16 @@ impl Linter {
         let result_text = raw.map(RawValue::get).unwrap_or_default();
         connection.capabilities = Capabilities::new(version, &params, result_text);
         let methods = result.get("authMethods").and_then(Value::as_array).into_iter().flatten();
-        let id = |method: &Value| {
+        let method = |method: &Value| {
             let id = method.get("id").or_else(|| method.get("methodId"))?;
-            id.as_str().map(str::to_owned)
+            let is_for_terminal = method.get("type").is_some_and(|kind| kind == "terminal");
+            Some((id.as_str()?.to_owned(), is_for_terminal))
         };
-        connection.auth_methods = methods.filter_map(id).take(self.limits.names).collect();
+        connection.auth_methods = methods.filter_map(method).take(self.limits.names).collect();
+        let archive =
+            ["/agentCapabilities/sessionCapabilities/archive", "/capabilities/session/archive"];
+        let has = |path: &&str| result.pointer(path).is_some_and(Value::is_object);
+        connection.archives = archive.iter().any(has);
         check::auth_methods(result, &connection.capabilities, &mut self.report);
     }
 

@@ -1,6 +1,6 @@
 //! What the text of the specification says about a single object and its schema does not.
 use super::schema::{push, shown};
-use super::{Report, Rule, rule};
+use super::{Report, Rule, forms, patch, rule};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,6 +29,8 @@ const TEXTS_OF: &[(&str, &str, &Rule, &str, Check)] = &[
     ("Command", "name", &rule::COMMAND_NAME, "a name without white space", is_command),
     ("Notice", "title", &rule::EMPTY_TITLE, "a title", is_there),
     ("Icon", "src", &rule::ICON_SOURCE, "`https:` or `data:`", is_icon),
+    ("Icon", "sizes", &rule::ICON_SIZE, "`any`, or a size like `48x48`", is_size),
+    ("EnvVariable", "name", &rule::ENV_NAME, "a name without `=`", is_variable),
 ];
 
 /// Lists whose items have names of their own: the list, what names an item.
@@ -65,7 +67,7 @@ pub(super) fn look_at(
         }
     }
     for (of, name, rule, expected, check) in TEXTS_OF {
-        if is(of) && object.get(*name).and_then(Value::as_str).is_some_and(|text| !check(text)) {
+        for _ in texts(object.get(*name)).filter(|text| is(of) && !check(text)) {
             report.add(rule, at(name), format!("expected {expected}"));
         }
     }
@@ -88,7 +90,24 @@ pub(super) fn look_at(
     }
     empty_lists(types, object, at, report);
     current_values(types, object, at, report);
-    form(types, object, at, report);
+    system_prompt(types, object, at, report);
+    if is("ElicitationSchema") {
+        forms::form(object, at, report);
+    }
+    if is("AuthMethodTerminal") && version == 1 {
+        let variables = object.get("env").and_then(Value::as_object);
+        for name in variables.into_iter().flat_map(Map::keys).filter(|name| !is_variable(name)) {
+            let mut pointer = at("env");
+            push(&mut pointer, name);
+            report.add(&rule::ENV_NAME, pointer, "expected a name without `=`");
+        }
+    }
+    if is("DiffPatch")
+        && object.get("format").and_then(Value::as_str) == Some("git_patch")
+        && let Some(Value::String(text)) = object.get("text")
+    {
+        patch::look_at(text, &at("text"), report);
+    }
     if version == 2 && is("McpServerStdio") {
         let command = object.get("command").and_then(Value::as_str);
         if command.is_some_and(|command| !is_absolute(command)) {
@@ -126,6 +145,12 @@ fn empty_lists(
     for (of, list, rule) in [
         ("RequestPermissionRequest", "options", &rule::EMPTY_OPTIONS),
         ("PromptRequest", "prompt", &rule::EMPTY_PROMPT),
+        ("SessionConfigSelect", "options", &rule::EMPTY_CHOICES),
+        ("SessionConfigSelectGroup", "options", &rule::EMPTY_CHOICES),
+        ("StringPropertySchema", "enum", &rule::EMPTY_CHOICES),
+        ("StringPropertySchema", "oneOf", &rule::EMPTY_CHOICES),
+        ("StringMultiSelectItems", "enum", &rule::EMPTY_CHOICES),
+        ("SystemPrompt", "content", &rule::SYSTEM_PROMPT),
     ] {
         let is_empty = |list: &Value| list.as_array().is_some_and(|list| list.is_empty());
         if types.contains(&of) && object.get(list).is_some_and(is_empty) {
@@ -159,26 +184,27 @@ fn current_values(
     }
 }
 
-fn form(
+fn system_prompt(
     types: &[&str],
     object: &Map<String, Value>,
     at: impl Fn(&str) -> String,
     report: &mut Report,
 ) {
-    if !types.contains(&"ElicitationSchema") {
+    let Some(Value::Array(blocks)) =
+        object.get("content").filter(|_| types.contains(&"SystemPrompt"))
+    else {
         return;
-    }
-    let members = object.get("properties").and_then(Value::as_object);
-    for name in texts(object.get("required")) {
-        if !members.is_some_and(|members| members.contains_key(name)) {
-            let message = format!("`{}` is not one of properties", shown(name));
-            report.add(&rule::FORM_REQUIRED, at("required"), message);
+    };
+    for (index, block) in blocks.iter().enumerate() {
+        if block.get("type").and_then(Value::as_str).is_some_and(|kind| kind != "text") {
+            let pointer = format!("{}/{index}", at("content"));
+            report.add(&rule::SYSTEM_PROMPT, pointer, "expected text");
         }
     }
 }
 
 /// On any system: `/…`, `\…`, `C:\…`, `C:/…`.
-fn is_absolute(path: &str) -> bool {
+pub(super) fn is_absolute(path: &str) -> bool {
     let drive = |path: &str| {
         let mut characters = path.chars();
         let is_drive = characters.next().is_some_and(|it| it.is_ascii_alphabetic());
@@ -209,6 +235,16 @@ fn is_there(text: &str) -> bool {
 
 fn is_icon(text: &str) -> bool {
     text.starts_with("https:") || text.starts_with("data:")
+}
+
+fn is_size(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let sides = text.split_once(['x', 'X']);
+    text == "any" || sides.is_some_and(|(width, height)| is_number(width) && is_number(height))
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0'])
 }
 
 /// `2026-11-20T10:00:00.5+01:00`: RFC 3339, and without a zone ISO 8601 still.

@@ -28,8 +28,16 @@ impl Rule {
         if self.page.contains("://") {
             return self.page.into();
         }
-        let version = if version == 2 { 2 } else { 1 };
-        alloc::format!("https://agentclientprotocol.com/protocol/v{version}/{}", self.page)
+        if version != 2 {
+            return alloc::format!("https://agentclientprotocol.com/protocol/v1/{}", self.page);
+        }
+        // What has a page in version 1 and is a part of another in version 2.
+        let page = match self.page {
+            "prompt-turn" => "prompt-lifecycle",
+            "terminals" => "tool-calls#terminals",
+            other => other,
+        };
+        alloc::format!("https://agentclientprotocol.com/protocol/v2/{page}")
     }
 }
 
@@ -115,10 +123,21 @@ rules! {
         COMMAND_NAME = "command-name" Error "a command whose name is empty, or in version 2 has white space" at "slash-commands";
         CURRENT_VALUE = "current-value" Error "a current value or mode that is not among those to choose from" at "session-config-options";
         EMPTY_OPTIONS = "empty-options" Error "a question for permission with nothing to choose from" at "tool-calls";
+        EMPTY_CHOICES = "empty-choices" Error "a list of choices that has nothing in it" at "schema";
         EMPTY_PROMPT = "empty-prompt" Warning "a prompt without content" at "schema";
         EMPTY_TITLE = "empty-title" Error "a notice without a title" at "schema";
         FORM_REQUIRED = "form-required" Error "a form that requires what it does not have" at "elicitation";
+        FORM_SECRET = "form-secret" Warning "a form that asks for a secret: that belongs where only the user and who asks can see it, into mode `url`" at "elicitation";
         ICON_SOURCE = "icon-source" Error "an icon that is neither `https:` nor `data:`" at "schema";
+        ICON_SIZE = "icon-size" Warning "a size of an icon that is neither like `48x48` nor `any`" at "schema";
+        ENV_NAME = "env-name" Warning "an environment variable whose name is empty, or has `=` or a null character, which no system takes" at "session-setup";
+        PATCH_PATH = "patch-path" Error "a path in a patch that is not absolute, or has a prefix such as `a/`" at "tool-calls#diffs";
+        SYSTEM_PROMPT = "system-prompt" Error "a system prompt that is empty, or has content that is not text" at "draft/schema#systemprompt";
+        MCP_OUTCOME = "mcp-outcome" Error "an answer to `mcp/message` with both a result and an error" at "draft/schema#messagemcpresponse";
+        CAPABILITY_PAIR = "capability-pair" Error "a capability without another that it needs" at "initialization";
+        ERROR_CODE = "error-code" Error "an error code that is not a 32-bit integer, or that its request may not be answered with" at "schema#errorcode";
+        ERROR_CODE_RESERVED = "error-code-reserved" Warning "an error code that JSON-RPC keeps for itself and nobody has defined" at "https://www.jsonrpc.org/specification#error_object";
+        ERROR_DATA = "error-data" Warning "an error without the data that its code calls for" at "schema#errorcode";
     }
     Sequence {
         NOT_INITIALIZED = "not-initialized" Error "something before `initialize` was answered" at "initialization";
@@ -127,6 +146,9 @@ rules! {
         VERSION_SHAPE = "version-shape" Error "an agent that answers with one version and speaks another" at "initialization";
         NOT_ANNOUNCED = "not-announced" Error "something that the other side has not said it can do" at "initialization";
         AUTH_METHOD_UNKNOWN = "auth-method-unknown" Error "a login by a method that the agent does not offer" at "authentication";
+        AUTH_METHOD_TERMINAL = "auth-method-terminal" Error "a login by a method that is for a terminal" at "authentication";
+        PROVIDER_REQUIRED = "provider-required" Error "a provider that is disabled, and is required" at "draft/schema#disableproviderrequest";
+        ARCHIVED_MISSING = "archived-missing" Error "a session in a list that does not say whether it is archived, of an agent that archives" at "draft/schema#sessioninfo";
         ID_REUSED = "id-reused" Error "a request with the id of one that is still open" at "https://www.jsonrpc.org/specification#request_object";
         UNMATCHED_RESPONSE = "unmatched-response" Error "a response to no open request" at "https://www.jsonrpc.org/specification#response_object";
         UNANSWERED_REQUEST = "unanswered-request" Warning "a request without a response when the transcript ends" at "https://www.jsonrpc.org/specification#response_object";
@@ -148,7 +170,14 @@ rules! {
         TERMINAL_OPEN = "terminal-open" Warning "a terminal that is not released when its turn ends" at "terminals";
         MODE_UNKNOWN = "mode-unknown" Error "a mode that the session does not have" at "session-modes";
         OPTION_ID_UNKNOWN = "config-unknown" Error "an option that the session does not have" at "session-config-options";
-        REPLAY_WITHOUT_STATE = "replay-without-state" Error "a session that is told again, and not what it is at" at "session-setup";
+        CONFIG_VALUE = "config-value" Error "a value that the option does not have" at "session-config-options";
+        ELICITATION_UNKNOWN = "elicitation-unknown" Warning "an elicitation that is complete and was not asked for" at "elicitation";
+        FORM_ANSWER = "form-answer" Error "an answer to a form that lacks what it requires, or has what it does not ask for" at "elicitation";
+        REPLAY_WITHOUT_STATE = "replay-without-state" Error "a session that the client comes back to, and that is not told what it is at before the answer" at "session-setup";
         IDLE_WITHOUT_REASON = "idle-without-reason" Info "a session that stops working and does not say why" at "prompt-lifecycle";
+        CLOSED_RUNNING = "closed-running" Error "a session that is closed while it works, and not said to be idle before the answer" at "session-setup";
+        CANCEL_NOT_OFFERED = "cancel-not-offered" Error "a tool call or a terminal that is cancelled, and does not offer that" at "tool-calls";
+        BACKGROUND_UNKNOWN = "background-unknown" Error "work in the background that was not announced" at "prompt-lifecycle#background-work";
+        BACKGROUND_MISSING = "background-missing" Error "a state without `background`, of an agent that reports such work" at "prompt-lifecycle#background-work";
     }
 }

@@ -1,7 +1,9 @@
 //! The order of what happens in a session.
+use super::background::Background;
 use super::messages::Pending;
+use super::options::Options;
 use super::schema::shown;
-use super::{Limits, Report, rule};
+use super::{Limits, Report, forms, options, rule};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -35,7 +37,8 @@ pub(super) struct Session {
     calls: BTreeMap<String, Call>,
     terminals: BTreeSet<String>,
     modes: Option<BTreeSet<String>>,
-    options: Option<BTreeSet<String>>,
+    options: Option<Options>,
+    background: Background,
     subagent: Option<String>,
 }
 
@@ -71,8 +74,7 @@ impl Session {
     }
 
     fn take_options(&mut self, value: &Value, limits: &Limits) {
-        if value.get("configOptions").is_some_and(Value::is_array) {
-            let options = names(items(value, "configOptions"), &["id", "configId"], limits);
+        if let Some(options) = options::read(value, limits) {
             self.options = Some(options);
         }
     }
@@ -103,7 +105,10 @@ impl Session {
             "session/set_mode" => {
                 self.mode(params, "modeId", "/params/modeId", report);
             }
-            "session/set_config_option" => self.option(params, report),
+            "session/set_config_option" if self.standing == Standing::Open => {
+                options::set(self.options.as_ref(), params, report);
+            }
+            "tool_call/cancel" | "terminal/cancel" => self.background.cancel(name, params, report),
             "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release" => {
                 self.terminal(text(params, "terminalId"), "/params/terminalId", report);
                 if let Some(id) = text(params, "terminalId").filter(|_| name == "terminal/release")
@@ -123,6 +128,9 @@ impl Session {
             2 => params.get("subject").and_then(|subject| subject.get("toolCall")),
             _ => params.get("toolCall"),
         };
+        if let Some(call) = call.filter(|_| version == 2) {
+            self.background.call(call, limits);
+        }
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
         // It may be announced by this question, in version 2 as by an update.
         if self.calls.len() < limits.names {
@@ -137,15 +145,6 @@ impl Session {
         if !is_known && matches!(self.standing, Standing::Open) {
             let message = format!("the session has no mode `{}`", shown(mode));
             report.add(&rule::MODE_UNKNOWN, pointer, message);
-        }
-    }
-
-    fn option(&self, params: &Value, report: &mut Report) {
-        let Some(option) = text(params, "configId") else { return };
-        let is_known = self.options.as_ref().is_some_and(|options| options.contains(option));
-        if !is_known && matches!(self.standing, Standing::Open) {
-            let message = format!("the session has no option `{}`", shown(option));
-            report.add(&rule::OPTION_ID_UNKNOWN, "/params/configId", message);
         }
     }
 
@@ -183,7 +182,9 @@ impl Session {
             }
             "config_option_update" => self.take_options(update, limits),
             "state_update" => self.state(update, report),
+            "terminal_update" | "terminal_output_chunk" => self.background.terminal(update, limits),
             "subagent_update" => {
+                self.background.subagent(update, limits);
                 self.subagent = text(update, "sessionId").map(str::to_owned);
             }
             _ => {}
@@ -214,6 +215,7 @@ impl Session {
         let pointer = "/params/update/toolCallId";
         if version == 2 {
             call.is_announced = true;
+            self.background.call(update, limits);
         } else if kind == "tool_call" {
             if call.is_announced {
                 let message = format!("`{}` was announced before", shown(id));
@@ -236,13 +238,21 @@ impl Session {
 
     fn state(&mut self, update: &Value, report: &mut Report) {
         self.has_told_state = true;
+        self.background.state(update, report);
         if text(update, "state") != Some("idle") {
             self.is_running = true;
             return;
         }
         let stopped = core::mem::take(&mut self.is_running);
-        if stopped && text(update, "stopReason").is_none() {
-            report.add(&rule::IDLE_WITHOUT_REASON, "/params/update", "no `stopReason`");
+        match text(update, "stopReason") {
+            None if stopped => {
+                report.add(&rule::IDLE_WITHOUT_REASON, "/params/update", "no `stopReason`");
+            }
+            Some(reason) if stopped && self.is_cancelled && reason != "cancelled" => {
+                let pointer = "/params/update/stopReason";
+                report.add(&rule::CANCEL_IGNORED, pointer, "expected `cancelled`");
+            }
+            _ => {}
         }
         let background: BTreeSet<_> =
             items(update, "background").filter_map(|work| text(work, "toolCallId")).collect();
@@ -279,13 +289,11 @@ impl Session {
         report: &mut Report,
     ) {
         match &*pending.method {
-            "session/prompt" => self.prompt_answered(version, result, report),
+            "session/prompt" => self.prompt_answered(version, is_result, result, report),
             "session/load" | "session/resume" if is_result => {
                 self.standing = Standing::Open;
                 self.set_up(result, limits);
-                let is_told_again =
-                    pending.params.get("replayFrom").is_some_and(|it| !it.is_null());
-                if version == 2 && is_told_again && !self.has_told_state {
+                if version == 2 && !self.has_told_state {
                     let message = "no `state_update` before this answer";
                     report.add(&rule::REPLAY_WITHOUT_STATE, "", message);
                 }
@@ -293,7 +301,16 @@ impl Session {
                 self.calls.values_mut().for_each(|call| call.is_reported = true);
             }
             "session/load" | "session/resume" => self.standing = Standing::Early,
-            "session/close" | "session/delete" if is_result => self.standing = Standing::Closed,
+            "session/close" | "session/delete" if is_result => {
+                if version == 2 && self.is_running && pending.method == "session/close" {
+                    report.add(
+                        &rule::CLOSED_RUNNING,
+                        "",
+                        "no idle `state_update` before this answer",
+                    );
+                }
+                self.standing = Standing::Closed;
+            }
             "session/set_config_option" if is_result => self.take_options(result, limits),
             "terminal/create" if is_result => {
                 if let Some(id) = text(result, "terminalId")
@@ -302,6 +319,7 @@ impl Session {
                     self.terminals.insert(id.to_owned());
                 }
             }
+            "elicitation/create" if is_result => forms::answered(&pending.params, result, report),
             "session/request_permission" if is_result => {
                 permission_answered(version, pending, result, report);
             }
@@ -309,13 +327,20 @@ impl Session {
         }
     }
 
-    fn prompt_answered(&mut self, version: u16, result: &Value, report: &mut Report) {
+    fn prompt_answered(
+        &mut self,
+        version: u16,
+        is_result: bool,
+        result: &Value,
+        report: &mut Report,
+    ) {
         self.prompts = self.prompts.saturating_sub(1);
         if version == 2 {
             return;
         }
         if self.is_cancelled && text(result, "stopReason") != Some("cancelled") {
-            report.add(&rule::CANCEL_IGNORED, "/result/stopReason", "expected `cancelled`");
+            let pointer = if is_result { "/result/stopReason" } else { "/error" };
+            report.add(&rule::CANCEL_IGNORED, pointer, "expected `cancelled`");
         }
         self.is_cancelled |= text(result, "stopReason") == Some("cancelled");
         if self.prompts == 0 {

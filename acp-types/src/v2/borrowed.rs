@@ -27,7 +27,7 @@ pub use crate::borrowed::{ContentBlockRef, ImageContentRef, OtherRef, TextConten
 use super::prompt_lifecycle::{PromptRequest, SessionUpdate, UpdateSessionNotification};
 use super::tool_calls::{ToolCallContent, ToolCallLocation};
 use crate::borrowed::{
-    BlockSlots, NotificationSlots, Notified, PromptSlots, Prompted, Slot, Slots, from_line,
+    BlockSlots, NotificationSlots, Notified, Place, PromptSlots, Prompted, Slot, Slots, from_line,
     from_params, may_begin, skip, string, take,
 };
 use crate::line::LineError;
@@ -100,6 +100,8 @@ pub struct ToolCallUpdateRef<'a> {
     pub status: Presence<JsonStr<'a>>,
     /// The whole, as JSON text.
     pub json: &'a str,
+    content: Place,
+    locations: Place,
 }
 
 /// A piece of what a tool has produced.
@@ -262,7 +264,7 @@ impl<'a> ToolCallUpdateRef<'a> {
     /// # Errors
     /// An item is not as its type says. The pointer begins at the list.
     pub fn content(&self) -> Result<Presence<Vec<ToolCallContent>>, DecodeError> {
-        self.list("content")
+        self.list(self.content, "content")
     }
 
     /// Files that it works on.
@@ -270,7 +272,7 @@ impl<'a> ToolCallUpdateRef<'a> {
     /// # Errors
     /// An item is not as its type says. The pointer begins at the list.
     pub fn locations(&self) -> Result<Presence<Vec<ToolCallLocation>>, DecodeError> {
-        self.list("locations")
+        self.list(self.locations, "locations")
     }
 
     /// A member as JSON text: `rawInput`, `rawOutput`, `capabilities`, `_meta`, or one that this version does not know.
@@ -284,9 +286,10 @@ impl<'a> ToolCallUpdateRef<'a> {
 
     fn list<T: serde::de::DeserializeOwned>(
         &self,
+        place: Place,
         name: &str,
     ) -> Result<Presence<Vec<T>>, DecodeError> {
-        match self.member(name) {
+        match place.value(self.json, name) {
             None => Ok(Presence::Absent),
             Some("null") => Ok(Presence::Null),
             Some(list) => decode(list).map(Presence::Value),
@@ -401,7 +404,10 @@ impl<'a> UpdateSlots<'a> {
         string(self.kind)?;
         let (title, status) = (string(self.title)?, string(self.status)?);
         let tool_call_id = JsonStr::new(self.tool_call_id?)?;
-        Some(ToolCallUpdateRef { tool_call_id, title, status, json: self.json })
+        let json = self.json;
+        let (content, locations) =
+            (Place::new(json, self.content), Place::new(json, self.locations));
+        Some(ToolCallUpdateRef { tool_call_id, title, status, json, content, locations })
     }
 
     fn tool_call_content(&self) -> Option<ToolCallContentChunkRef<'a>> {

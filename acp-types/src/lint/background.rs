@@ -1,0 +1,99 @@
+//! Version 2: work that goes on in the background, and what can be cancelled by itself.
+use super::schema::shown;
+use super::{Limits, Report, rule};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use serde_json::Value;
+
+/// What a session has that can go on by itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Background {
+    /// By id, whether it offers to be cancelled.
+    calls: BTreeMap<String, bool>,
+    terminals: BTreeMap<String, bool>,
+    subagents: BTreeSet<String>,
+    /// The agent says what goes on in the background.
+    is_reported: bool,
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+/// Takes what an upsert says of `capabilities.cancel`.
+fn announce(known: &mut BTreeMap<String, bool>, id: &str, update: &Value, limits: &Limits) {
+    if known.contains_key(id) || known.len() < limits.names {
+        let can_cancel = known.entry(id.to_owned()).or_default();
+        if let Some(capabilities) = update.get("capabilities") {
+            *can_cancel = capabilities.get("cancel").is_some_and(Value::is_object);
+        }
+    }
+}
+
+impl Background {
+    /// A tool call is new or has changed.
+    pub(super) fn call(&mut self, update: &Value, limits: &Limits) {
+        if let Some(id) = text(update, "toolCallId") {
+            announce(&mut self.calls, id, update, limits);
+        }
+    }
+
+    /// A terminal is new or has changed.
+    pub(super) fn terminal(&mut self, update: &Value, limits: &Limits) {
+        if let Some(id) = text(update, "terminalId") {
+            announce(&mut self.terminals, id, update, limits);
+        }
+    }
+
+    /// A subagent is new or has changed.
+    pub(super) fn subagent(&mut self, update: &Value, limits: &Limits) {
+        if let Some(id) = text(update, "sessionId").filter(|_| self.subagents.len() < limits.names)
+        {
+            self.subagents.insert(id.to_owned());
+        }
+    }
+
+    /// The client cancels a tool call or a terminal.
+    pub(super) fn cancel(&self, method: &str, params: &Value, report: &mut Report) {
+        let (known, name) = match method {
+            "tool_call/cancel" => (&self.calls, "toolCallId"),
+            _ => (&self.terminals, "terminalId"),
+        };
+        let Some(id) = text(params, name) else { return };
+        if known.get(id) != Some(&true) {
+            let message = format!("`{}` does not offer to be cancelled", shown(id));
+            report.add(&rule::CANCEL_NOT_OFFERED, format!("/params/{name}"), message);
+        }
+    }
+
+    /// The agent says what the session is at.
+    pub(super) fn state(&mut self, update: &Value, report: &mut Report) {
+        let Some(work) = update.get("background").and_then(Value::as_array) else {
+            if self.is_reported {
+                report.add(&rule::BACKGROUND_MISSING, "/params/update", "no `background`");
+            }
+            return;
+        };
+        self.is_reported = true;
+        for (index, item) in work.iter().enumerate() {
+            let name = match text(item, "type") {
+                Some("tool_call") => "toolCallId",
+                Some("terminal") => "terminalId",
+                Some("subagent") => "sessionId",
+                _ => continue,
+            };
+            let is_known = |id: &&str| match name {
+                "toolCallId" => self.calls.contains_key(*id),
+                "terminalId" => self.terminals.contains_key(*id),
+                _ => self.subagents.contains(*id),
+            };
+            if let Some(id) = text(item, name).filter(|id| !is_known(id)) {
+                let message = format!("`{}` was not announced", shown(id));
+                let pointer = format!("/params/update/background/{index}/{name}");
+                report.add(&rule::BACKGROUND_UNKNOWN, pointer, message);
+            }
+        }
+    }
+}

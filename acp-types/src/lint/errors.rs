@@ -1,0 +1,40 @@
+//! Answers that are errors.
+use super::{Report, rule};
+use crate::v2::error::{
+    AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData,
+};
+use alloc::format;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+
+/// Looks at the error that a request is answered with.
+pub(super) fn look_at(method: &str, error: &ErrorObject, report: &mut Report) {
+    let (code, pointer) = (error.code, "/error/code");
+    if i32::try_from(code.0).is_err() {
+        report.add(&rule::ERROR_CODE, pointer, format!("{code} is not a 32-bit integer"));
+    }
+    if method == "auth/status" && code == AUTH_REQUIRED {
+        let message = format!("`auth/status` is not answered with {code}");
+        report.add(&rule::ERROR_CODE, pointer, message);
+    }
+    let standard = [
+        ErrorCode::PARSE_ERROR,
+        ErrorCode::INVALID_REQUEST,
+        ErrorCode::METHOD_NOT_FOUND,
+        ErrorCode::INVALID_PARAMS,
+        ErrorCode::INTERNAL_ERROR,
+    ];
+    if RESERVED.contains(&code.0) && !standard.contains(&code) {
+        report.add(&rule::ERROR_CODE_RESERVED, pointer, format!("JSON-RPC does not define {code}"));
+    }
+    if method == "initialize" && code == UNSUPPORTED_PROTOCOL_VERSION {
+        let data =
+            error.data.as_ref().map(|data| data.decode::<UnsupportedProtocolVersionErrorData>());
+        if !matches!(data, Some(Ok(_))) {
+            let message = "expected `data` with `requested` and `supported`";
+            report.add(&rule::ERROR_DATA, "/error", message);
+        }
+    }
+}
+
+/// The codes that JSON-RPC keeps for itself, without those that it leaves to servers.
+const RESERVED: core::ops::RangeInclusive<i64> = -32768..=-32100;
