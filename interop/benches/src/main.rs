@@ -1,6 +1,6 @@
 //! `benches` prints what each path costs for each case, as `RESULTS.md` has it.
 use benches::connections::{self, CONNECTIONS};
-use benches::measure::{Costs, Goal, Sizes, allocations, callgrind, run_once, short, table};
+use benches::measure::{Costs, Goal, Sizes, allocations, callgrind, run, short, table};
 use benches::{corpus, paths};
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ fn main() {
             let (_, exchange) = connections::connection(name).expect("a connection");
             exchange(count.parse().expect("a number"));
         }
-        [case, path] => run_once(case, path),
+        [case, path] => run(case, path, 1),
         _ => panic!("expected nothing, or a case and a path"),
     }
 }

@@ -52,11 +52,30 @@ pub fn table(cases: &[&'static str], paths: &[Path]) -> (Costs, Sizes) {
 }
 
 /// What callgrind looks at.
-pub fn run_once(case: &str, path: &str) {
+pub fn run(case: &str, path: &str, rounds: usize) {
     let (path, case) = (paths::path(path), corpus::case(case));
     // What a path does once for a case is done before it is measured.
     (path.run)(&case);
-    measured(&path, &case, 1);
+    measured(&path, &case, rounds);
+}
+
+/// How many bytes a path copies for a case, all lines together: what functions that copy memory are told to, by the
+/// difference of two runs, so that what makes the case does not count.
+pub fn copied(case: &str, path: &str) -> u64 {
+    let count = |rounds: &str| {
+        let valgrind = Command::new("valgrind")
+            .args(["--tool=dhat", "--mode=copy", "--dhat-out-file=/dev/null"])
+            .arg(std::env::current_exe().expect("a path"))
+            .args([case, path, rounds])
+            .output()
+            .expect("valgrind");
+        let said = String::from_utf8_lossy(&valgrind.stderr);
+        assert!(valgrind.status.success(), "{said}");
+        let total = said.lines().find_map(|line| line.split_once("Total:")?.1.split_once(" bytes"));
+        let digits = total.map(|(total, _)| total.trim().replace(',', ""));
+        digits.and_then(|digits| digits.parse::<u64>().ok()).expect("a count")
+    };
+    (count("3") - count("1")) / 2
 }
 
 fn measure(case: &Case, paths: &[Path], costs: &mut Costs) {

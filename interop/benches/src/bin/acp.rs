@@ -9,7 +9,9 @@ use benches::acp_paths::{
     BORROWED, BORROWED_ALL, BY_METHOD, CASES, OFFICIAL, OFFICIAL_WRITE, OWNED, SDK, WRITE,
     WRITE_BORROWED, paths,
 };
-use benches::measure::{Costs, Goal, Sizes, run_once, table};
+use benches::corpus::case;
+use benches::measure::{Costs, Goal, Sizes, copied, run, table};
+use std::collections::BTreeMap;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -17,11 +19,14 @@ fn main() {
         [] => {
             let (costs, sizes) = table(CASES, &paths());
             sizes_of_types();
-            goals(&Figures { costs, sizes });
+            let copies = copies(&sizes);
+            goals(&Figures { costs, sizes, copies });
         }
         // What callgrind looks at.
-        [case, path] => run_once(case, path),
-        _ => panic!("expected nothing, or a case and a path"),
+        [case, path] => run(case, path, 1),
+        // What dhat looks at.
+        [case, path, rounds] => run(case, path, rounds.parse().expect("a number")),
+        _ => panic!("expected nothing, or a case, a path, and perhaps how often"),
     }
 }
 
@@ -46,10 +51,37 @@ fn sizes_of_types() {
     println!();
 }
 
+/// Bytes copied over size, by path and case.
+type Copies = BTreeMap<(&'static str, &'static str), f64>;
+
+fn copies(sizes: &Sizes) -> Copies {
+    let cases = ["chunk", "tool_call", "image_4m", "fs_read_1m"];
+    println!(
+        "## Bytes copied over size\n\n| | {} |\n|---|{}",
+        cases.join(" | "),
+        "---|".repeat(cases.len())
+    );
+    let mut copies = Copies::new();
+    for path in paths().iter().filter(|path| [OFFICIAL, OWNED, BORROWED].contains(&path.name)) {
+        let cells = cases.map(|name| {
+            if !(path.fits)(&case(name)) {
+                return "–".to_owned();
+            }
+            let over_size = copied(name, path.name) as f64 / sizes[name].1 as f64;
+            copies.insert((path.name, name), over_size);
+            format!("{over_size:.2}")
+        });
+        println!("| {} | {} |", path.name, cells.join(" | "));
+    }
+    println!();
+    copies
+}
+
 /// What was measured.
 struct Figures {
     costs: Costs,
     sizes: Sizes,
+    copies: Copies,
 }
 
 fn goals(figures: &Figures) {
@@ -60,6 +92,7 @@ fn goals(figures: &Figures) {
     println!("| what | is | time | must | target | reached |\n|---|---|---|---|---|---|");
     decoding(figures);
     memory(figures);
+    copying(&figures.copies);
     encoding(figures);
 }
 
@@ -138,6 +171,16 @@ fn memory(figures: &Figures) {
     Goal::at_most("A3: bytes of a session notification, borrowed", borrowed as f64, 160.0, 136.0)
         .print();
     Goal::at_most("A3: bytes of a session notification, owned", owned as f64, 192.0, 144.0).print();
+}
+
+fn copying(copies: &Copies) {
+    for (what, case, path, must, target) in [
+        ("C1: bytes copied over size, a chunk, borrowed", "chunk", BORROWED, 6.0, 3.0),
+        ("C1: the same of an image, borrowed", "image_4m", BORROWED, 0.01, 0.0),
+        ("C1: the same of a file of 1 MB, owned", "fs_read_1m", OWNED, 2.0, 1.0),
+    ] {
+        Goal::at_most(what, copies[&(path, case)], must, target).print();
+    }
 }
 
 fn encoding(figures: &Figures) {
