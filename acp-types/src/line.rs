@@ -19,7 +19,9 @@ use crate::methods::{NotificationParams, RequestParams};
 use alloc::vec::Vec;
 use core::fmt;
 use jsonrpc_core::wire::{self, DecodeError};
-use jsonrpc_core::{Kind, Peek, PeekError, Reader, RequestId, peek_params};
+use jsonrpc_core::{
+    ErrorObject, Kind, Peek, PeekError, Reader, RequestId, peek, peek_params, read_json,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -79,6 +81,61 @@ where
     let (peek, params) = read(line, T::METHOD)?;
     let params = finish(&peek, Kind::Request, T::METHOD, params)?;
     Ok(params.and_then(|params| Some((peek.request_id()?, params))))
+}
+
+/// Reads a line where it is an answer, its id first, with what it brings: the caller knows by the id which request it is for,
+/// and so the type of the result. Nothing where it is another message.
+///
+/// ```
+/// use acp_types::line;
+/// use acp_types::v1::file_system::ReadTextFileResponse;
+///
+/// let line = r#"{"jsonrpc":"2.0","id":3,"result":{"content":"a\nb"}}"#;
+/// let (id, result) = line::read_response::<ReadTextFileResponse>(line)?.ok_or("no answer")?;
+/// assert_eq!((id, result?.content.as_str()), (3.into(), "a\nb"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The line is not a message, or its result is not a `T`.
+pub fn read_response<T: DeserializeOwned>(
+    line: &str,
+) -> Result<Option<(RequestId, Result<T, ErrorObject>)>, LineError> {
+    if let Some((id, result)) = read_usual_response(line) {
+        return Ok(Some((id, Ok(result))));
+    }
+    let peek = peek(line.as_bytes())?;
+    let Some(id) = peek.request_id().filter(|_| peek.kind() == Kind::Response) else {
+        return Ok(None);
+    };
+    let outcome = match peek.error() {
+        Some(error) => Err(wire::decode(error)?),
+        None => Ok(wire::decode(peek.result().unwrap_or("null"))?),
+    };
+    Ok(Some((id, outcome)))
+}
+
+/// Reads an answer with a result and nothing unusual, in one go.
+fn read_usual_response<T: DeserializeOwned>(line: &str) -> Option<(RequestId, T)> {
+    let (mut version, mut id, mut result, mut is_usual) = (None, None, None, true);
+    read_json(line, |reader| {
+        reader.object(|name, value| {
+            is_usual &= match name {
+                "jsonrpc" => version.replace(value.value()?).is_none(),
+                "id" => id.replace(value.value()?).is_none(),
+                "result" => match value.read::<T>()? {
+                    Ok(read) => result.replace(read).is_none(),
+                    Err(_) => false,
+                },
+                _ => value.value().map(|_| false)?,
+            };
+            Some(())
+        })
+    })?;
+    if !is_usual || version != Some(r#""2.0""#) {
+        return None;
+    }
+    Some((wire::decode(id?).ok()?, result?))
 }
 
 /// Appends a notification as a line, with its line end.
@@ -157,10 +214,11 @@ fn write_end<T: Serialize>(
 
 /// A line break inside a raw value can only stand between tokens, where a space means the same.
 fn keep_on_one_line(text: &mut [u8]) {
-    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    // Nearly always there is none, which is found out many bytes at a time where nothing ends the loop early.
-    if text.iter().fold(false, |any, byte| any | is_break(byte)) {
-        text.iter_mut().filter(|byte| is_break(byte)).for_each(|byte| *byte = b' ');
+    // Nearly always there is none. Numbers that are all looked at are compared many at a time; a search is not.
+    let breaks =
+        text.iter().fold(0, |any, byte| any | u8::from(*byte == b'\n') | u8::from(*byte == b'\r'));
+    if breaks != 0 {
+        text.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
     }
 }
 
@@ -211,6 +269,7 @@ fn finish<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::v1::file_system::ReadTextFileResponse;
     use crate::v1::prompt_turn::{PromptRequest, SessionNotification};
 
     /// What is read here must not be read again by the slow way: that would be right, and nobody would see it.
@@ -222,5 +281,7 @@ mod tests {
         let prompt = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
         let prompted = read::<PromptRequest>(prompt, PromptRequest::METHOD);
         assert!(prompted.is_ok_and(|(_, params)| params.is_some()));
+        let file = r#"{"jsonrpc":"2.0","id":"r","result":{"content":"\n"}}"#;
+        assert!(read_usual_response::<ReadTextFileResponse>(file).is_some());
     }
 }

@@ -139,6 +139,28 @@ impl<'a> Scanner<'a> {
         Some(start..self.at - 1)
     }
 
+    /// Goes to the value of the member `name` of the object whose members are read: from the value of another one that is
+    /// before it. What is passed over has to be read later, and is checked then: here only strings are told from brackets.
+    /// Nothing where there is no such member, or a name has escapes.
+    pub(crate) fn find_member(&mut self, name: &str) -> Option<()> {
+        let bytes = self.bytes;
+        let (_, mut at) = token(bytes, self.at);
+        loop {
+            at = pass_over(bytes, at)?;
+            let (comma, place) = token(bytes, at);
+            let (quote, place) = token(bytes, place + 1);
+            if comma != b',' || quote != b'"' {
+                return None;
+            }
+            let end = plain_string(bytes, place + 1).ok()?;
+            at = colon(bytes, end).ok()?;
+            if bytes.get(place + 1..end - 1) == Some(name.as_bytes()) {
+                self.at = at;
+                return Some(());
+            }
+        }
+    }
+
     /// Reads an object with `read`, which enters and leaves it, and says where it is.
     pub(crate) fn object(
         &mut self,
@@ -305,6 +327,33 @@ impl<'a> Scanner<'a> {
         };
         self.take(step)?;
         Some((start..self.at - 1, text))
+    }
+}
+
+/// Passes over a value, and tells only strings from brackets. Nothing where it has no end.
+#[inline(always)]
+fn pass_over(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut open = 0_usize;
+    loop {
+        let mut next = byte(bytes, at);
+        if next == b'"' {
+            at = string(bytes, at + 1).ok()?;
+            if open == 0 {
+                return Some(at);
+            }
+            next = byte(bytes, at);
+        }
+        match next {
+            b'{' | b'[' => open += 1,
+            b'}' | b']' if open > 1 => open -= 1,
+            // The last bracket, or what is behind a number or a word.
+            b'}' | b']' => return Some(at + open),
+            b',' if open == 0 => return Some(at),
+            b'"' => continue,
+            0 => return None,
+            _ => {}
+        }
+        at += 1;
     }
 }
 

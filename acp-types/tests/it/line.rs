@@ -5,7 +5,9 @@ use acp_types::v1::borrowed::{
     ContentBlockRef, OtherRef, SessionNotificationRef, SessionUpdateRef,
 };
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{PromptRequest, SessionNotification, SessionUpdate};
+use acp_types::v1::prompt_turn::{
+    PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
+};
 use jsonrpc_core::wire::{Presence, decode};
 use jsonrpc_core::{JsonStr, RequestId};
 use proptest::prelude::*;
@@ -187,5 +189,47 @@ fn a_line_is_one_line() -> Result<(), Box<dyn Error>> {
     assert_eq!(text.matches('\n').count(), 1);
     let written: Value = serde_json::from_str(&text)?;
     assert_eq!(written["params"], serde_json::from_str::<Value>(params)?);
+    Ok(())
+}
+
+/// Answers are read wherever their members stand, with what they bring; what is none, or none that can be, is told apart.
+#[test]
+fn answers_are_read() -> Result<(), Box<dyn Error>> {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}"#,
+        r#" {"result": {"stopReason":"end_turn"}, "id": 1, "jsonrpc": "2.0"} "#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"},"extra":[1]}"#,
+    ] {
+        let answer = line::read_response::<PromptResponse>(line)?;
+        assert_eq!(
+            answer,
+            Some((1.into(), Ok(PromptResponse::new(StopReason::EndTurn)))),
+            "{line}"
+        );
+    }
+    let refused = r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32000,"message":"log in"}}"#;
+    let Some((id, Err(error))) = line::read_response::<PromptResponse>(refused)? else { panic!() };
+    assert_eq!((id, error.code.0), ("a".into(), -32000));
+    for other in [
+        r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{}}"#,
+    ] {
+        assert_eq!(line::read_response::<PromptResponse>(other)?, None, "{other}");
+    }
+    for (wrong, pointer) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":7}}"#, Some("/stopReason")),
+        (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Some("")),
+        (r#"{"jsonrpc":"2.0","id":{},"result":{"stopReason":"end_turn"}}"#, None),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"result":{"stopReason":"end_turn"}}"#, None),
+        (r#"{"jsonrpc":"1.0","id":1}"#, None),
+        ("", None),
+    ] {
+        let error = line::read_response::<PromptResponse>(wrong).expect_err(wrong);
+        let is = match &error {
+            LineError::Params(error) => Some(error.pointer()),
+            _ => None,
+        };
+        assert_eq!(is, pointer, "{wrong}: {error}");
+    }
     Ok(())
 }

