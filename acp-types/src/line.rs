@@ -58,6 +58,9 @@ impl From<DecodeError> for LineError {
     }
 }
 
+/// An answer: the id of the request that it is for, and what it brings.
+pub type Answer<T> = (RequestId, Result<T, ErrorObject>);
+
 /// Reads a line where it is a notification of this type; nothing where it is another message.
 ///
 /// # Errors
@@ -98,9 +101,7 @@ where
 ///
 /// # Errors
 /// The line is not a message, or its result is not a `T`.
-pub fn read_response<T: DeserializeOwned>(
-    line: &str,
-) -> Result<Option<(RequestId, Result<T, ErrorObject>)>, LineError> {
+pub fn read_response<T: DeserializeOwned>(line: &str) -> Result<Option<Answer<T>>, LineError> {
     if let Some((id, result)) = read_usual_response(line) {
         return Ok(Some((id, Ok(result))));
     }
