@@ -261,7 +261,7 @@ impl Tracker {
         }
         self.quiet.clear();
         match message.kind() {
-            Kind::Request => self.on_request(direction, &message, &members),
+            Kind::Request => self.on_request(direction, &message, &members, line),
             Kind::Notification => self.on_notification(direction, &message, &members),
             Kind::Response => self.on_response(direction.opposite(), &message),
         }

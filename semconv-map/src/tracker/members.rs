@@ -15,7 +15,7 @@ pub(super) const PATHS: [&[&str]; 9] = [
 ];
 
 /// The values at [`PATHS`] in the params, as JSON text; one that comes twice is none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a str>,
     pub(crate) meta: Option<&'a str>,

@@ -5,7 +5,7 @@ use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
 use crate::acp::permission::Options;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
-use crate::acp::tool_call::ToolEnd;
+use crate::acp::tool_call::{Content, Report, ToolEnd};
 use crate::attribute::{Attributes, clip};
 use crate::content::{Details, Gate};
 use crate::keys::{self, event, link};
@@ -16,9 +16,7 @@ use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use core::time::Duration;
-use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, wire};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, peek_members, wire};
 
 impl Tracker {
     pub(super) fn on_request(
@@ -26,6 +24,7 @@ impl Tracker {
         sender: Direction,
         message: &Peek<'_>,
         members: &Members<'_>,
+        line: &[u8],
     ) {
         let (Some(id), Some(method)) =
             (message.request_id(), message.method().and_then(|method| method.decode()))
@@ -52,7 +51,7 @@ impl Tracker {
                 self.start_turn(call, members.meta, params)
             }
             (Direction::AgentToClient, "session/request_permission") => {
-                self.start_permission(call, params)
+                self.start_permission(call, line)
             }
             _ => self.start_request(call, members.meta, params),
         };
@@ -102,23 +101,27 @@ impl Tracker {
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
     }
 
-    fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
-        let asked = serde_json::from_str::<Asked<'_>>(params).unwrap_or_default();
-        // Version 2 has the tool call within the subject of the request.
-        let subject = || peek_member(asked.subject?.get(), "toolCall").ok().flatten();
-        let tool_call = asked.tool_call.map(RawValue::get).or_else(subject);
-        let tool = match (call.session, tool_call) {
-            (Some(session), Some(tool_call)) => match serde_json::from_str(tool_call) {
-                Ok(report) => self.on_tool_call(session, &report),
-                Err(_) => {
-                    self.counters.undecodable += 1;
-                    None
+    fn start_permission(&mut self, call: Call<'_>, line: &[u8]) -> OpenRequest {
+        let asked = Asked::of(line);
+        let tool = match (call.session, asked.tool_call) {
+            (Some(session), Some(tool_call)) => {
+                let report = if Content::is_wanted(&self.policy) || asked.is_by_subject {
+                    serde_json::from_str(tool_call).ok()
+                } else {
+                    Report::of_members(&asked.members)
+                };
+                match report {
+                    Some(report) => self.on_tool_call(session, &report),
+                    None => {
+                        self.counters.undecodable += 1;
+                        None
+                    }
                 }
-            },
+            }
             _ => None,
         };
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
-        let options = Options::read(asked.options.map(RawValue::get).unwrap_or_default());
+        let options = Options::read(asked.options.unwrap_or_default());
         self.counters.undecodable += u64::from(options.is_none());
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
         let kind = lifecycle::span_kind(call.direction);
@@ -392,16 +395,39 @@ impl Tracker {
     }
 }
 
-/// What is looked at of a permission request.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// What is looked at of a permission request, as JSON text.
+#[derive(Default)]
 struct Asked<'a> {
-    #[serde(borrow)]
-    tool_call: Option<&'a RawValue>,
-    #[serde(borrow)]
-    options: Option<&'a RawValue>,
-    #[serde(borrow)]
-    subject: Option<&'a RawValue>,
+    options: Option<&'a str>,
+    tool_call: Option<&'a str>,
+    /// Version 2 has the tool call within the subject of the request.
+    is_by_subject: bool,
+    /// What is in the tool call of version 1.
+    members: Members<'a>,
+}
+
+impl<'a> Asked<'a> {
+    const PATHS: [&'static [&'static str]; 8] = [
+        &["options"],
+        &["toolCall"],
+        &["toolCall", "toolCallId"],
+        &["toolCall", "name"],
+        &["toolCall", "kind"],
+        &["toolCall", "status"],
+        &["toolCall", "_meta"],
+        &["subject", "toolCall"],
+    ];
+
+    /// Members that come twice are none.
+    fn of(line: &'a [u8]) -> Self {
+        let Ok((_, found)) = peek_members(line, Self::PATHS) else { return Self::default() };
+        let [options, tool_call, tool_call_id, name, kind, status, update_meta, subject] =
+            found.map(|member| member.ok().flatten());
+        let members =
+            Members { tool_call_id, name, kind, status, update_meta, ..Members::default() };
+        let is_by_subject = tool_call.is_none();
+        Self { options, tool_call: tool_call.or(subject), is_by_subject, members }
+    }
 }
 
 /// What the `_meta` of a request says of where it comes from.
