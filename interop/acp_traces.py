@@ -330,4 +330,5 @@ async def main():
     finish()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""A turn of a real agent through acp-traces, read back from the backends that took its spans and metrics.
+
+What the proxy exported is in a file of spans as well, which the recorded bytes are held against (acp_traces.py); what a
+backend gives back has to be the same.
+"""
+import asyncio
+import json
+import os
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from acp_traces import AGENTS, Session, expect_same_bytes, expect_spans
+from harness import Span, check, finish, received, value
+
+PHOENIX, PHOENIX_GRPC = os.environ["INTEROP_PHOENIX"], os.environ["INTEROP_PHOENIX_GRPC"]
+RECEIVER, RECEIVER_GRPC = os.environ["INTEROP_OTLP_HTTP"], os.environ["INTEROP_OTLP_GRPC"]
+ARRIVAL_SECONDS = 30
+KINDS = {1: "INTERNAL", 2: "SERVER", 3: "CLIENT"}
+STATUSES = {0: "UNSET", 1: "OK", 2: "ERROR"}
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+def in_file(path):
+    """The spans of a file that acp-traces wrote."""
+    return in_json([json.loads(line) for line in Path(path).read_text().splitlines()])
+
+
+def in_json(requests):
+    """The spans of OTLP in JSON."""
+    names = {"stringValue": "string_value", "intValue": "int_value", "doubleValue": "double_value"}
+    names |= {"boolValue": "bool_value", "arrayValue": "array_value"}
+
+    def read(one):
+        [(kind, content)] = one.items()
+        if kind == "arrayValue":
+            content = {"values": [{names[k]: v for k, v in item.items()} for item in content["values"]]}
+        return value({names[kind]: content})
+
+    scopes = [s for request in requests for r in request["resourceSpans"] for s in r["scopeSpans"]]
+    return [
+        Span(
+            span["name"],
+            KINDS[span["kind"]],
+            span["traceId"],
+            span["spanId"],
+            span.get("parentSpanId", ""),
+            int(span["startTimeUnixNano"]),
+            int(span["endTimeUnixNano"]),
+            STATUSES[span.get("status", {}).get("code", 0)],
+            {pair["key"]: read(pair["value"]) for pair in span["attributes"]},
+            [event["name"] for event in span.get("events", [])],
+        )
+        for scope in scopes
+        for span in scope["spans"]
+    ]
+
+
+def in_phoenix(project, count):
+    """What Phoenix holds of a project, once it holds that many spans: it takes them first and stores them later."""
+    deadline = time.monotonic() + ARRIVAL_SECONDS
+    while True:
+        try:
+            spans = get(f"{PHOENIX}/v1/projects/{project}/spans?limit=1000")["data"]
+        except urllib.error.HTTPError as error:
+            assert error.code == 404, error
+            spans = []
+        if len(spans) >= count:
+            return {span["context"]["span_id"]: span for span in spans}
+        assert time.monotonic() < deadline, f"{len(spans)} of {count} spans in Phoenix"
+        time.sleep(0.2)
+
+
+def nested(flat):
+    """Attributes by their whole names, however Phoenix nests them."""
+    names = {}
+    for name, content in flat.items():
+        if isinstance(content, dict):
+            names |= {f"{name}.{rest}": it for rest, it in nested(content).items()}
+        else:
+            names[name] = content
+    return names
+
+
+class Traced(Session):
+    """A session whose spans go to a file as well, and whose project has the name of the run."""
+
+    def __init__(self, agent, options, asks=()):
+        super().__init__(agent, options, asks)
+        self.options = [*options, "--file", str(self.place.root / "spans.jsonl")]
+        self.place.environment["OTEL_RESOURCE_ATTRIBUTES"] = f"openinference.project.name={self.place.run}"
+
+
+async def one_turn(agent, endpoint, protocol, more=()):
+    """A turn that edits a file, with a permission; gives the session, at its end, and what was exported."""
+    options = ["--otlp-endpoint", endpoint, "--protocol", protocol, *more]
+    async with Traced(agent, options, asks=("allow_once",)) as session:
+        assert await session.turn("edit") == "end_turn"
+        await session.end()
+        expect_same_bytes(session)
+        spans = in_file(session.place.root / "spans.jsonl")
+        expect_spans(session, spans)
+        told = (session.place.root / "stderr").read_text(errors="replace")
+        assert "acp-traces:" not in told, told
+        return session.place.run, spans
+
+
+async def phoenix(agent, endpoint, protocol):
+    run, spans = await one_turn(agent, endpoint, protocol, ["--record-content"])
+    stored = in_phoenix(run, len(spans))
+    assert stored.keys() == {span.id for span in spans}, (stored.keys(), spans)
+    for span in spans:
+        there = stored[span.id]
+        assert (there["name"], there["context"]["trace_id"]) == (span.name, span.trace), there
+        assert (there["parent_id"] or "", there["status_code"]) == (span.parent, span.status), there
+        expected = {"invoke_agent": "AGENT", "execute_tool": "TOOL"}.get(span.name.split(" ")[0], "UNKNOWN")
+        assert there["span_kind"] == expected, there
+        attributes = nested(there["attributes"])
+        for name, content in span.attributes.items():
+            # Messages are taken apart, and their texts stored one by one.
+            if not name.endswith("_messages"):
+                assert attributes.get(name) == content, (name, content, attributes)
+        if "gen_ai.conversation.id" in span.attributes:
+            assert attributes["session.id"] == span.attributes["gen_ai.conversation.id"], attributes
+        assert sorted(event["name"] for event in there["events"]) == sorted(span.events), there
+    [turn] = [stored[span.id] for span in spans if span.name.startswith("invoke_agent")]
+    assert "scenario:edit" in json.dumps(turn["attributes"]), turn
+    picture(run, turn)
+
+
+def picture(project, turn):
+    """The view of the turn, for people to look at, where a folder for it is named."""
+    folder = os.environ.get("INTEROP_PICTURES")
+    if not folder:
+        return
+    id = get(f"{PHOENIX}/v1/projects/{project}")["data"]["id"]
+    url = f"{PHOENIX}/projects/{urllib.parse.quote(id)}/traces/{turn['context']['trace_id']}"
+    file = Path(folder) / f"{turn['name'].split(' ')[-1].replace('/', '-')}.png"
+    subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1500,950",
+         "--virtual-time-budget=15000", f"--screenshot={file}", url],
+        check=True, timeout=60, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    print(f"picture {file}")
+
+
+async def receiver(agent, endpoint, protocol):
+    """Spans, and metrics, which are sent at the end."""
+    run, spans = await one_turn(agent, endpoint, protocol, ["--metrics", "--self-metrics"])
+    there = received(run)[0]
+    if protocol == "http/json":
+        # It keeps this as it came.
+        requests = get(f"{RECEIVER}/test/session/traces")
+        there = in_json([it for it in requests if "resourceSpans" in it and run in json.dumps(it)])
+    assert sorted(map(repr, there)) == sorted(map(repr, spans)), (there, spans)
+    if protocol == "http/json":
+        return
+    metrics = metrics_of(run)
+    tools = [span for span in spans if span.name.startswith("execute_tool")]
+    permissions = [span for span in spans if span.name == "session/request_permission"]
+    for name, unit, count in [
+        ("acp.prompt.duration", "s", 1),
+        ("acp.tool_call.duration", "s", len(tools)),
+        ("acp.permission.wait.duration", "s", len(permissions)),
+    ]:
+        assert metrics[name]["unit"] == unit, metrics[name]
+        points = metrics[name]["histogram"]["data_points"]
+        assert sum(int(point["count"]) for point in points) == count, (name, count, points)
+    made = metrics["acp_traces.spans"]["sum"]["data_points"]
+    assert [int(point.get("as_int", 0)) for point in made] == [len(spans)], made
+
+
+def metrics_of(service):
+    """The last state of each metric of a service, by its name."""
+    metrics = {}
+    for request in get(f"{RECEIVER}/test/session/metrics"):
+        for of_resource in request.get("resource_metrics", []):
+            names = {it["key"]: value(it["value"]) for it in of_resource["resource"]["attributes"]}
+            if names["service.name"] == service:
+                for scope in of_resource["scope_metrics"]:
+                    metrics |= {metric["name"]: metric for metric in scope["metrics"]}
+    return metrics
+
+
+async def main():
+    for agent in AGENTS:
+        for protocol, url in (("grpc", PHOENIX_GRPC), ("http/protobuf", PHOENIX)):
+            await check(f"Phoenix × {agent['name']} over {protocol}", phoenix(agent, url, protocol))
+        for protocol, url in (("grpc", RECEIVER_GRPC), ("http/protobuf", RECEIVER), ("http/json", RECEIVER)):
+            await check(f"ddapm-test-agent × {agent['name']} over {protocol}", receiver(agent, url, protocol))
+    finish()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
