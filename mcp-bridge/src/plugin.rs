@@ -76,6 +76,7 @@
 mod context;
 mod elicits;
 mod events;
+mod forward;
 mod host;
 mod journal;
 mod serve;
@@ -92,9 +93,10 @@ pub use events::{
     PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
     PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent,
 };
+pub use forward::{ForwardedResumption, ForwardedTurn};
 pub use host::PluginHost;
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
-pub use serve::{reply, tell};
+pub use serve::{reply, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError};
 pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};

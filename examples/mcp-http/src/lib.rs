@@ -41,6 +41,10 @@ mod exchange;
 mod guard;
 mod plugins;
 mod random;
+#[cfg(feature = "redis")]
+mod redis_owner;
+#[cfg(feature = "redis")]
+mod redis_store;
 mod service;
 mod sse;
 mod stream;
@@ -48,8 +52,12 @@ mod upstream;
 
 pub use client::{Handler, HttpClient};
 pub use endpoint::{Authenticate, Endpoint, EndpointOptions, router};
-pub use plugins::{PluginService, Sampler};
+pub use plugins::{Forwarder, PluginService, Sampler};
 pub use random::{random_bytes, random_id, since_1970};
+#[cfg(feature = "redis")]
+pub use redis_owner::RedisOwner;
+#[cfg(feature = "redis")]
+pub use redis_store::RedisStore;
 pub use service::{Answer, CallContext, RequestContext, Service};
 
 /// The example of the README, compiled and run.

@@ -7,7 +7,9 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::plugin::{Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn};
+use mcp_bridge::plugin::{
+    Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn, resumption,
+};
 use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability};
 use std::fmt;
 use std::sync::Arc;
@@ -26,12 +28,23 @@ pub trait Sampler: Send + Sync + 'static {
     ) -> Result<CreateMessageResult, ErrorObject>;
 }
 
+/// Brings answers to the program that has a call in memory.
+#[async_trait]
+pub trait Forwarder: Send + Sync + 'static {
+    /// Brings answers to `owner`, and gives what came of them there.
+    ///
+    /// # Errors
+    /// What came of them, or that the owner has ended.
+    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError>;
+}
+
 /// Tools that ask while they run, as a service.
 pub struct PluginService {
-    host: PluginHost,
+    host: Arc<PluginHost>,
     tools: Arc<[Tool]>,
     server_info: Implementation,
     sampler: Option<Arc<dyn Sampler>>,
+    forwarder: Option<Arc<dyn Forwarder>>,
 }
 
 impl fmt::Debug for PluginService {
@@ -42,15 +55,23 @@ impl fmt::Debug for PluginService {
 
 impl PluginService {
     /// The tools of `host`.
-    pub fn new(host: PluginHost, server_info: Implementation) -> Self {
+    pub fn new(host: impl Into<Arc<PluginHost>>, server_info: Implementation) -> Self {
+        let host = host.into();
         let tools = host.tools().cloned().collect();
-        Self { host, tools, server_info, sampler: None }
+        Self { host, tools, server_info, sampler: None, forwarder: None }
     }
 
     /// With a model for clients that have none.
     #[must_use]
     pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
         self.sampler = Some(sampler);
+        self
+    }
+
+    /// With somebody who brings answers to calls that are in the memory of other programs.
+    #[must_use]
+    pub fn with_forwarder(mut self, forwarder: Arc<dyn Forwarder>) -> Self {
+        self.forwarder = Some(forwarder);
         self
     }
 
@@ -131,7 +152,12 @@ impl Service for PluginService {
         let client = context.clone();
         let told: Told = Arc::new(move |notice| client.tell(notice));
         let turn = self.host.handle_telling(call, &session, principal, Some(Arc::clone(&told)));
-        let turn = turn.await;
+        let turn = match (turn.await, &self.forwarder, resumption(call, principal)) {
+            (Err(SessionError::Elsewhere { owner }), Some(forwarder), Some(resumption)) => {
+                forwarder.forward(&owner, resumption).await
+            }
+            (turn, ..) => turn,
+        };
         Answer::Turn(Box::new(self.sampled(call, principal, &told, turn).await))
     }
 }

@@ -39,25 +39,28 @@ impl PluginHost {
         principal: &str,
         told: Option<Told>,
     ) -> Result<Turn, SessionError> {
-        let tool = call.name.as_str();
-        let Some(state) = &call.request_state else {
-            let arguments = call.arguments.clone();
-            let call_id = session_id;
-            let call = NewCall { session_id, call_id, tool, arguments, principal };
-            return self.call_telling(call, told).await;
-        };
-        let answers = call.responses.iter().map(|(key, response)| {
-            let outcome = match response {
-                Ok(result) => Outcome::Value(result.clone()),
-                Err(error) => Outcome::Error(error.message.to_string()),
-            };
-            (key.clone(), outcome)
-        });
-        let arguments = Some(&call.arguments);
-        let answers = answers.collect();
-        let resumption = Resumption { state, tool, arguments, principal, answers };
-        self.resume_telling(resumption, told).await
+        if let Some(resumption) = resumption(call, principal) {
+            return self.resume_telling(resumption, told).await;
+        }
+        let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
+        let call_id = session_id;
+        let call = NewCall { session_id, call_id, tool, arguments, principal };
+        self.call_telling(call, told).await
     }
+}
+
+/// A call of a server that goes on; nothing for one that begins.
+pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumption<'a>> {
+    let state = call.request_state.as_deref()?;
+    let answers = call.responses.iter().map(|(key, response)| {
+        let outcome = match response {
+            Ok(result) => Outcome::Value(result.clone()),
+            Err(error) => Outcome::Error(error.message.to_string()),
+        };
+        (key.clone(), outcome)
+    });
+    let (tool, arguments) = (call.name.as_str(), Some(&call.arguments));
+    Some(Resumption { state, tool, arguments, principal, answers: answers.collect() })
 }
 
 /// Tells the client of a call what its tool tells, if the client wants to hear of that. Progress that is not a number is not

@@ -11,10 +11,11 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Notice, Outcome, PluginContext, PluginElicitRequestEvent,
-    PluginError, PluginEvent, PluginHost, PluginInterrupt, PluginRequestExtensions,
-    PluginSessionErrorCode, PluginTool, Question, Resumption, SessionError, SessionRecord,
-    SessionStatus, SessionStore, StoreError, SuspendPolicy, Told, Turn,
+    Elicited, ForwardedResumption, ForwardedTurn, MemoryStore, NewCall, Notice, Outcome,
+    PluginContext, PluginElicitRequestEvent, PluginError, PluginEvent, PluginHost, PluginInterrupt,
+    PluginRequestExtensions, PluginSessionErrorCode, PluginTool, Question, Resumption,
+    SessionError, SessionRecord, SessionStatus, SessionStore, StoreError, SuspendPolicy, Told,
+    Turn,
 };
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{OpenError, SealedStates, StateKey};
@@ -619,6 +620,60 @@ fn records_have_a_json_form() {
     let text = serde_json::to_string(&record).expect("JSON");
     assert!(text.contains(r#""status":"awaiting_elicit""#));
     assert_eq!(serde_json::from_str::<SessionRecord>(&text).expect("a record"), record);
+}
+
+/// What goes to another program comes out there as it was.
+#[test]
+fn turns_go_between_programs() {
+    let world = World::new();
+    let host = world.host(SuspendPolicy::Replay, "a");
+    let (state, tool, principal) = ("9c41", "book_flight", "ada");
+    let forward = |turn: Result<Turn, SessionError>| {
+        let text = serde_json::to_string(&ForwardedTurn::of(&turn)).expect("JSON");
+        let read: ForwardedTurn = serde_json::from_str(&text).expect("a turn");
+        match (turn, read.into_turn()) {
+            (Ok(turn), Ok(read)) => assert_eq!(turn, read),
+            (Err(error), Err(read)) => {
+                assert_eq!(error.code(), read.code());
+                assert!(read.to_string().ends_with(&error.to_string()), "{read}");
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    forward(begin(&host));
+    for given in [flight(), seat(), tipped()] {
+        let arguments = Raw::from_text(r#"{"from":"NYC","destination":"LAX"}"#);
+        let arguments = arguments.expect("JSON");
+        let sent = Resumption {
+            state,
+            tool,
+            arguments: Some(&arguments),
+            principal,
+            answers: vec![given],
+        };
+        let text = serde_json::to_string(&ForwardedResumption::from(&sent)).expect("JSON");
+        let read: ForwardedResumption = serde_json::from_str(&text).expect("a resumption");
+        assert_eq!(read, ForwardedResumption::from(&read.as_resumption()));
+        forward(block_on(host.resume(read.as_resumption())));
+    }
+    forward(Ok(Turn::Taken));
+    let owner = || "b".to_owned();
+    for error in [
+        SessionError::UnknownTool(owner()),
+        SessionError::NotFound,
+        SessionError::Elsewhere { owner: owner() },
+        SessionError::Expired,
+        SessionError::Aborted,
+        SessionError::OtherCode { expected: "1".into(), actual: "2".into() },
+        SessionError::OtherArguments,
+        SessionError::Superseded,
+        SessionError::Contended,
+        SessionError::Failed(owner()),
+        SessionError::Store(StoreError::Full),
+        SessionError::Unwritable,
+    ] {
+        forward(Err(error));
+    }
 }
 
 #[test]

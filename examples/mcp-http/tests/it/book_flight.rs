@@ -33,7 +33,7 @@ fn token() -> SuspendPolicy {
     SuspendPolicy::Token { codec: Arc::new(codec), is_single_use: true }
 }
 
-fn trip() -> Trip {
+pub(crate) fn trip() -> Trip {
     Trip { from: "Paris".into(), destination: "Oslo".into() }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn result(request: &Value) -> Value {
     }
 }
 
-fn check(result: &Value, tip: &str) {
+pub(crate) fn check(result: &Value, tip: &str) {
     let booking = &result["structuredContent"];
     assert_eq!(booking["status"], "booked", "{result}");
     assert_eq!(booking["flight"]["id"], flight().id);
@@ -79,25 +79,42 @@ fn check(result: &Value, tip: &str) {
 }
 
 /// Makes the call and answers until it is done, each time to the next of `programs`; gives the result and how often it asked.
-async fn book(
+pub(crate) async fn book(
     programs: &[&World],
     can: &Value,
     answer: impl Fn(&Value) -> Value,
 ) -> (Value, usize) {
-    let mut params = json!({ "name": "book_flight", "arguments": trip() });
+    let params = json!({ "name": "book_flight", "arguments": trip() });
+    let begun = programs[0].modern(0, "tools/call", params, can).send().await.expect("an answer");
+    let begun = begun.json().await.expect("JSON");
+    let (first, others) = programs.split_first().expect("a program");
+    let next: Vec<_> = others.iter().chain([first]).copied().collect();
+    go_on(&next, can, answer, &begun).await
+}
+
+/// As [`book`], from a first response on.
+pub(crate) async fn go_on(
+    programs: &[&World],
+    can: &Value,
+    answer: impl Fn(&Value) -> Value,
+    begun: &Value,
+) -> (Value, usize) {
+    let mut response = begun.clone();
     for round in 0..10 {
-        let program = programs[round % programs.len()];
-        let id = i64::try_from(round).expect("small");
-        let request = program.modern(id, "tools/call", params.clone(), can);
-        let response: Value = request.send().await.expect("an answer").json().await.expect("JSON");
         let result = &response["result"];
         if result["resultType"] != "input_required" {
-            return (response["result"].clone(), round);
+            return (result.clone(), round);
         }
         let asked = result["inputRequests"].as_object().expect("requests");
         let answers = asked.iter().map(|(key, request)| (key.clone(), answer(request)));
-        params["inputResponses"] = Value::Object(answers.collect());
-        params["requestState"] = result["requestState"].clone();
+        let params = json!({
+            "name": "book_flight", "arguments": trip(), "requestState": result["requestState"],
+            "inputResponses": Value::Object(answers.collect()),
+        });
+        let program = programs[round % programs.len()];
+        let id = i64::try_from(round).expect("small");
+        let request = program.modern(id, "tools/call", params, can).send().await;
+        response = request.expect("an answer").json().await.expect("JSON");
     }
     panic!("it asks for ever");
 }

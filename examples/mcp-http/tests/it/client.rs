@@ -80,9 +80,9 @@ async fn a_client_that_is_dropped_ends_its_session() {
     let (server, ..) = world(EndpointOptions::default()).await;
     let client = connect(&server.url, Some(Era::Legacy)).await.expect("a server");
     client.tools().await.expect("a list");
-    assert_eq!(server.endpoint.session_count(), 1);
+    assert_eq!(server.endpoint().session_count(), 1);
     drop(client);
-    while server.endpoint.session_count() > 0 {
+    while server.endpoint().session_count() > 0 {
         tokio::task::yield_now().await;
     }
 }

@@ -235,7 +235,7 @@ async fn clients_hear_of_tools_that_change() {
     let mut newer = Events::of(listen.expect("an answer"));
     assert_eq!(newer.message().await["method"], "notifications/subscriptions/acknowledged");
     tools.more.store(1, Ordering::SeqCst);
-    world.endpoint.tools_changed();
+    world.endpoint().tools_changed();
     let told = newer.message().await;
     assert_eq!(told["method"], "notifications/tools/list_changed");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 4);
@@ -245,7 +245,7 @@ async fn clients_hear_of_tools_that_change() {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed: Value = session.post(&list).await.json().await.expect("JSON");
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6));
-    world.endpoint.close();
+    world.endpoint().close();
     assert_eq!(newer.message().await["id"], 4, "the subscription ends with its response");
     assert!(newer.next().await.is_none());
 }

@@ -7,4 +7,7 @@ mod client;
 #[cfg(test)]
 mod endpoint;
 #[cfg(test)]
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(test)]
 mod world;

@@ -9,9 +9,10 @@ use std::sync::Arc;
 pub(crate) const OLD: &str = "2025-11-25";
 pub(crate) const NEW: &str = "2026-07-28";
 
-/// A server that runs until the test ends.
+/// A server, and somebody who sends it requests.
 pub(crate) struct World {
-    pub(crate) endpoint: Arc<Endpoint>,
+    /// The endpoint, where it is in this program.
+    endpoint: Option<Arc<Endpoint>>,
     pub(crate) url: String,
     pub(crate) http: Client,
 }
@@ -23,7 +24,17 @@ impl World {
         let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
         let app = router("/mcp", Arc::clone(&endpoint));
         tokio::spawn(async move { axum::serve(listener, app).await });
-        Self { endpoint, url, http: Client::new() }
+        Self { endpoint: Some(endpoint), url, http: Client::new() }
+    }
+
+    /// A server that runs in another program.
+    #[cfg(feature = "redis")]
+    pub(crate) fn at(url: &str) -> Self {
+        Self { endpoint: None, url: url.to_owned(), http: Client::new() }
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        self.endpoint.as_ref().expect("it is in this program")
     }
 
     /// A message, with what every client sends.

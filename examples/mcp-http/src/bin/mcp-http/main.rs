@@ -6,7 +6,8 @@ mod fixture;
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{MemoryStore, PluginHost, SuspendPolicy};
+use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionStore, SuspendPolicy};
+use mcp_bridge::schema::Violation;
 use mcp_bridge::seal::{SealedStates, StateKey};
 use mcp_http::book_flight::{self, FixedTip};
 use mcp_http::{
@@ -22,6 +23,10 @@ use tracing_subscriber::EnvFilter;
 /// How long a state that a client carries is good for.
 const STATE_LIFETIME: Duration = Duration::from_secs(3600);
 
+/// What the keys begin with.
+#[cfg(feature = "redis")]
+const REDIS_PREFIX: &str = "{mcp-http}";
+
 /// How often sessions that are over are forgotten.
 const SWEEP: Duration = Duration::from_secs(60);
 
@@ -35,6 +40,10 @@ struct Args {
     /// How a tool waits for an answer.
     #[arg(long, value_enum, default_value = "replay")]
     suspend: Suspend,
+    /// Keeps sessions in Redis, at redis://HOST:PORT, for several programs; what is parked in one is answered through another.
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
     /// A name of this server beside those of this machine; may be given several times.
     #[arg(long)]
     host: Vec<String>,
@@ -81,6 +90,35 @@ pub(crate) fn states() -> io::Result<impl mcp_bridge::relay::StateCodec + Send +
     Ok(SealedStates::new(key, STATE_LIFETIME, since_1970, nonce))
 }
 
+fn host(
+    policy: SuspendPolicy,
+    store: Arc<dyn SessionStore>,
+    owner: &str,
+) -> Result<Arc<PluginHost>, Violation> {
+    let clock = Arc::new(since_1970);
+    Ok(Arc::new(PluginHost::new([book_flight::tool()?], policy, store, owner, clock)))
+}
+
+/// The tools that ask, with their sessions in memory or in Redis.
+async fn plugins(args: &Args, policy: SuspendPolicy) -> Result<PluginService, Box<dyn Error>> {
+    let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
+    let owner = random_id()?;
+    #[cfg(feature = "redis")]
+    if let Some(url) = &args.redis {
+        let store = mcp_http::RedisStore::connect(url, REDIS_PREFIX).await?;
+        let host = host(policy, Arc::new(store), &owner)?;
+        let lifetime = mcp_http::RedisOwner::DEFAULT_LIFETIME;
+        let forwarder =
+            mcp_http::RedisOwner::start(url, REDIS_PREFIX, owner, Arc::clone(&host), lifetime);
+        let service = PluginService::new(host, me).with_forwarder(Arc::new(forwarder.await?));
+        return Ok(service.with_sampler(Arc::new(FixedTip)));
+    }
+    #[cfg(not(feature = "redis"))]
+    let _ = args;
+    let host = host(policy, Arc::new(MemoryStore::default()), &owner)?;
+    Ok(PluginService::new(host, me).with_sampler(Arc::new(FixedTip)))
+}
+
 #[tokio::main]
 async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
     let policy = match args.suspend {
@@ -89,11 +127,7 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
         Suspend::Replay => SuspendPolicy::Replay,
         Suspend::Token => SuspendPolicy::Token { codec: Arc::new(states()?), is_single_use: true },
     };
-    let store = Arc::new(MemoryStore::default());
-    let clock = Arc::new(since_1970);
-    let host = PluginHost::new([book_flight::tool()?], policy, store, random_id()?, clock);
-    let me = Implementation::new("mcp-http", env!("CARGO_PKG_VERSION"));
-    let plugins = PluginService::new(host, me).with_sampler(Arc::new(FixedTip));
+    let plugins = plugins(&args, policy).await?;
     let service = Arc::new(Conformance::new(plugins, Box::new(states()?))?);
 
     let mut options = EndpointOptions::default();

@@ -1,0 +1,233 @@
+//! Answers for calls that are in the memory of other programs, brought there through streams of Redis.
+use crate::plugins::Forwarder;
+use crate::random::random_id;
+use async_trait::async_trait;
+use mcp_bridge::plugin::{
+    ForwardedResumption, ForwardedTurn, PluginHost, Resumption, SessionError, StoreError, Turn,
+};
+use redis::aio::ConnectionManager;
+use redis::streams::{StreamId, StreamReadOptions, StreamReadReply};
+use redis::{AsyncCommands, Client, RedisError};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+/// The most messages in a stream that nobody reads.
+const MAX_STREAM: usize = 10_000;
+
+/// How long a stream is kept whose owner has ended.
+const STREAM_TIME: Duration = Duration::from_secs(60 * 60);
+
+/// How long a read of a stream waits, in milliseconds.
+const READ_TIME: usize = 1000;
+
+/// A program that has calls in memory, among others that share a Redis server.
+///
+/// It says that it lives, reads the stream of what is for it, and brings to others what is for them. A stream keeps what
+/// comes while its reader is away, as a channel does not.
+pub struct RedisOwner {
+    shared: Arc<Shared>,
+    tasks: [AbortHandle; 2],
+}
+
+struct Shared {
+    host: Arc<PluginHost>,
+    connection: ConnectionManager,
+    prefix: String,
+    owner: String,
+    /// How long it is not taken for dead.
+    lifetime: Duration,
+    waiting: Mutex<BTreeMap<String, oneshot::Sender<ForwardedTurn>>>,
+}
+
+impl fmt::Debug for RedisOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisOwner").field("owner", &self.shared.owner).finish_non_exhaustive()
+    }
+}
+
+impl Drop for RedisOwner {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl RedisOwner {
+    /// How long a program is not taken for dead unless told otherwise.
+    pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(10);
+
+    /// A program that is `owner` to `host`, until it is dropped.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub async fn start(
+        url: &str,
+        prefix: impl Into<String>,
+        owner: impl Into<String>,
+        host: Arc<PluginHost>,
+        lifetime: Duration,
+    ) -> Result<Self, RedisError> {
+        let client = Client::open(url)?;
+        let connection = ConnectionManager::new(client.clone()).await?;
+        let (prefix, owner, waiting) = (prefix.into(), owner.into(), Mutex::default());
+        let shared = Shared { host, connection, prefix, owner, lifetime, waiting };
+        let shared = Arc::new(shared);
+        shared.live().await?;
+        let living = Arc::clone(&shared);
+        let alive = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(living.lifetime / 3).await;
+                if let Err(error) = living.live().await {
+                    tracing::warn!(%error, "others may take this program for dead");
+                }
+            }
+        });
+        let reader = tokio::spawn(Arc::clone(&shared).read(client));
+        let tasks = [alive.abort_handle(), reader.abort_handle()];
+        Ok(Self { shared, tasks })
+    }
+}
+
+#[async_trait]
+impl Forwarder for RedisOwner {
+    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
+        self.shared.forward(owner, resumption).await
+    }
+}
+
+fn failed(error: impl fmt::Display) -> SessionError {
+    SessionError::Store(StoreError::Failed(error.to_string()))
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, oneshot::Sender<ForwardedTurn>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alive(&self, owner: &str) -> String {
+        format!("{}:alive:{owner}", self.prefix)
+    }
+
+    /// The stream of what is for a program.
+    fn stream(&self, owner: &str) -> String {
+        format!("{}:to:{owner}", self.prefix)
+    }
+
+    async fn live(&self) -> Result<(), RedisError> {
+        let millis = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX).max(1);
+        self.connection.clone().pset_ex(self.alive(&self.owner), 1, millis).await
+    }
+
+    async fn send(&self, to: &str, fields: &[(&str, &str)]) -> Result<(), RedisError> {
+        let stream = self.stream(to);
+        let seconds = i64::try_from(STREAM_TIME.as_secs()).unwrap_or(i64::MAX);
+        let length = redis::streams::StreamMaxlen::Approx(MAX_STREAM);
+        let mut both = redis::pipe();
+        both.xadd_maxlen(&stream, length, "*", fields).ignore().expire(&stream, seconds).ignore();
+        both.exec_async(&mut self.connection.clone()).await
+    }
+
+    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
+        let body = serde_json::to_string(&ForwardedResumption::from(&resumption));
+        let (body, id) = (body.map_err(failed)?, random_id().map_err(failed)?);
+        let (reply, mut answer) = oneshot::channel();
+        self.waiting().insert(id.clone(), reply);
+        let _forgotten = Forgotten { shared: self, id: &id };
+        let mut is_sent = false;
+        loop {
+            let lives: bool =
+                self.connection.clone().exists(self.alive(owner)).await.map_err(failed)?;
+            if !lives {
+                self.host.lose(resumption.state, resumption.principal).await?;
+                return Err(SessionError::NotFound);
+            }
+            if !is_sent {
+                let fields = [("id", &*id), ("from", &*self.owner), ("resumption", &*body)];
+                self.send(owner, &fields).await.map_err(failed)?;
+                is_sent = true;
+            }
+            // People take their time, but not for this; a tool may, as long as its program lives.
+            if let Ok(answer) = timeout(self.lifetime, &mut answer).await {
+                return answer.map_err(failed)?.into_turn();
+            }
+        }
+    }
+
+    /// Reads what is for this program, for ever.
+    async fn read(self: Arc<Self>, client: Client) {
+        let stream = self.stream(&self.owner);
+        let mut last = String::from("0");
+        loop {
+            // Whoever waits for a stream waits on a connection of its own.
+            match client.get_multiplexed_async_connection().await {
+                Ok(connection) => {
+                    if let Err(error) = self.read_on(connection, &stream, &mut last).await {
+                        tracing::warn!(%error, "cannot read what is for this program");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "cannot reach Redis"),
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    async fn read_on(
+        self: &Arc<Self>,
+        mut connection: redis::aio::MultiplexedConnection,
+        stream: &str,
+        last: &mut String,
+    ) -> Result<(), RedisError> {
+        // Longer than the read itself may wait.
+        connection.set_response_timeout(Duration::from_secs(10));
+        let options = StreamReadOptions::default().block(READ_TIME).count(64);
+        loop {
+            let read: Option<StreamReadReply> =
+                connection.xread_options(&[stream], &[&*last], &options).await?;
+            for entry in read.into_iter().flat_map(|read| read.keys).flat_map(|key| key.ids) {
+                last.clone_from(&entry.id);
+                self.take(&entry);
+            }
+        }
+    }
+
+    fn take(self: &Arc<Self>, entry: &StreamId) {
+        let Some(id) = entry.get::<String>("id") else { return };
+        if let Some(turn) = entry.get::<String>("turn") {
+            let turn = serde_json::from_str(&turn);
+            if let (Ok(turn), Some(reply)) = (turn, self.waiting().remove(&id)) {
+                let _gone = reply.send(turn);
+            }
+            return;
+        }
+        let resumption = entry.get::<String>("resumption");
+        let resumption = resumption.and_then(|text| serde_json::from_str(&text).ok());
+        let (Some(from), Some(resumption)) = (entry.get::<String>("from"), resumption) else {
+            return tracing::warn!(id, "a message that is none");
+        };
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            let resumption: ForwardedResumption = resumption;
+            let turn = shared.host.resume(resumption.as_resumption()).await;
+            let Ok(turn) = serde_json::to_string(&ForwardedTurn::of(&turn)) else { return };
+            if let Err(error) = shared.send(&from, &[("id", &*id), ("turn", &*turn)]).await {
+                tracing::warn!(%error, "what came of an answer was not told");
+            }
+        });
+    }
+}
+
+/// Has nobody wait any more when it is dropped.
+struct Forgotten<'a> {
+    shared: &'a Shared,
+    id: &'a str,
+}
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        self.shared.waiting().remove(self.id);
+    }
+}

@@ -1,0 +1,225 @@
+//! Sessions in a real Redis server, which several programs share. `REDIS_URL` says where it is.
+use crate::book_flight::{book, check, result, trip};
+use crate::world::World;
+use mcp_bridge::mcp::capabilities::Implementation;
+use mcp_bridge::plugin::{
+    MemoryStore, NewCall, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus,
+    SessionStore, StoreError, SuspendPolicy, Turn,
+};
+use mcp_http::{
+    EndpointOptions, PluginService, RedisOwner, RedisStore, book_flight, random_id, since_1970,
+};
+use proptest::prelude::*;
+use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn url() -> String {
+    std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server")
+}
+
+/// Keys that no other test has.
+fn prefix() -> String {
+    random_id().expect("randomness")
+}
+
+async fn store() -> RedisStore {
+    RedisStore::connect(&url(), prefix()).await.expect("a server")
+}
+
+/// A record, as a host makes it.
+fn record(id: &str, revision: u64) -> SessionRecord {
+    let text = json!({
+        "id": id, "call_id": "c", "tool": "t", "fingerprint": "f", "principal": "ada", "arguments": {},
+        "status": "running", "journal": { "entries": {}, "told": 0 }, "result": null, "reason": null,
+        "revision": revision, "epoch": 0, "owner": "a",
+        "created": { "secs": 0, "nanos": 0 }, "deadline": { "secs": 60, "nanos": 0 },
+        "active": { "secs": 0, "nanos": 0 }, "waited": { "secs": 0, "nanos": 0 }, "since": { "secs": 0, "nanos": 0 },
+    });
+    serde_json::from_value(text).expect("a record")
+}
+
+/// What a store said, to be compared.
+fn said<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> String {
+    format!("{outcome:?}")
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Create(u8),
+    Save(u8, u64),
+    Remove(u8),
+    Load(u8),
+    Use(u8),
+    List,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..3u8).prop_map(Step::Create),
+        (0..3u8, 0..4u64).prop_map(|(id, revision)| Step::Save(id, revision)),
+        (0..3u8).prop_map(Step::Remove),
+        (0..3u8).prop_map(Step::Load),
+        (0..3u8).prop_map(Step::Use),
+        Just(Step::List),
+    ]
+}
+
+async fn take(store: &dyn SessionStore, step: &Step) -> String {
+    let (until, now) = (Duration::from_secs(60), Duration::ZERO);
+    match step {
+        Step::Create(id) => said(store.create(&record(&id.to_string(), 0)).await),
+        Step::Save(id, revision) => said(store.save(&record(&id.to_string(), *revision)).await),
+        Step::Remove(id) => said(store.remove(&id.to_string()).await),
+        Step::Load(id) => said(store.load(&id.to_string()).await),
+        Step::Use(name) => said(store.use_once(&name.to_string(), until, now).await),
+        Step::List => said(store.list().await),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Redis does what the store in memory does.
+    #[test]
+    fn it_is_a_store(steps in prop::collection::vec(step(), 0..24)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let (redis, memory) = (store().await.with_limit(2), MemoryStore::new(2));
+            for step in &steps {
+                // The store in memory has a limit for names too, which Redis lets expire.
+                if matches!(step, Step::Use(2..)) {
+                    continue;
+                }
+                let expected = take(&memory, step).await;
+                prop_assert_eq!(take(&redis, step).await, expected, "{:?}", step);
+            }
+            Ok(())
+        })?;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_many_that_save_at_once_wins() {
+    let store = store().await;
+    store.create(&record("s", 0)).await.expect("a server");
+    for revision in 1..20 {
+        let saves = (0..8).map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move { store.save(&record("s", revision)).await.expect("a server") })
+        });
+        let mut wins = 0;
+        for save in saves.collect::<Vec<_>>() {
+            wins += usize::from(save.await.expect("it ran"));
+        }
+        assert_eq!(wins, 1);
+    }
+}
+
+/// A program of its own.
+struct Program {
+    child: Child,
+    url: String,
+}
+
+impl Program {
+    fn start(suspend: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-http"))
+            .args(["--listen", "127.0.0.1:0", "--redis", &url(), "--suspend", suspend])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("our program");
+        let mut line = String::new();
+        let stderr = child.stderr.take().expect("piped");
+        BufReader::new(stderr).read_line(&mut line).expect("a line");
+        let url = line.trim().strip_prefix("listening on ").expect("an address").to_owned();
+        Self { child, url }
+    }
+
+    fn world(&self) -> World {
+        World::at(&self.url)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ran");
+    }
+}
+
+#[tokio::test]
+async fn a_flight_is_booked_by_two_programs() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for suspend in ["replay", "park-or-replay", "park"] {
+        let (first, second) = (Program::start(suspend), Program::start(suspend));
+        let (booked, rounds) = book(&[&first.world(), &second.world()], &can, result).await;
+        check(&booked, "Bring a coat.");
+        assert_eq!(rounds, 4, "{suspend}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_loses_nothing_that_is_journaled() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for suspend in ["replay", "park-or-replay"] {
+        let (first, second) = (Program::start(suspend), Program::start(suspend));
+        let (began, after) = (first.world(), second.world());
+        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let begun = began.modern(1, "tools/call", params, &can).send().await.expect("one");
+        let begun: serde_json::Value = begun.json().await.expect("JSON");
+        drop(first);
+        let (booked, _) = crate::book_flight::go_on(&[&after], &can, result, &begun).await;
+        check(&booked, "Bring a coat.");
+    }
+}
+
+/// Two programs that park, in this one; the first ends when it is dropped.
+async fn parking(prefix: &str, owner: &str, lifetime: Duration) -> (Arc<PluginHost>, RedisOwner) {
+    let store = RedisStore::connect(&url(), prefix).await.expect("a server");
+    let (tool, clock) = (book_flight::tool().expect("forms"), Arc::new(since_1970));
+    let host = PluginHost::new([tool], SuspendPolicy::Park, Arc::new(store), owner, clock);
+    let host = Arc::new(host);
+    let shared = Arc::clone(&host);
+    let owner = RedisOwner::start(&url(), prefix, owner, shared, lifetime).await;
+    (host, owner.expect("a server"))
+}
+
+#[tokio::test]
+async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
+    let (prefix, lifetime) = (prefix(), Duration::from_millis(300));
+    let (first, first_owner) = parking(&prefix, "a", lifetime).await;
+    let (second, second_owner) = parking(&prefix, "b", lifetime).await;
+    let arguments = serde_json::value::to_raw_value(&trip()).expect("JSON").into();
+    let (session_id, call_id, tool, principal) = ("9c41", "c", "book_flight", "ada");
+    let call = NewCall { session_id, call_id, tool, arguments, principal };
+    let Ok(Turn::Asks { state, asks }) = first.call(call).await else { panic!("it asks") };
+
+    let service = PluginService::new(second, Implementation::new("travel", "1"));
+    let service = service.with_forwarder(Arc::new(second_owner));
+    let world = World::new(Arc::new(service), EndpointOptions::default()).await;
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    let flight = json!({ "action": "accept", "content": { "flightId": "none" } });
+    let answer = |state: &str| {
+        let responses = json!({ (&*asks[0].key): flight });
+        json!({ "name": "book_flight", "arguments": trip(), "requestState": state, "inputResponses": responses })
+    };
+    // Another principal's: HTTP has nobody here, and ada began it.
+    let theirs = world.modern(1, "tools/call", answer(&state), &can).send().await.expect("one");
+    let theirs: serde_json::Value = theirs.json().await.expect("JSON");
+    assert_eq!(theirs["result"]["isError"], true);
+
+    drop((first, first_owner));
+    let store = RedisStore::connect(&url(), &*prefix).await.expect("a server");
+    let (third, third_owner) = parking(&prefix, "c", lifetime).await;
+    let (tool, arguments, answers) = ("book_flight", None, Vec::new());
+    let resumption = Resumption { state: &state, tool, arguments, principal, answers };
+    let elsewhere = third.resume(resumption.clone()).await;
+    let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };
+    let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption).await;
+    assert!(matches!(lost, Err(SessionError::NotFound)), "{lost:?}");
+    let record = store.load(&state).await.expect("a server").expect("a record");
+    assert_eq!(record.status, SessionStatus::Lost);
+}
