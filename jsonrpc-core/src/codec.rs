@@ -133,7 +133,7 @@ impl<F: Framing> Encoder<Message<'_>> for Codec<F> {
         self.scratch.clear();
         self.scratch.shrink_to(IDLE_SCRATCH);
         encode::message(&message, &mut self.scratch);
-        F::wrap(&self.scratch, out);
+        F::wrap(&self.scratch, true, out);
         Ok(())
     }
 }
@@ -142,7 +142,7 @@ impl<F: Framing> Encoder<Frame> for Codec<F> {
     type Error = io::Error;
 
     fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> io::Result<()> {
-        F::wrap(frame.as_bytes(), out);
+        F::wrap(frame.as_bytes(), frame.is_one_line(), out);
         Ok(())
     }
 }
@@ -163,7 +163,7 @@ trait Sealed: fmt::Debug {
     fn into_parts(self) -> (Self::Cutter, TextPolicy);
 
     /// Appends a message with what frames it.
-    fn wrap(message: &[u8], out: &mut BytesMut);
+    fn wrap(message: &[u8], is_one_line: bool, out: &mut BytesMut);
 }
 
 impl Sealed for Lines {
@@ -173,11 +173,13 @@ impl Sealed for Lines {
         (LineCutter::new(self.buffer.cutter.limit()), self.buffer.text)
     }
 
-    fn wrap(message: &[u8], out: &mut BytesMut) {
+    fn wrap(message: &[u8], is_one_line: bool, out: &mut BytesMut) {
         let start = out.len();
         out.reserve(message.len() + 1);
         out.extend_from_slice(message);
-        encode::keep_on_one_line(out, start);
+        if !is_one_line {
+            encode::keep_on_one_line(out, start);
+        }
         out.extend_from_slice(b"\n");
     }
 }
@@ -189,7 +191,7 @@ impl Sealed for ContentLength {
         (HeaderCutter::new(self.buffer.cutter.limit), self.buffer.text)
     }
 
-    fn wrap(message: &[u8], out: &mut BytesMut) {
+    fn wrap(message: &[u8], _: bool, out: &mut BytesMut) {
         let header = header_for(message.len());
         out.reserve(header.len() + message.len());
         out.extend_from_slice(header.as_bytes());
@@ -204,7 +206,7 @@ impl Sealed for Body {
         (BodyCutter::new(self.buffer.cutter.limit()), self.buffer.text)
     }
 
-    fn wrap(message: &[u8], out: &mut BytesMut) {
+    fn wrap(message: &[u8], _: bool, out: &mut BytesMut) {
         out.extend_from_slice(message);
     }
 }

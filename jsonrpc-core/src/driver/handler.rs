@@ -86,8 +86,9 @@ pub(super) mod sealed {
                 fn work(&self, desk: Arc<Desk>) -> Self::Work {
                     let handler = Self::clone(self);
                     Box::pin(async move {
+                        let mut done = None;
                         loop {
-                            let (call, job) = desk.next().await;
+                            let (call, job) = desk.next(done).await;
                             let answer = match (call.as_message(), job) {
                                 (Message::Request(request), Job::Request(context)) => {
                                     Some(handler.request(request, context).await)
@@ -99,7 +100,7 @@ pub(super) mod sealed {
                                 // A call is kept with the job that it makes.
                                 _ => None,
                             };
-                            desk.finish(answer, call.into_text());
+                            done = Some((answer, call.into_text()));
                         }
                     })
                 }

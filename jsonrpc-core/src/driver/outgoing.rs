@@ -68,7 +68,7 @@ impl Outgoing {
             self.memory.extend_from_slice(&self.scratch);
             self.memory.split().freeze()
         };
-        self.push_frame(frame.into(), source);
+        self.push_frame(Frame::one_line(frame), source);
     }
 
     pub(super) fn push_frame(&mut self, frame: Frame, source: Source) {

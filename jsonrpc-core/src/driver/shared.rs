@@ -13,7 +13,6 @@ use crate::{ErrorObject, Limits, Peer, RequestId, Response, encode};
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use bytes::Bytes;
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context as Task, Poll, Waker};
@@ -442,7 +441,7 @@ impl State {
     fn finish(&mut self, batch: Option<u64>) {
         let answers = batch.and_then(|batch| self.batches.finish(batch));
         if let Some(answers) = answers.filter(|_| !self.is_closed) {
-            self.out.push_frame(Bytes::from(answers).into(), Source::Reply);
+            self.out.push_frame(Frame::one_line(answers.into()), Source::Reply);
         }
     }
 

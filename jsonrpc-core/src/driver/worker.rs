@@ -40,10 +40,15 @@ impl Desk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for work. It wakes nobody: who puts work here polls.
-    pub(super) async fn next(&self) -> (Call, Job) {
+    /// Puts what came of the last work here, with memory for other work, and waits for work. It wakes nobody: who puts
+    /// work here polls.
+    pub(super) async fn next(&self, mut done: Option<(Answer, String)>) -> (Call, Job) {
         poll_fn(|_| {
             let mut work = self.lock();
+            if let Some((answer, text)) = done.take() {
+                *work = Work::Done(answer, text);
+                return Poll::Pending;
+            }
             match mem::take(&mut *work) {
                 Work::ToDo(call, job) => Poll::Ready((call, job)),
                 other => {
@@ -53,11 +58,6 @@ impl Desk {
             }
         })
         .await
-    }
-
-    /// Puts what came of the work here, and memory for other work.
-    pub(super) fn finish(&self, answer: Answer, text: String) {
-        *self.lock() = Work::Done(answer, text);
     }
 }
 
