@@ -5,6 +5,7 @@ use crate::cli::Options;
 use crate::output::{Output, status};
 use acp_relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
 use acp_types::lint::Linter;
+use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::transcript::Direction;
 use std::error::Error;
 use std::io;
@@ -32,7 +33,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
             loop {
                 match tap.take() {
                     Taken::Chunks(chunks) => {
-                        chunks.iter().try_for_each(|chunk| watch.look_at(chunk))?;
+                        chunks.iter().try_for_each(|chunk| watch.look_at(&chunk))?;
+                        tap.give_back(chunks);
                     }
                     Taken::End(_) => return watch.finish(),
                 }
@@ -72,30 +74,22 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn look_at(&mut self, chunk: &Chunk) -> io::Result<()> {
-        self.lines(chunk.direction).push(chunk);
-        self.take_lines(chunk.direction)
+    fn look_at(&mut self, chunk: &Chunk<'_>) -> io::Result<()> {
+        let direction = chunk.direction;
+        let (lines, linter) = self.parts(direction);
+        lines.push(chunk, |line| lint(linter, direction, line));
+        self.tell()
     }
 
-    fn lines(&mut self, direction: Direction) -> &mut Reassembly {
-        match direction {
+    fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Linter) {
+        let lines = match direction {
             Direction::Sent => &mut self.to_agent,
             Direction::Received => &mut self.to_editor,
-        }
+        };
+        (lines, &mut self.linter)
     }
 
-    fn take_lines(&mut self, direction: Direction) -> io::Result<()> {
-        let lines = match direction {
-            Direction::Sent => &mut self.to_agent.lines,
-            Direction::Received => &mut self.to_editor.lines,
-        };
-        while let Some(line) = lines.next_bytes() {
-            match line {
-                Ok(line) => self.linter.handle_line(direction, line),
-                // A line that is too long was passed on like any other.
-                Err(_) => self.linter.skip_line(),
-            }
-        }
+    fn tell(&mut self) -> io::Result<()> {
         match &mut self.output {
             Some(output) => output.take(&mut self.linter, self.options),
             None => Ok(()),
@@ -105,14 +99,22 @@ impl<'a> Watch<'a> {
     /// Looks at what is left; whether something was found that counts.
     fn finish(&mut self) -> io::Result<bool> {
         for direction in [Direction::Sent, Direction::Received] {
-            self.lines(direction).lines.finish();
-            self.take_lines(direction)?;
+            let (lines, linter) = self.parts(direction);
+            lines.finish(|line| lint(linter, direction, line));
         }
         self.linter.finish();
-        self.take_lines(Direction::Received)?;
+        self.tell()?;
         match self.output.take() {
             Some(output) => output.finish(&self.linter),
             None => Ok(false),
         }
+    }
+}
+
+/// A line that is too long was passed on like any other.
+fn lint(linter: &mut Linter, direction: Direction, line: Result<&[u8], FrameError>) {
+    match line {
+        Ok(line) => linter.handle_line(direction, line),
+        Err(_) => linter.skip_line(),
     }
 }

@@ -23,7 +23,7 @@ pub use insertion::{Insert, Insertion, Watching};
 pub use launch::Guard;
 pub use reassembly::Reassembly;
 pub use session::{NotStarted, Session};
-pub use tap::{Chunk, Dropped, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Taken, Tap};
+pub use tap::{Chunk, Chunks, Dropped, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Taken, Tap};
 
 /// Why a session is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -136,7 +136,8 @@ fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::CloseReason;
@@ -154,8 +155,8 @@ mod tests {
     impl Write for Sink<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let Taken::Chunks(chunks) = self.tap.take() else { panic!("closed") };
-            assert_eq!(chunks.len(), 1);
-            assert_eq!(&*chunks[0].bytes, bytes);
+            let chunks: Vec<_> = chunks.iter().map(|chunk| chunk.bytes).collect();
+            assert_eq!(chunks, [bytes]);
             self.written.extend_from_slice(bytes);
             Ok(bytes.len())
         }

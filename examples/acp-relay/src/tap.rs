@@ -1,8 +1,8 @@
 //! Where the relay leaves a copy of what passed, for the observer to look at later.
 
 use crate::CloseReason;
+use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -10,26 +10,75 @@ use std::time::Instant;
 pub const MAX_WAITING_BYTES: usize = 32 << 20;
 
 /// How many chunks may wait to be looked at.
-pub const MAX_WAITING_CHUNKS: usize = 16_384;
+pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
+
+/// How long chunks gather before they are looked at, unless they are many: waking somebody costs more than looking.
+const GATHERING: Duration = Duration::from_millis(10);
+
+/// How many bytes are many.
+const MANY_BYTES: usize = 8 << 20;
+
+/// How much memory for bytes is kept for the next time.
+const KEPT_BYTES: usize = 1 << 20;
 
 /// A chunk of bytes that passed.
-#[derive(Debug)]
-pub struct Chunk {
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk<'a> {
     /// Which way it passed.
     pub direction: Direction,
     /// When the chunk was read.
     pub at: Instant,
     /// The bytes.
-    pub bytes: Box<[u8]>,
+    pub bytes: &'a [u8],
     /// Bytes of the same direction were dropped between the chunk before and this one.
     pub after_gap: bool,
+}
+
+/// Chunks in the order in which they passed.
+#[derive(Debug, Default)]
+pub struct Chunks {
+    bytes: Vec<u8>,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    direction: Direction,
+    at: Instant,
+    end: usize,
+    after_gap: bool,
+}
+
+impl Chunks {
+    /// Each chunk.
+    pub fn iter(&self) -> impl Iterator<Item = Chunk<'_>> {
+        let mut start = 0;
+        self.pieces.iter().map(move |piece| {
+            let bytes = self.bytes.get(start..piece.end).unwrap_or_default();
+            start = piece.end;
+            let Piece { direction, at, after_gap, .. } = *piece;
+            Chunk { direction, at, bytes, after_gap }
+        })
+    }
+
+    /// How many bytes they have together.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.pieces.clear();
+        self.pieces.shrink_to(KEPT_BYTES / size_of::<Piece>());
+    }
 }
 
 /// What comes out of a [`Tap`].
 #[derive(Debug)]
 pub enum Taken {
     /// What passed since the last time.
-    Chunks(VecDeque<Chunk>),
+    Chunks(Chunks),
     /// Nothing more, for this reason.
     End(CloseReason),
 }
@@ -52,14 +101,26 @@ pub struct Tap {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    chunks: VecDeque<Chunk>,
-    bytes: usize,
+    chunks: Chunks,
+    /// Memory for the next time.
+    spare: Chunks,
     dropped: Dropped,
     gap_to_agent: bool,
     gap_to_editor: bool,
     closed: Option<CloseReason>,
-    /// The observer waits.
-    is_asleep: bool,
+    observer: Observer,
+}
+
+/// What the observer is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Observer {
+    /// It looks at chunks, or has been woken.
+    #[default]
+    Busy,
+    /// It waits for the first chunk.
+    Asleep,
+    /// It lets chunks gather.
+    Gathering,
 }
 
 impl Waiting {
@@ -69,16 +130,19 @@ impl Waiting {
             Direction::Received => &mut self.gap_to_editor,
         }
     }
+
+    fn is_much(&self) -> bool {
+        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS / 4
+    }
 }
 
 impl Tap {
-    /// Leaves a copy of `bytes`, or counts them as dropped if too much waits. True if the observer sleeps: then
-    /// [`wake`](Self::wake) it, when there is time for that.
+    /// Leaves a copy of `bytes`, or counts them as dropped if too much waits. True if it is time to
+    /// [`wake`](Self::wake) the observer, when there is time for that.
     pub fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) -> bool {
-        let copy = Box::from(bytes);
         let mut waiting = self.lock();
-        let full = waiting.bytes + bytes.len() > MAX_WAITING_BYTES
-            || waiting.chunks.len() >= MAX_WAITING_CHUNKS;
+        let full = waiting.chunks.bytes() + bytes.len() > MAX_WAITING_BYTES
+            || waiting.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
         if full || waiting.closed.is_some() {
             *waiting.gap(direction) = true;
             waiting.dropped.chunks += 1;
@@ -86,9 +150,18 @@ impl Tap {
             return false;
         }
         let after_gap = core::mem::take(waiting.gap(direction));
-        waiting.bytes += bytes.len();
-        waiting.chunks.push_back(Chunk { direction, at, bytes: copy, after_gap });
-        waiting.is_asleep
+        waiting.chunks.bytes.extend_from_slice(bytes);
+        let end = waiting.chunks.bytes.len();
+        waiting.chunks.pieces.push(Piece { direction, at, end, after_gap });
+        let is_time = match waiting.observer {
+            Observer::Busy => false,
+            Observer::Asleep => true,
+            Observer::Gathering => waiting.is_much(),
+        };
+        if is_time {
+            waiting.observer = Observer::Busy;
+        }
+        is_time
     }
 
     /// Wakes the observer.
@@ -102,26 +175,42 @@ impl Tap {
         self.wake();
     }
 
-    /// Waits for chunks and takes all of them.
+    /// Waits for chunks, lets more of them gather, and takes all of them.
     pub fn take(&self) -> Taken {
-        let mut waiting = self
+        let waiting = self
             .changed
             .wait_while(self.lock(), |waiting| {
-                waiting.is_asleep = waiting.chunks.is_empty() && waiting.closed.is_none();
-                waiting.is_asleep
+                let sleeps = waiting.chunks.pieces.is_empty() && waiting.closed.is_none();
+                waiting.observer = if sleeps { Observer::Asleep } else { Observer::Busy };
+                sleeps
             })
             .unwrap_or_else(PoisonError::into_inner);
-        waiting.bytes = 0;
-        let chunks = core::mem::take(&mut waiting.chunks);
+        let (mut waiting, _) = self
+            .changed
+            .wait_timeout_while(waiting, GATHERING, |waiting| {
+                let gathers = waiting.closed.is_none() && !waiting.is_much();
+                waiting.observer = if gathers { Observer::Gathering } else { Observer::Busy };
+                gathers
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.observer = Observer::Busy;
+        let spare = core::mem::take(&mut waiting.spare);
+        let chunks = core::mem::replace(&mut waiting.chunks, spare);
         match waiting.closed {
-            Some(reason) if chunks.is_empty() => Taken::End(reason),
+            Some(reason) if chunks.pieces.is_empty() => Taken::End(reason),
             _ => Taken::Chunks(chunks),
         }
     }
 
+    /// Takes back the memory of chunks that were looked at.
+    pub fn give_back(&self, mut chunks: Chunks) {
+        chunks.clear();
+        self.lock().spare = chunks;
+    }
+
     /// How many bytes nobody has taken yet.
     pub fn waiting_bytes(&self) -> u64 {
-        self.lock().bytes as u64
+        self.lock().chunks.bytes() as u64
     }
 
     /// What was dropped so far.

@@ -8,7 +8,7 @@ use crate::tracing::{Made, Tracing};
 use acp_relay::{self as relay, Chunk, Insert, Insertion, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use jsonrpc_core::framing::Lines;
+use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
 use opentelemetry_sdk::trace::RandomIdGenerator;
 use semconv_map::{CloseReason, Counters, Policy};
@@ -66,14 +66,14 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
                 Taken::Chunks(chunks) => chunks,
                 Taken::End(reason) => break reason,
             };
-            let taken = chunks.iter().map(|chunk| chunk.bytes.len() as u64).sum();
-            in_hand.store(taken, Ordering::Relaxed);
+            in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
             let mut watch = watch.lock();
-            for chunk in &chunks {
-                watch.look_at(chunk);
+            for chunk in chunks.iter() {
+                watch.look_at(&chunk);
                 in_hand.fetch_sub(chunk.bytes.len() as u64, Ordering::Relaxed);
             }
             watch.tell_how_far(tap.dropped().bytes);
+            tap.give_back(chunks);
         };
         let mut watch = watch.lock();
         let overlooked = watch.close(as_the_tracker_says(reason));
@@ -168,7 +168,7 @@ impl Insert for SharedWatch {
     }
 
     fn too_long(&self) {
-        self.lock().long_lines += 1;
+        self.lock().reading.long_lines += 1;
     }
 }
 
@@ -177,7 +177,6 @@ impl Insert for SharedWatch {
 struct Watch {
     to_agent: Reassembly,
     to_editor: Reassembly,
-    long_lines: u64,
     reading: Reading,
     exporter: Exporter,
     metrics: Option<Metrics>,
@@ -191,11 +190,25 @@ struct Watch {
 #[derive(Debug)]
 struct Reading {
     messages: u64,
+    long_lines: u64,
     recording: Option<Recording>,
     tracing: Tracing,
 }
 
 impl Reading {
+    /// A line that is too long was passed on like any other.
+    fn take_or_count(
+        &mut self,
+        direction: Direction,
+        time: Duration,
+        line: Result<&[u8], FrameError>,
+    ) {
+        match line {
+            Ok(line) => self.take(direction, time, line),
+            Err(_) => self.long_lines += 1,
+        }
+    }
+
     fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.messages += 1;
         self.tracing.handle_line(as_it_passed(direction), time, line);
@@ -216,9 +229,9 @@ impl Watch {
         Self {
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
-            long_lines: 0,
             reading: Reading {
                 messages: 0,
+                long_lines: 0,
                 recording,
                 tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
             },
@@ -229,22 +242,26 @@ impl Watch {
         }
     }
 
-    fn look_at(&mut self, chunk: &Chunk) {
-        self.lines(chunk.direction).push(chunk);
-        self.take_lines(chunk.direction, self.time(chunk.at));
+    fn look_at(&mut self, chunk: &Chunk<'_>) {
+        let (time, direction) = (self.time(chunk.at), chunk.direction);
+        let (lines, reading) = self.parts(direction);
+        lines.push(chunk, |line| reading.take_or_count(direction, time, line));
         self.export();
     }
 
     fn close(&mut self, reason: CloseReason) -> Overlooked {
         let now = self.time(Instant::now());
         for direction in [Direction::Sent, Direction::Received] {
-            self.lines(direction).lines.finish();
-            self.take_lines(direction, now);
+            let (lines, reading) = self.parts(direction);
+            lines.finish(|line| reading.take_or_count(direction, now, line));
         }
         self.reading.tracing.close(now, reason);
         self.export();
         self.is_closed = true;
-        Overlooked { counters: self.reading.tracing.counters(), long_lines: self.long_lines }
+        Overlooked {
+            counters: self.reading.tracing.counters(),
+            long_lines: self.reading.long_lines,
+        }
     }
 
     /// Sends what is left, spans and metrics at the same time.
@@ -265,7 +282,7 @@ impl Watch {
         metrics.see(Seen {
             messages: self.reading.messages,
             unread_bytes,
-            long_messages: self.long_lines,
+            long_messages: self.reading.long_lines,
             invalid_lines: counters.invalid_lines,
             dropped_records: counters.dropped_spans
                 + counters.dropped_events
@@ -275,26 +292,12 @@ impl Watch {
         });
     }
 
-    fn lines(&mut self, direction: Direction) -> &mut Reassembly {
-        match direction {
+    fn parts(&mut self, direction: Direction) -> (&mut Reassembly, &mut Reading) {
+        let lines = match direction {
             Direction::Sent => &mut self.to_agent,
             Direction::Received => &mut self.to_editor,
-        }
-    }
-
-    fn take_lines(&mut self, direction: Direction, time: Duration) {
-        let lines = match direction {
-            Direction::Sent => &mut self.to_agent.lines,
-            Direction::Received => &mut self.to_editor.lines,
         };
-        while let Some(line) = lines.next_bytes() {
-            // A line that is too long was passed on like any other.
-            let Ok(line) = line else {
-                self.long_lines += 1;
-                continue;
-            };
-            self.reading.take(direction, time, line);
-        }
+        (lines, &mut self.reading)
     }
 
     fn export(&mut self) {

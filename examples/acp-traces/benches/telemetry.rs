@@ -1,0 +1,228 @@
+//! What looking at messages costs: instructions (callgrind), allocations, spans.
+//!
+//! `cargo bench -p acp-traces` prints a table; it needs valgrind. What is counted is the same at each run.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench prints what it finds, and stops where it cannot go on"
+)]
+
+#[path = "../src/ids.rs"]
+#[expect(dead_code, reason = "only the program derives ids")]
+mod ids;
+#[path = "../src/spans.rs"]
+mod spans;
+#[path = "../src/tracing.rs"]
+#[expect(dead_code, reason = "the program needs more of it")]
+mod tracing;
+
+use allocation_counter::measure;
+use ids::Ids;
+use jsonrpc_core::peek;
+use opentelemetry::trace::{Span, SpanKind, Tracer, TracerProvider};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{
+    RandomIdGenerator, SdkTracerProvider, Span as SdkSpan, SpanData, SpanProcessor,
+};
+use semconv_map::{Direction, Policy};
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Duration;
+use tracing::{Made, Tracing};
+
+/// Takes spans and does nothing with them.
+#[derive(Debug)]
+struct Nowhere;
+
+impl SpanProcessor for Nowhere {
+    fn on_start(&self, _: &mut SdkSpan, _: &Context) {}
+
+    fn on_end(&self, span: SpanData) {
+        black_box(span);
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn shutdown_with_timeout(&self, _: Duration) -> OTelSdkResult {
+        Ok(())
+    }
+}
+
+const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
+
+fn update(update: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{SESSION}","update":{update}}}}}"#
+    )
+}
+
+fn chunk(kind: &str) -> String {
+    update(&format!(
+        r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":"The parser now keeps the number"}}}}"#
+    ))
+}
+
+fn prompt() -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{{"sessionId":"{SESSION}","prompt":[{{"type":"text","text":"Mend the parser"}}]}}}}"#
+    )
+}
+
+/// A turn of 1,000 messages: of 200, 190 are text, 6 begin or change tool calls, 4 are plans.
+fn turn() -> Vec<String> {
+    let line = |at: usize| match at % 200 {
+        20 | 80 | 140 => update(&format!(
+            r#"{{"sessionUpdate":"tool_call","toolCallId":"call_{}","title":"Run cargo test","kind":"execute","status":"pending","rawInput":{{"command":["cargo","test"]}}}}"#,
+            at / 60
+        )),
+        60 | 120 | 180 => update(&format!(
+            r#"{{"sessionUpdate":"tool_call_update","toolCallId":"call_{}","status":"completed"}}"#,
+            (at - 40) / 60
+        )),
+        50 | 100 | 150 | 199 => update(
+            r#"{"sessionUpdate":"plan","entries":[{"content":"Read","priority":"high","status":"completed"}]}"#,
+        ),
+        at if at % 10 == 9 => chunk("agent_thought_chunk"),
+        _ => chunk("agent_message_chunk"),
+    };
+    (0..1000).map(line).collect()
+}
+
+const REQUEST: &str =
+    r#"{"jsonrpc":"2.0","id":7,"method":"session/list","params":{"cwd":"/home/user/project"}}"#;
+const ANSWER: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}"#;
+
+fn tracing() -> Tracing {
+    let mut policy = Policy::default();
+    policy.network_transport = Some("pipe".into());
+    Tracing::new(policy, Ids::Random(RandomIdGenerator::default()))
+}
+
+/// A line through all that is ours; gives how many spans came out.
+fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanProcessor) -> usize {
+    tracing.handle_line(direction, Duration::from_secs(1), line.as_bytes());
+    let mut spans = 0;
+    while let Some(made) = tracing.poll() {
+        if let Made::Span(span) = made {
+            to.on_end(*span);
+            spans += 1;
+        }
+    }
+    spans
+}
+
+/// What is counted, by its name: everything before it is set up once.
+fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
+    let mut ours = tracing();
+    match name {
+        "request" => Box::new(move || {
+            look(&mut ours, Direction::ClientToAgent, REQUEST, &Nowhere)
+                + look(&mut ours, Direction::AgentToClient, ANSWER, &Nowhere)
+        }),
+        "request, peeked at" => Box::new(|| {
+            let kinds = [REQUEST, ANSWER].map(|line| peek(line.as_bytes()).map(|it| it.kind()));
+            usize::from(black_box(kinds).is_empty())
+        }),
+        "span of the SDK" => {
+            let provider = SdkTracerProvider::builder().with_span_processor(Nowhere).build();
+            let tracer = provider.tracer("acp-traces");
+            Box::new(move || {
+                let attributes = [
+                    KeyValue::new("rpc.system.name", "jsonrpc"),
+                    KeyValue::new("rpc.method", "session/list"),
+                    KeyValue::new("jsonrpc.protocol.version", "2.0"),
+                    KeyValue::new("acp.method.name", "session/list"),
+                    KeyValue::new("jsonrpc.request.id", String::from(black_box("7"))),
+                    KeyValue::new("acp.protocol.version", 1),
+                    KeyValue::new("network.transport", "pipe"),
+                    KeyValue::new("gen_ai.operation.name", "none"),
+                ];
+                let span = tracer.span_builder("session/list").with_kind(SpanKind::Client);
+                tracer.build(span.with_attributes(attributes)).end();
+                // It lives as long as what it made.
+                black_box(&provider);
+                1
+            })
+        }
+        "turn" | "turn, peeked at" => {
+            look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
+            let (lines, is_ours) = (turn(), name == "turn");
+            Box::new(move || {
+                let each = lines.iter().map(|line| {
+                    if is_ours {
+                        look(&mut ours, Direction::AgentToClient, line, &Nowhere)
+                    } else {
+                        usize::from(black_box(peek(line.as_bytes())).is_err())
+                    }
+                });
+                each.sum()
+            })
+        }
+        "chunk" => {
+            look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
+            let line = chunk("agent_message_chunk");
+            Box::new(move || look(&mut ours, Direction::AgentToClient, &line, &Nowhere))
+        }
+        _ => unreachable!("no such case: {name}"),
+    }
+}
+
+/// What callgrind looks at.
+#[inline(never)]
+fn measured(run: &mut dyn FnMut() -> usize) -> usize {
+    black_box(run())
+}
+
+/// Instructions, allocations and spans of one run that is not the first.
+fn cost(name: &str) -> (u64, u64, usize) {
+    let us = std::env::current_exe().unwrap();
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]);
+    let output =
+        valgrind.arg("--toggle-collect=*measured*").arg(us).args(["--once", name]).output();
+    let output = output.expect("valgrind");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let count = said.lines().find_map(|line| line.split_once("Collected : ")).expect("a count");
+    let mut run = prepared(name);
+    run();
+    let mut spans = 0;
+    let info = measure(|| spans = measured(&mut run));
+    (count.1.trim().parse().expect("a count"), info.count_total, spans)
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|it| it == "--once") {
+        let mut run = prepared(&arguments[at + 1]);
+        run();
+        measured(&mut run);
+        return;
+    }
+    println!("| | instructions | allocations | spans |\n|---|---|---|---|");
+    let names =
+        ["span of the SDK", "request", "request, peeked at", "chunk", "turn", "turn, peeked at"];
+    let [sdk, request, peeked, chunk, turn, turn_peeked] = names.map(|name| {
+        let cost = cost(name);
+        println!("| {name} | {} | {} | {} |", cost.0, cost.1, cost.2);
+        cost
+    });
+    println!("\n| | measured | must | target |\n|---|---|---|---|");
+    println!("| O1 spans a message of a turn | {:.4} | ≤ 0.05 | ≤ 0.05 |", turn.2 as f64 / 1000.0);
+    println!("| O1 allocations a chunk | {} | 0 | 0 |", chunk.1);
+    let over = |one: u64, other: u64| one as f64 / other as f64;
+    let ours = request.0.saturating_sub(peeked.0);
+    println!(
+        "| O3 request without reading it, over a span of the SDK | {:.2} | ≤ 1.3 | ≤ 1.15 |",
+        over(ours, sdk.0)
+    );
+    println!("| O3 allocations more | {} | ≤ 1 | ≤ 1 |", request.1 as i64 - sdk.1 as i64);
+    println!(
+        "| O4 a turn, over a peek at it | {:.2} | ≤ 1.2 | ≤ 1.05 |",
+        over(turn.0, turn_peeked.0)
+    );
+}
