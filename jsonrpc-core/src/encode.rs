@@ -96,7 +96,7 @@ pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
 
 /// Appends a JSON string.
 pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
-    if scan::plain_prefix(text.as_bytes()) == text.len() {
+    if scan::is_plain_text(text.as_bytes()) {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');

@@ -9,7 +9,7 @@
 mod open;
 mod string;
 
-pub(crate) use string::{plain_prefix, string};
+pub(crate) use string::{is_plain_text, plain_prefix, string};
 
 use crate::json_str::JsonStr;
 use alloc::string::String;

@@ -1,8 +1,6 @@
 //! Two ends of a connection in one program, on one thread, over a pipe in memory: what a typed message costs from one
 //! program's hands into the other's.
-use acp_types::v1::prompt_turn::{
-    PromptRequest, PromptResponse, SessionNotification, StopReason,
-};
+use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse, SessionNotification, StopReason};
 use agent_client_protocol::role::UntypedRole;
 use agent_client_protocol::{
     ByteStreams, ConnectionTo, Error, Responder, on_receive_notification, on_receive_request,
@@ -20,6 +18,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{DuplexStream, duplex, split};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local, yield_now};
 use tokio_util::codec::{FramedRead, FramedWrite};
@@ -32,13 +31,13 @@ pub type Connection = (&'static str, fn(usize));
 pub const CONNECTIONS: [(&str, Connection, Connection); 2] = [
     (
         "a notification",
-        ("ours: notifications", |count| block_on(our_notifications(count))),
-        ("acp SDK: notifications", |count| block_on(their_notifications(count))),
+        ("ours: notifications", |count| runtime().block_on(our_notifications(count))),
+        ("acp SDK: notifications", |count| block_on_local(their_notifications(count))),
     ),
     (
         "a round trip",
-        ("ours: round trips", |count| block_on(our_round_trips(count))),
-        ("acp SDK: round trips", |count| block_on(their_round_trips(count))),
+        ("ours: round trips", |count| runtime().block_on(our_round_trips(count))),
+        ("acp SDK: round trips", |count| block_on_local(their_round_trips(count))),
     ),
 ];
 
@@ -58,9 +57,13 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     wire::decode(text).expect("a message of the model")
 }
 
-fn block_on(connection: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    LocalSet::new().block_on(&runtime, connection);
+fn runtime() -> Runtime {
+    Builder::new_current_thread().build().expect("a runtime")
+}
+
+/// The ends of the SDK are tasks of one thread; ours are futures of one task.
+fn block_on_local(connection: impl Future<Output = ()>) {
+    LocalSet::new().block_on(&runtime(), connection);
 }
 
 /// Reads and answers as a program does that has types for what comes.

@@ -29,7 +29,10 @@ pub const CASES: &[Named] = &[
     ("pieces", || corpus::pieces(|words, _| corpus::chunk(AGENT, words))),
     ("pieces_esc", || {
         corpus::pieces(|words, _| {
-            corpus::chunk(AGENT, &format!("{words}:\n\t\"naïve — 5 €\"\n```rust\nfn main() {{}}\n```"))
+            corpus::chunk(
+                AGENT,
+                &format!("{words}:\n\t\"naïve — 5 €\"\n```rust\nfn main() {{}}\n```"),
+            )
         })
     }),
     ("pieces_thought", || corpus::pieces(|words, _| corpus::chunk("agent_thought_chunk", words))),
@@ -69,9 +72,8 @@ pub struct Turn {
 impl Default for Turn {
     fn default() -> Self {
         let mut translator = Translator::new(Options::new());
-        let input = wire::decode(
-            r#"{"threadId":"t","runId":"r","protocolVersion":"1.0","messages":[]}"#,
-        );
+        let input =
+            wire::decode(r#"{"threadId":"t","runId":"r","protocolVersion":"1.0","messages":[]}"#);
         let begun = translator.begin_run(&input.expect("an input"), &[]);
         let _ = begun.expect("nothing is open");
         while translator.poll_event().is_some() {}
@@ -171,6 +173,7 @@ pub fn said(case: &Case, take: fn(&mut Turn, &str)) -> Vec<String> {
     case.lines.iter().for_each(|line| take(&mut turn, &line.text));
     let body = String::from_utf8(turn.out).expect("UTF-8");
     let events = body.lines().filter_map(|line| line.strip_prefix("data: "));
-    let events = events.map(|event| serde_json::from_str::<serde_json::Value>(event).expect("JSON"));
+    let events =
+        events.map(|event| serde_json::from_str::<serde_json::Value>(event).expect("JSON"));
     events.filter_map(|event| event["delta"].as_str().map(str::to_owned)).collect()
 }

@@ -98,6 +98,20 @@ fn special_bytes(word: u64) -> u64 {
     (control | escape) & !word & TOPS
 }
 
+/// Whether no byte ends a string, starts an escape, or may not stand in a string.
+#[inline]
+pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().all(|byte| is_plain(*byte));
+    };
+    if bytes.len() > 64 {
+        return plain_prefix(bytes) == bytes.len();
+    }
+    // What the words leave is in the last one.
+    let (words, _) = bytes.as_chunks();
+    words.iter().chain([last]).all(|word| special_bytes(u64::from_le_bytes(*word)) == 0)
+}
+
 /// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.
 #[inline]
 pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
@@ -190,4 +204,24 @@ fn undo_unit(bytes: &[u8], at: usize) -> Option<(char, usize)> {
     }
     let low = unit(end + 2)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
     char::from_u32(0x10000 + ((first - 0xd800) << 10) + low).map(|character| (character, end + 6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_plain_if_each_byte_is() {
+        for length in 0..100 {
+            for at in 0..=length {
+                for byte in [b'"', b'\\', b'\n', 0, 0x1f, b' ', 0x7f, 0xff] {
+                    let mut bytes = [b'a'; 100];
+                    bytes[at.min(99)] = byte;
+                    let text = &bytes[..length];
+                    let plain = text.iter().all(|byte| is_plain(*byte));
+                    assert_eq!(is_plain_text(text), plain, "{text:?}");
+                }
+            }
+        }
+    }
 }

@@ -45,7 +45,14 @@ fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
         (peer.instructions as f64 / ours.instructions as f64, peer.ratio / ours.ratio)
     };
     for (what, peer, ours, case, must, target) in [
-        ("T1: a piece, without a shape, beside acp schema", OFFICIAL, FAST, "pieces_numbered", 2.5, 5.0),
+        (
+            "T1: a piece, without a shape, beside acp schema",
+            OFFICIAL,
+            FAST,
+            "pieces_numbered",
+            2.5,
+            5.0,
+        ),
         ("T1: the same, with a shape", OFFICIAL, FAST, "pieces", 20.0, 20.0),
         ("T1: the same, escapes in it", OFFICIAL, FAST, "pieces_esc", 20.0, 20.0),
         ("T1: a piece of a thought, with a shape", OFFICIAL, FAST, "pieces_thought", 20.0, 20.0),
@@ -74,7 +81,9 @@ fn long_turn(path: &'static str) {
     let instructions = |pieces: usize| callgrind(&["turn", path, &pieces.to_string()]);
     let first = instructions(2 * PART) - instructions(PART);
     let last = instructions(LONG) - instructions(LONG - PART);
-    let what = format!("a turn of {LONG} pieces, {path}: instructions of the last {PART} over those of the second {PART}");
+    let what = format!(
+        "a turn of {LONG} pieces, {path}: instructions of the last {PART} over those of the second {PART}"
+    );
     Goal::at_most(what.leak(), last as f64 / first as f64, 1.05, 1.01).print();
     let held = |pieces: usize| {
         let [.., peak] = allocations(&["turn", path, &pieces.to_string()]);
