@@ -78,6 +78,10 @@ impl<F: Framing> Codec<F> {
         buffer: &mut BytesMut,
         is_finished: bool,
     ) -> Option<Result<Frame, FrameError>> {
+        if buffer.is_empty() && !is_finished {
+            buffer.reserve(READ);
+            return None;
+        }
         buffer.advance(self.cutter.drop_some(buffer));
         loop {
             match self.cutter.cut(buffer, is_finished) {
