@@ -1,4 +1,5 @@
 //! What the official conformance suite expects of a server, beside the tools that ask.
+use crate::context;
 use crate::fixture::{Does, Fixture, FixturePrompt, FixtureTool, Rounds, answers, fill, requests};
 use async_trait::async_trait;
 use jsonrpc_core::wire::{Extra, Raw};
@@ -200,6 +201,7 @@ impl Service for Conformance {
                 }
                 done()
             }
+            Does::Context => context::answer(call),
             Does::ChangeTools => {
                 self.has_more.fetch_not(Ordering::SeqCst);
                 if let Some(endpoint) = self.endpoint.get().and_then(Weak::upgrade) {

@@ -40,6 +40,8 @@ pub(crate) enum Does {
     ChangeTools,
     /// Ends the stream before the result.
     EndStream,
+    /// Asks with a context, and says what of it the client saw.
+    Context,
 }
 
 /// What a tool or a prompt asks.

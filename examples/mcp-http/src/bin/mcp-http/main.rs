@@ -1,6 +1,7 @@
 //! An MCP server over Streamable HTTP: `book_flight`, and the tools that the official conformance suite calls.
 
 mod conformance;
+mod context;
 mod fixture;
 
 use clap::{Parser, ValueEnum};
