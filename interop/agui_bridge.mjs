@@ -1,4 +1,6 @@
 // Streams of agui-bridge before the first-party clients: each is accepted, and makes the messages that our reducer makes.
+// Those that are kept, and those that `bridge-streams` makes of what agents may send, in any order.
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -16,8 +18,7 @@ console.warn = (...words) => warnings.push(words.map(String).join(" "));
 console.error = (...words) => warnings.push(words.map(String).join(" "));
 
 /** The runs of a stream; a client of 0.x takes nothing after a RUN_ERROR, so each run is a response of its own. */
-function runs(name) {
-  const lines = readFileSync(join(FIXTURES, name), "utf8").trimEnd().split("\n");
+function runs(lines) {
   const runs = [];
   for (const line of lines.filter((line) => !line.startsWith('{"toAgent"'))) {
     if (JSON.parse(line).type === "RUN_STARTED") runs.push([]);
@@ -29,10 +30,10 @@ function runs(name) {
 /** Whether two lists of messages are the same; `undefined` members count as absent. */
 const same = (one, other) => isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 
-async function play(Agent, name) {
+async function play(Agent, lines) {
   warnings.length = 0;
   const agent = new Agent({ url: "http://127.0.0.1/", threadId: "thread" });
-  for (const run of runs(name)) {
+  for (const run of runs(lines)) {
     body = run;
     const id = JSON.parse(run.split("\n")[0].slice("data: ".length)).runId;
     const open = (agent.pendingInterrupts ?? []).map(({ id }) => ({ interruptId: id, status: "cancelled" }));
@@ -47,9 +48,27 @@ async function play(Agent, name) {
 for (const [name, messages] of Object.entries(expected)) {
   const [client, Agent] = name.includes("0.x") ? ["0.0.59", Legacy] : ["1.0.0", Modern];
   await check(`client ${client}: ${name}`, async () => {
-    const made = await play(Agent, name);
+    const made = await play(Agent, readFileSync(join(FIXTURES, name), "utf8").trimEnd().split("\n"));
     if (!same(made, messages)) {
       throw new Error(`it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+    }
+  });
+}
+
+// How many of each: more in a run that has the time.
+const STREAMS = process.env.BRIDGE_STREAMS ?? "300";
+for (const [profile, client, Agent] of [["1.0", "1.0.0", Modern], ["legacy", "0.0.59", Legacy]]) {
+  const program = join(process.env.INTEROP_AGUI_BIN, "bridge-streams");
+  const streams = execFileSync(program, [STREAMS, profile], { maxBuffer: 1 << 30 }).toString().trimEnd().split("\n");
+  await check(`client ${client}: ${streams.length} streams of what agents may send`, async () => {
+    for (const [number, stream] of streams.entries()) {
+      const { lines, messages } = JSON.parse(stream);
+      const made = await play(Agent, lines).catch((error) => {
+        throw new Error(`stream ${number}: ${error.message}`);
+      });
+      if (!same(made, messages)) {
+        throw new Error(`stream ${number}: it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+      }
     }
   });
 }

@@ -35,6 +35,8 @@ mod input;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod jaeger;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod messages;

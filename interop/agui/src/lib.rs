@@ -1,4 +1,12 @@
-//! Streams that our producer makes, for others to read.
+//! Streams that our producer and our bridge make, for others to read.
+pub mod bridge;
+#[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
+#[path = "../../../agui-bridge/tests/it/generated.rs"]
+mod generated;
+#[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
+#[path = "../../../agui-bridge/tests/it/script.rs"]
+mod script;
+
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::Interrupt;

@@ -1,4 +1,5 @@
-//! `agui-types` beside the published JSON Schema, and beside another Rust client.
+//! `agui-types` and `agui-bridge` beside the published JSON Schema, and beside another Rust client.
 
 mod ag_ui_crate;
+mod bridge;
 mod schema;

@@ -121,7 +121,7 @@ fn each_definition_has_the_same_members() {
 const WITHOUT: &[&str] = &["Attributable", "BaseEvent", "BaseMessage"];
 
 /// The definition that a document belongs to.
-fn validator(definition: &str) -> jsonschema::Validator {
+pub fn validator(definition: &str) -> jsonschema::Validator {
     let schema = json!({"$ref": format!("#/$defs/{definition}"), "$defs": OFFICIAL["$defs"],
         "$schema": "https://json-schema.org/draft/2020-12/schema"});
     jsonschema::validator_for(&schema).expect("a schema")
