@@ -49,6 +49,7 @@ use acp_types::v1::prompt_turn::{
 };
 use acp_types::v1::tool_calls::{
     RequestPermissionRequest as PermissionV1, ToolCallContent as ContentV1,
+    ToolCallUpdate as ToolCallUpdateV1,
 };
 use acp_types::v2::elicitation::{CreateElicitationRequest, ElicitationAction};
 use acp_types::v2::permissions::{RequestPermissionOutcome, RequestPermissionRequest};
@@ -217,14 +218,7 @@ impl AcpAgentV2 {
                 let content = call.content.as_deref().map(Presence::Value);
                 tool_call(&json::raw(&**call), content.unwrap_or_default())
             }
-            UpdateV1::ToolCallUpdate(update) => {
-                let content = match &update.content {
-                    Presence::Value(content) => Presence::Value(&**content),
-                    Presence::Null => Presence::Null,
-                    Presence::Absent => Presence::Absent,
-                };
-                tool_call(&json::raw(&**update), content)
-            }
+            UpdateV1::ToolCallUpdate(update) => changed_call(update),
             UpdateV1::Plan(plan) => {
                 let plan = Members::new()
                     .with("type", "items")
@@ -249,9 +243,10 @@ impl AcpAgentV2 {
 
     fn ask(&mut self, id: InterruptId, question: &Question) {
         let question = match question {
-            Question::Permission(request) => permission(request)
-                .and_then(|request| request.decode().ok())
-                .map(|request| QuestionV2::Permission(Box::new(request))),
+            Question::Permission(request) => {
+                let request = permission(request).decode().ok();
+                request.map(|request| QuestionV2::Permission(Box::new(request)))
+            }
             Question::Elicitation(request) => {
                 json::recode(request).map(|request| QuestionV2::Elicitation(Box::new(request)))
             }
@@ -331,20 +326,24 @@ fn content_v2(content: &ContentV1) -> Raw {
     Members::new().with("type", "diff").with("changes", &[change]).with("patch", &patch).into_raw()
 }
 
-/// A permission request in the words of v2: it has a title of its own, and the call is its subject.
-fn permission(request: &PermissionV1) -> Option<Raw> {
-    let content = match &request.tool_call.content {
+fn changed_call(update: &ToolCallUpdateV1) -> Members {
+    let content = match &update.content {
         Presence::Value(content) => Presence::Value(&**content),
         Presence::Null => Presence::Null,
         Presence::Absent => Presence::Absent,
     };
-    let call = tool_call(&json::raw(&request.tool_call), content).without("sessionUpdate");
+    tool_call(&json::raw(update), content)
+}
+
+/// A permission request in the words of v2: it has a title of its own, and the call is its subject.
+fn permission(request: &PermissionV1) -> Raw {
+    let call = changed_call(&request.tool_call).without("sessionUpdate");
     let title: Option<String> = request.tool_call.title.value().cloned();
     let subject = Members::new().with("type", "tool_call").with("toolCall", &call.into_raw());
-    let members = Members::new()
+    Members::new()
         .with("sessionId", &request.session_id)
         .with("title", &title.unwrap_or_else(|| "May the agent go on?".to_owned()))
         .with("options", &request.options)
-        .with("subject", &subject.into_raw());
-    Some(members.into_raw())
+        .with("subject", &subject.into_raw())
+        .into_raw()
 }

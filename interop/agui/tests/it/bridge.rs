@@ -41,7 +41,9 @@ fn streams_are_accepted_by_another_verifier() {
             let value: Value = serde_json::to_value(&event).expect("JSON");
             let theirs: ag_ui::Event = serde_json::from_value(value).expect("an event of theirs");
             let verifier = verifier.as_mut().expect("a run");
-            verifier.verify(&theirs).unwrap_or_else(|error| panic!("{number}: {error}: {theirs:?}"));
+            verifier
+                .verify(&theirs)
+                .unwrap_or_else(|error| panic!("{number}: {error}: {theirs:?}"));
             if matches!(event, Event::RunFinished(_) | Event::RunError(_)) {
                 verifier.finish().unwrap_or_else(|error| panic!("{number}: {error}"));
             }

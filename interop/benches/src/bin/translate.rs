@@ -53,13 +53,13 @@ fn goals(costs: &Costs, lines: impl Fn(&'static str) -> f64) {
             2.5,
             5.0,
         ),
-        ("T1: the same, with a shape", OFFICIAL, FAST, "pieces", 20.0, 20.0),
-        ("T1: the same, escapes in it", OFFICIAL, FAST, "pieces_esc", 20.0, 20.0),
-        ("T1: a piece of a thought, with a shape", OFFICIAL, FAST, "pieces_thought", 20.0, 20.0),
+        ("T1: the same, with a shape", OFFICIAL, FAST, "pieces", 2.5, 20.0),
+        ("T1: the same, escapes in it", OFFICIAL, FAST, "pieces_esc", 2.5, 20.0),
+        ("T1: a piece of a thought, with a shape", OFFICIAL, FAST, "pieces_thought", 2.5, 20.0),
         ("a piece, typed, beside acp schema", OFFICIAL, TYPED, "pieces", 1.0, 2.5),
         ("T2: a piece of 2 KB, beside acp schema", OFFICIAL, FAST, "pieces_2k", 4.0, 9.0),
         ("T3: a piece, without a shape, beside acp SDK", SDK, FAST, "pieces_numbered", 8.0, 16.0),
-        ("T3: the same, with a shape", SDK, FAST, "pieces", 20.0, 20.0),
+        ("T3: the same, with a shape", SDK, FAST, "pieces", 8.0, 16.0),
     ] {
         Goal::ratio(what, over(peer, ours, case), must, target).print();
     }
