@@ -10,7 +10,7 @@ use agui_types::event::{
     ReasoningMessageStartEvent, ReasoningRole, ReasoningStartEvent, TextMessageContentEvent,
     TextMessageEndEvent, TextMessageRole, TextMessageStartEvent,
 };
-use agui_types::id::MessageId;
+use agui_types::id::{MessageId, SubagentRunId};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -48,6 +48,8 @@ struct Open {
     id: MessageId,
     /// Of a thought.
     span: Option<MessageId>,
+    /// Whose it is: also its end, whoever's event brings that.
+    owner: Option<SubagentRunId>,
 }
 
 /// The assistant message that the next tool call belongs to.
@@ -174,7 +176,9 @@ impl Translator {
             return;
         }
         let metadata = self.metadata(acp);
-        let joins = |open: &&Open| open.voice == voice && (key.is_none() || open.key == key);
+        let joins = |open: &&Open| {
+            open.voice == voice && (key.is_none() || open.key == key) && open.owner == self.owner
+        };
         let open = self.text.lane(&self.lane).and_then(|lane| lane.open.as_ref());
         let open = open.filter(joins).map(|open| open.id.clone());
         let (id, mut metadata) = match open {
@@ -250,7 +254,7 @@ impl Translator {
                 (id, None)
             }
         };
-        let open = Open { voice, key, id: id.clone(), span };
+        let open = Open { voice, key, id: id.clone(), span, owner: self.owner.clone() };
         self.text.lane_mut(&self.lane).open = Some(open);
         id
     }
@@ -266,13 +270,13 @@ impl Translator {
     pub(crate) fn close_text(&mut self) {
         let open = self.text.lanes.get_mut(&self.lane).and_then(|lane| lane.open.take());
         let Some(open) = open else { return };
-        match open.span {
+        self.own(open.owner, |t| match open.span {
             Some(span) => {
-                self.emit(ReasoningMessageEndEvent::new(open.id));
-                self.emit(ReasoningEndEvent::new(span));
+                t.emit(ReasoningMessageEndEvent::new(open.id));
+                t.emit(ReasoningEndEvent::new(span));
             }
-            None => self.emit(TextMessageEndEvent::new(open.id)),
-        }
+            None => t.emit(TextMessageEndEvent::new(open.id)),
+        });
     }
 
     /// The assistant message that a tool call which starts now belongs to; one of its own where no text came before.

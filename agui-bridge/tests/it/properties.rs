@@ -1,9 +1,11 @@
 //! What holds for any input in any order.
 use crate::generated::{
     MESSAGES, PAGE_CALL, block, cases, chunk, number_runs, options, raw, steps, tool_update,
-    update, upsert,
+    update, update_v2, upsert,
 };
 use crate::script::{Step, events, in_stream, interrupting};
+use acp_types::v1::prompt_turn::SessionUpdate;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
 use agui_bridge::{FastText, Options, Translator};
 use agui_types::compact::compact;
 use agui_types::event::{Event, RunFinishedOutcome, TextMessageRole};
@@ -15,6 +17,8 @@ use agui_types::verify::Verifier;
 use jsonrpc_core::RequestId;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -575,6 +579,21 @@ proptest! {
         let asked = steps.iter().filter(|step| matches!(step, Step::Ask(..) | Step::Ask2(..) | Step::Elicit(..))).count();
         prop_assert_eq!(played.answered.len(), asked);
     }
+}
+
+/// Every kind of update of either version is generated, and an unknown one of each.
+#[test]
+fn each_kind_of_update_is_generated() {
+    fn kinds(updates: impl Strategy<Value = Value>) -> BTreeSet<String> {
+        let mut runner = TestRunner::deterministic();
+        let kinds = (0..4000).map(|_| updates.new_tree(&mut runner).unwrap().current());
+        kinds.map(|update| update["sessionUpdate"].as_str().unwrap().to_owned()).collect()
+    }
+    let known = |names: &[&str]| {
+        names.iter().copied().chain(["newer_update"]).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(kinds(update()), known(SessionUpdate::NAMES));
+    assert_eq!(kinds(update_v2()), known(SessionUpdateV2::NAMES));
 }
 
 /// What the messages of a role, or the thoughts, say: their ids without `msg-` or `rsn-`, and their text.

@@ -382,3 +382,36 @@ fn an_interruption_suspends_subagents() {
     verify(Profile::V1, &stream);
     assert_eq!(of_type(&stream, "SUBAGENT_FINISHED")[0]["outcome"]["type"], "suspended");
 }
+
+/// News of a call of an invocation that is over, while another of the same subagent speaks: each event belongs to whoever
+/// began what it is about.
+#[test]
+fn what_an_earlier_invocation_left_ends_nothing_in_its_name() {
+    let busy = json!({"state": "running"});
+    let idle = json!({"state": "idle", "stopReason": "end_turn"});
+    let on = |mut step: Value| {
+        step["session"] = json!("s1");
+        step
+    };
+    let agent = |state: &Value| {
+        up("subagent_update", json!({"sessionId": "s1", "title": "Scout", "state": state}))
+    };
+    let call = |members: Value| on(up("tool_call_update", members));
+    let steps = [
+        json!({"run": "r1"}),
+        state(busy.clone()),
+        agent(&busy),
+        call(json!({"toolCallId": "t", "title": "Read"})),
+        agent(&idle),
+        agent(&busy),
+        on(text("agent_message_chunk", "a", "Again.")),
+        call(json!({"toolCallId": "t", "title": "Read it", "status": "in_progress"})),
+        state(idle),
+    ];
+    let stream = play(in_stream(Profile::V1), &steps);
+    verify(Profile::V1, &stream);
+    let owner = |kind: &str| of_type(&stream, kind)[0]["subagentRunId"].clone();
+    assert_eq!(owner("TOOL_CALL_START"), "sub-s1");
+    assert_eq!(owner("TEXT_MESSAGE_START"), "sub-s1.2");
+    assert_eq!(owner("TEXT_MESSAGE_END"), "sub-s1.2");
+}
