@@ -7,6 +7,7 @@ use mcp_http::book_flight::{self, FixedTip, Flight, Trip, flights, seat_map};
 use mcp_http::{EndpointOptions, PluginService, random_bytes, since_1970};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A program that offers the tool, with what outlives it.
@@ -216,4 +217,56 @@ async fn the_user_may_decline_and_turn_away() {
             assert_eq!(ended["structuredContent"], json!({ "status": status }), "{question}");
         }
     }
+}
+
+/// What a tool says that failed.
+fn failure(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+#[tokio::test]
+async fn a_call_may_be_aborted_and_may_expire() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    let seconds = Arc::new(AtomicU64::new(0));
+    let clock = Arc::clone(&seconds);
+    let clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::SeqCst)));
+    let (tool, store) = (book_flight::tool().expect("forms"), Arc::new(MemoryStore::default()));
+    let host = PluginHost::new([tool], SuspendPolicy::Replay, store, "a", clock);
+    let service = PluginService::new(host, Implementation::new("travel", "1"));
+    let service = Arc::new(service);
+    let mut options = EndpointOptions::default();
+    options.question_time = Some(Duration::from_millis(1));
+    let world = World::new(Arc::clone(&service) as Arc<_>, options).await;
+    let begin = async || -> Value {
+        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let begun = world.modern(1, "tools/call", params, &can).send().await.expect("one");
+        begun.json().await.expect("JSON")
+    };
+
+    let begun = begin().await;
+    let active = service.host().active().await.expect("a store");
+    assert_eq!(active.len(), 1);
+    service.host().abort(&active[0].id, "", "enough").await.expect("it waits");
+    let (ended, _) = go_on(&[&world], &can, result, &begun).await;
+    assert_eq!(failure(&ended), "the session was aborted");
+    assert!(service.host().active().await.expect("a store").is_empty());
+
+    let begun = begin().await;
+    seconds.fetch_add(2 * 60 * 60, Ordering::SeqCst);
+    let (ended, _) = go_on(&[&world], &can, result, &begun).await;
+    assert_eq!(failure(&ended), "the session has expired");
+
+    // An older client that does not answer.
+    let session = world.session(&can).await;
+    let params = json!({ "name": "book_flight", "arguments": trip() });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let mut events = Events::of(session.post(&call).await);
+    let question = events.message().await;
+    assert_eq!(question["method"], "elicitation/create");
+    let withdrawn = events.message().await;
+    assert_eq!(withdrawn["method"], "notifications/cancelled");
+    assert_eq!(withdrawn["params"]["requestId"], question["id"]);
+    let ended = events.message().await;
+    assert!(failure(&ended["result"]).ends_with("no answer in time"), "{ended}");
 }
