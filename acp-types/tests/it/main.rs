@@ -7,6 +7,8 @@ mod capabilities;
 #[cfg(test)]
 mod connection;
 #[cfg(test)]
+mod connection_v2;
+#[cfg(test)]
 mod dispatch;
 #[cfg(test)]
 mod fallback;
