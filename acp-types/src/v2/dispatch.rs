@@ -1,5 +1,7 @@
 //! Reading parameters and results by their method.
 //!
+//! Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
+//!
 //! Names are the schema's: a client request is one that a client sends and an agent receives. What is unstable is read
 //! as well; the [table](crate::methods) says what is.
 //!
@@ -123,12 +125,14 @@ requests! {
 requests! {
     /// **Unstable.** A request between a conductor and a proxy.
     ///
-    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema),
+    /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
     pub enum ProxyRequest;
 
     /// **Unstable.** A result between a conductor and a proxy.
     ///
-    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema),
+    /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
     pub enum ProxyResponse;
 
     "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
@@ -161,7 +165,8 @@ notifications! {
 notifications! {
     /// **Unstable.** A notification between a conductor and a proxy.
     ///
-    /// Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
+    /// Spec: [draft schema](https://agentclientprotocol.com/protocol/v2/draft/schema),
+    /// [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
     pub enum ProxyNotification;
 
     ProxySuccessorNotification,

@@ -11,6 +11,8 @@ mod connection_v2;
 #[cfg(test)]
 mod dispatch;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod fallback;
 #[cfg(test)]
 mod fixtures;
