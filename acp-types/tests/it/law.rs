@@ -3,13 +3,16 @@ use crate::shapes::{Member, Node, Presence, Shape};
 use crate::wire_types::VERSIONS;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::SessionNotification;
-use acp_types::v2::{self, prompt_lifecycle::UpdateSessionNotification};
+use acp_types::v2::prompt_lifecycle::UpdateSessionNotification;
+use acp_types::{v1, v2};
 use jsonrpc_core::wire::DecodeError;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+const WORD: usize = size_of::<usize>();
 
 /// Every type gives back the JSON value that it was read from, whatever a newer peer put in.
 #[test]
@@ -124,12 +127,22 @@ pub(crate) fn with(node: &Node, name: &str, text: Option<&str>) -> String {
     Node::Object(others.chain(own).collect()).text()
 }
 
+/// A clone of an id is the same text once more, and no memory: two words and a counter.
+#[test]
+fn ids_are_cheap_to_clone() {
+    let session = v1::session_setup::SessionId::from("sess-1");
+    assert_eq!(session.clone().as_str().as_ptr(), session.as_str().as_ptr());
+    let call = v2::tool_calls::ToolCallId::from("call-1");
+    assert_eq!(call.clone().as_str().as_ptr(), call.as_str().as_ptr());
+    assert_eq!((size_of_val(&session), size_of_val(&call)), (2 * WORD, 2 * WORD));
+    assert_eq!(size_of::<Option<v1::prompt_turn::MessageId>>(), 2 * WORD);
+}
+
 /// What is sent most is small: moving it copies few words, and a list of blocks is dense.
 #[test]
 fn hot_types_are_small() {
-    let word = size_of::<usize>();
-    assert!(size_of::<SessionNotification>() <= 15 * word);
-    assert!(size_of::<ContentBlock>() <= 6 * word);
-    assert!(size_of::<UpdateSessionNotification>() <= 15 * word);
-    assert!(size_of::<v2::content::ContentBlock>() <= 6 * word);
+    assert!(size_of::<SessionNotification>() <= 15 * WORD);
+    assert!(size_of::<ContentBlock>() <= 6 * WORD);
+    assert!(size_of::<UpdateSessionNotification>() <= 15 * WORD);
+    assert!(size_of::<v2::content::ContentBlock>() <= 6 * WORD);
 }
