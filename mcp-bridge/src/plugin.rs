@@ -91,7 +91,7 @@ pub use elicits::{
 };
 pub use events::{
     PluginAbort, PluginElicitRequestEvent, PluginElicitResponse, PluginEvent, PluginInterrupt,
-    PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent,
+    PluginRequestExtensions, PluginSessionErrorCode, PluginSessionErrorEvent, call_update,
 };
 pub use forward::{ForwardedResumption, ForwardedTurn};
 pub use host::PluginHost;

@@ -1,8 +1,10 @@
 //! What the page of a chat is told of tools that ask, and what it answers; and the same as an interrupt of AG-UI.
 use super::context::Ask;
-use super::turn::SessionError;
+use super::turn::{SessionError, Turn};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
+use crate::tool_events::{CallStatus, CallUpdate, result_text};
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -161,6 +163,34 @@ impl PluginInterrupt {
             });
         Some(interrupt)
     }
+}
+
+/// What a chat page hears of a call, for [`ToolEvents`](crate::tool_events::ToolEvents).
+///
+/// | the turn | the call |
+/// |---|---|
+/// | asks, or is taken | runs |
+/// | is done | is done, or has failed if the result says so; the result is its output |
+/// | is an error | has failed; the error is its output |
+pub fn call_update<'a>(
+    call_id: &'a str,
+    tool: &'a str,
+    arguments: Option<&'a Raw>,
+    turn: &Result<Turn, SessionError>,
+) -> CallUpdate<'a> {
+    let mut update = CallUpdate::new(call_id);
+    (update.name, update.input) = (Some(tool), arguments);
+    let (status, output) = match turn {
+        Ok(Turn::Asks { .. } | Turn::Taken) => (CallStatus::InProgress, None),
+        Ok(Turn::Done(result)) => {
+            let has_failed = result.is_error == Some(true);
+            let status = if has_failed { CallStatus::Failed } else { CallStatus::Completed };
+            (status, Some(result_text(result)))
+        }
+        Err(error) => (CallStatus::Failed, Some(error.to_string())),
+    };
+    (update.status, update.output) = (status, output.map(Cow::Owned));
+    update
 }
 
 impl PluginSessionErrorEvent {

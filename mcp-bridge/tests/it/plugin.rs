@@ -15,10 +15,12 @@ use mcp_bridge::plugin::{
     PluginContext, PluginElicitRequestEvent, PluginError, PluginEvent, PluginHost, PluginInterrupt,
     PluginRequestExtensions, PluginSessionErrorCode, PluginTool, Question, Resumption,
     SessionError, SessionRecord, SessionStatus, SessionStore, StoreError, SuspendPolicy, Told,
-    Turn,
+    Turn, call_update,
 };
+use mcp_bridge::registry::{CollisionPolicy, Registry, SourceNames, ToolSource};
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{OpenError, SealedStates, StateKey};
+use mcp_bridge::tool_events::{CallStatus, ToolEvents};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -620,6 +622,45 @@ fn records_have_a_json_form() {
     let text = serde_json::to_string(&record).expect("JSON");
     assert!(text.contains(r#""status":"awaiting_elicit""#));
     assert_eq!(serde_json::from_str::<SessionRecord>(&text).expect("a record"), record);
+}
+
+#[test]
+fn a_chat_page_hears_of_a_call_from_its_beginning_to_its_end() {
+    let world = World::new();
+    let host = world.host(SuspendPolicy::Replay, "a");
+    let mut registry = Registry::new(CollisionPolicy::Rename);
+    let tool = book_flight("1", &Arc::default()).tool().clone();
+    registry.register(tool, ToolSource::Local).expect("a name");
+    let mut events = ToolEvents::new(SourceNames::default());
+    let arguments = Raw::from_text(r#"{"from":"NYC"}"#).expect("JSON");
+    let mut hear = |turn: &Result<Turn, SessionError>| {
+        let update = call_update("call_1", "book_flight", Some(&arguments), turn);
+        let sent = events.handle(&update, &registry, "2026-01-01T00:00:00Z");
+        sent.iter().map(|sent| serde_json::to_value(sent).expect("JSON")).collect::<Vec<_>>()
+    };
+    let begun = begin(&host);
+    let sent = hear(&begun);
+    assert_eq!(sent.len(), 1);
+    assert_eq!(
+        (&sent[0]["type"], &sent[0]["tool_name"]),
+        (&json!("tool_start"), &json!("book_flight"))
+    );
+    assert_eq!(
+        (&sent[0]["tool_input"], &sent[0]["source"]),
+        (&json!(arguments.as_str()), &json!("local"))
+    );
+    let (state, _) = asked(begun);
+    assert!(hear(&Ok(Turn::Taken)).is_empty());
+    let refused =
+        answer(&host, &state, [("pickFlight".into(), value(&json!({ "action": "decline" })))]);
+    let sent = hear(&refused);
+    assert_eq!(sent[0]["type"], "tool_complete");
+    assert_eq!(sent[0]["tool_result"], "the user does not want to fly");
+    assert!(hear(&Err(SessionError::Expired)).is_empty(), "it has ended");
+
+    let update = call_update("c", "t", None, &Err(SessionError::Expired));
+    assert_eq!(update.status, CallStatus::Failed);
+    assert_eq!(update.output.as_deref(), Some("the session has expired"));
 }
 
 /// What goes to another program comes out there as it was.
