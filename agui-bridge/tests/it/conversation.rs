@@ -246,6 +246,35 @@ fn the_end_of_an_answer_may_be_missing_where_the_user_goes_on() {
     }
 }
 
+/// What the agent tells of the user stands among the user's messages: the page may miss it, not change it or move it.
+#[test]
+fn what_the_agent_tells_of_the_user_is_not_said_again() {
+    let mut conversation = knowing(&json!([user("u1", "one")]));
+    for event in [
+        json!({"type": "TEXT_MESSAGE_START", "messageId": "told", "role": "user"}),
+        json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": "told", "delta": "as you said"}),
+        json!({"type": "TEXT_MESSAGE_END", "messageId": "told"}),
+    ] {
+        conversation.handle_event(&decode::<Event>(&event.to_string()).unwrap());
+    }
+    let [u1, told, u2] = [user("u1", "one"), user("told", "as you said"), user("u2", "two")];
+    let table = [
+        (json!([u1, told, u2]), None, vec!["two"]),
+        (json!([u1, u2]), None, vec!["two"]),
+        (json!([u1, u2, told]), Some("/messages/1"), vec!["one", "two", "as you said"]),
+        (
+            json!([u1, user("told", "as you never said"), u2]),
+            Some("/messages/1"),
+            vec!["one", "as you never said", "two"],
+        ),
+    ];
+    for (messages, diverged, expected) in table {
+        let plan = plan(&conversation, &said(messages.clone()));
+        assert_eq!(plan.diverged.as_deref(), diverged, "{messages}");
+        assert_eq!(texts(&plan), expected, "{messages}");
+    }
+}
+
 #[test]
 fn a_run_that_failed_is_run_again() {
     let mut conversation = knowing(&history());
