@@ -6,7 +6,7 @@ use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::serve::Listener;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -194,6 +194,26 @@ fn an_http_collector_that_is_not_there_costs_the_session_nothing() {
         let options = ["--protocol", "http/protobuf", "--otlp-endpoint", url];
         let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
         editor.prompt("hello");
+        let (end, took) = editor.proxy.finish();
+        assert_eq!(end.status, Some(0));
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        let told = format!("acp-traces: 3 of 3 spans did not reach {url}/v1/traces: ");
+        assert!(end.stderr.starts_with(&told), "{}", end.stderr);
+    }
+}
+
+/// Refused for good, and refused for now: the session goes on, and what was lost is told.
+#[test]
+fn a_collector_that_refuses_spans_costs_the_session_nothing() {
+    for refusal in [StatusCode::FORBIDDEN, StatusCode::SERVICE_UNAVAILABLE] {
+        let runtime = Runtime::new().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = Router::new().fallback(move || async move { refusal });
+        runtime.spawn(axum::serve(listener, server).into_future());
+        let options = ["--protocol", "http/protobuf", "--otlp-endpoint", &url];
+        let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+        assert_eq!(editor.prompt("hello")["result"]["stopReason"], "end_turn");
         let (end, took) = editor.proxy.finish();
         assert_eq!(end.status, Some(0));
         assert!(took < Duration::from_secs(3), "{took:?}");

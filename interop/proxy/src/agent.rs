@@ -1,0 +1,74 @@
+//! Agents: programs that a proxy stands before.
+use crate::corpus;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+
+/// Standard output without a buffer: a write is a write.
+pub fn stdout() -> File {
+    File::from(io::stdout().as_fd().try_clone_to_owned().expect("standard output"))
+}
+
+pub fn stdin() -> File {
+    File::from(io::stdin().as_fd().try_clone_to_owned().expect("standard input"))
+}
+
+/// What `flood` waits for: a message, for proxies that pass on nothing else.
+pub const GO: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_go\"}\n";
+
+/// A line of so many bytes, with its end.
+pub fn line(length: usize) -> Vec<u8> {
+    let start = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
+    let end = "\"}}}}\n";
+    let text = "x".repeat(length.saturating_sub(start.len() + end.len()));
+    format!("{start}{text}{end}").into_bytes()
+}
+
+/// Says how many bytes it is going to write, waits for a line, and writes the lines of a case over and over: each in a
+/// write of its own, or `size` bytes a write. Then it waits for the end of its input.
+pub fn flood(case: &str, size: usize, bytes: usize) {
+    let lines: Vec<_> = corpus::lines(case).iter().map(|line| format!("{line}\n")).collect();
+    let stream = lines.concat();
+    let rounds = bytes.div_ceil(stream.len());
+    let total = rounds * stream.len();
+    let mut stdout = stdout();
+    // As a message, for those who pass on nothing else.
+    writeln!(stdout, r#"{{"jsonrpc":"2.0","method":"_total","params":{{"total":{total}}}}}"#)
+        .expect("a reader");
+    let mut stdin = BufReader::new(stdin());
+    stdin.read_line(&mut String::new()).expect("a word");
+    // A proxy that ends before us has been measured.
+    if size == 0 {
+        for _ in 0..rounds {
+            if lines.iter().try_for_each(|line| stdout.write_all(line.as_bytes())).is_err() {
+                return;
+            }
+        }
+    } else {
+        let stream = stream.repeat(size.div_ceil(stream.len()) * 8);
+        for start in (0..total).step_by(stream.len()) {
+            let some = &stream.as_bytes()[..stream.len().min(total - start)];
+            if some.chunks(size).try_for_each(|chunk| stdout.write_all(chunk)).is_err() {
+                return;
+            }
+        }
+    }
+    let _ = stdin.read_to_end(&mut Vec::new());
+}
+
+/// Gives each line back when it is whole.
+pub fn echo() {
+    let (mut stdin, mut stdout) = (stdin(), stdout());
+    let (mut buffer, mut line) = (vec![0; 1 << 16], Vec::new());
+    loop {
+        let length = stdin.read(&mut buffer).expect("a line");
+        let Some(read) = buffer.get(..length).filter(|read| !read.is_empty()) else { return };
+        line.extend_from_slice(read);
+        if line.ends_with(b"\n") {
+            if stdout.write_all(&line).is_err() {
+                return;
+            }
+            line.clear();
+        }
+    }
+}
