@@ -262,6 +262,30 @@ fn blocks_of_a_prompt() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A member of a kind that its type does not take is refused at once, not only when it is asked for.
+#[test]
+fn wrong_kinds_of_version_2_are_refused_at_once() {
+    for (update, pointer) in [
+        (
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","capabilities":7}"#,
+            "capabilities",
+        ),
+        (r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","content":{}}"#, "content"),
+        (r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","locations":""}"#, "locations"),
+        (r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","kind":7}"#, "kind"),
+        (r#"{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":[]}"#, "content"),
+        (r#"{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":null}"#, "data"),
+        (
+            r#"{"sessionUpdate":"agent_message_chunk","messageId":null,"content":{"type":"x"}}"#,
+            "messageId",
+        ),
+    ] {
+        let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
+        let error = UpdateSessionNotificationRef::decode(&params).expect_err(update);
+        assert_eq!(error.pointer(), format!("/update/{pointer}"), "{update}");
+    }
+}
+
 /// What borrows is small.
 #[test]
 fn what_borrows_is_small() {
