@@ -36,6 +36,7 @@ const SHOWN = new Set([
  * @property {import("./view-usage.js").UsageView} usage
  * @property {(title: string | null) => void} setTitle
  * @property {(mode: string | null) => void} setMode
+ * @property {() => void} ended Called when a run has ended.
  * @property {(line: string) => void} setDebugLine
  */
 
@@ -320,6 +321,17 @@ export class Chat {
     if (pending.length === 0) this.#parts.announcer.say(END_WORDS[end.kind]);
     this.composer?.setState(this.restingState);
     this.#showDebugLine();
+    this.#parts.ended();
+  }
+
+  /**
+   * The call of a tool was ended: what it asked needs no answer.
+   *
+   * @param {string} sessionId
+   */
+  leaveSession(sessionId) {
+    const asked = this.#interrupts.filter(({ id }) => id.startsWith(`${sessionId}:`));
+    for (const { id } of asked) void this.#answer(id, { cancelled: true });
   }
 
   /**

@@ -5,6 +5,7 @@ import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
+import { SessionsView } from "./view-sessions.js";
 import { UsageView } from "./view-usage.js";
 
 /** @param {string} id */
@@ -53,6 +54,7 @@ function openChat(before) {
     usage,
     setTitle,
     setMode,
+    ended: () => void sessions.refresh(),
     setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
   };
   return new Chat(parts, before?.agent ?? pickedAgent(), before);
@@ -69,6 +71,9 @@ async function offerAgents(/** @type {string | null} */ current) {
   picker.value = current ?? agents[0].name;
   picker.hidden = false;
 }
+
+const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), (id) => chat.leaveSession(id));
+void sessions.refresh();
 
 const before = held();
 let chat = openChat(before);

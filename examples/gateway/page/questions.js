@@ -9,6 +9,8 @@
  * @property {{optionId: string, name: string, kind: string}[]} options Of a permission.
  * @property {any} schema Of a form: a flat object in JSON Schema.
  * @property {string} url Of a page.
+ * @property {string} [component] What is asked for, where this page may have something better than a form.
+ * @property {any} [context] What is to be shown beside the question.
  */
 
 /**
@@ -25,11 +27,12 @@
  */
 export function fromInterrupt(interrupt) {
   const acp = interrupt.metadata?.acp ?? {};
-  return question(interrupt.id, interrupt.message, interrupt.toolCallId, {
+  const asked = question(interrupt.id, interrupt.message, interrupt.toolCallId, {
     options: acp.options,
     schema: acp.options === undefined ? interrupt.responseSchema : undefined,
     url: acp.url,
   });
+  return { ...asked, component: interrupt.metadata?.elicitKey, context: interrupt.metadata?.["x-model-context"] };
 }
 
 /**

@@ -2,6 +2,8 @@
 
 import { button, el, focus } from "./dom.js";
 
+import { questionComponent } from "./components.js";
+
 /** @import { Answer, Question } from "./questions.js" */
 
 /** Kinds of input fields, by the format of a string. */
@@ -26,6 +28,8 @@ export class FormView {
   #note = el("p", { class: "permission-note", role: "status" });
   /** @type {Map<string, Field>} */
   #fields = new Map();
+  /** What the page has in place of fields. */
+  #component;
   #resolved = false;
 
   /**
@@ -36,13 +40,15 @@ export class FormView {
     this.#question = question;
     const required = new Set(question.schema.required ?? []);
     const title = question.schema.title;
-    if (typeof title === "string" && title !== question.title) this.#form.append(el("p", { class: "form-title" }, title));
-    for (const [name, schema] of Object.entries(question.schema.properties ?? {})) {
+    if (typeof title === "string" && title !== question.title && question.component === undefined) this.#form.append(el("p", { class: "form-title" }, title));
+    this.#component = questionComponent(question);
+    if (this.#component !== null) this.#form.append(this.#component.element);
+    for (const [name, schema] of Object.entries(this.#component === null ? (question.schema.properties ?? {}) : {})) {
       const field = fieldOf(`${question.id}-${name}`, name, schema, required.has(name));
       this.#fields.set(name, field);
       this.#form.append(field.element);
     }
-    const send = el("button", { type: "submit", class: "primary" }, question.kind === "page" ? "Done" : "Send");
+    const send = el("button", { type: "submit", class: "primary" }, this.#component?.submit ?? (question.kind === "page" ? "Done" : "Send"));
     const decline = button("Decline", "secondary", () => this.#answer({ action: "decline" }, answer));
     const cancel = button("Not now", "secondary", () => this.#answer({ cancelled: true }, answer));
     this.#form.append(el("div", { class: "permission-buttons" }, send, decline, cancel));
@@ -79,6 +85,7 @@ export class FormView {
   /** @returns {{content?: Record<string, unknown>}} */
   #content() {
     if (this.#question.kind === "page") return {};
+    if (this.#component !== null) return { content: this.#component.value() };
     /** @type {Record<string, unknown>} */
     const content = {};
     for (const [name, { value }] of this.#fields) {

@@ -1,5 +1,6 @@
 /** A tool that the agent uses: what it is for, what went in, what came out. */
 
+import { resultComponent } from "./components.js";
 import { el, icon } from "./dom.js";
 import { diffView } from "./view-diff.js";
 import { mediaView, plainText } from "./view-media.js";
@@ -36,6 +37,7 @@ export class ToolView {
   status = "pending";
   title;
   #kind = "other";
+  #name = "";
   #details;
   #icon = icon("other");
   #title = el("span", { class: "tool-title" });
@@ -76,6 +78,7 @@ export class ToolView {
 
   /** @param {import("./thread.js").ToolCall} call A call that has just begun. */
   start(call) {
+    this.#name = call.function.name;
     if (this.title === call.id) this.#setTitle(call.function.name);
     const source = /** @type {any} */ (call.metadata)?.acp?.source;
     if (typeof source === "string" && source !== "agent") this.#source.textContent = source;
@@ -213,6 +216,12 @@ export class ToolView {
     const repeated = this.#resultText.trim() === this.#contentText.replace(ESCAPE, "").trim();
     this.#resultFold.hidden = this.#resultText === "" || repeated;
     if (this.#resultFold.hidden) return;
+    const component = resultComponent(this.#name, this.#resultText);
+    if (component !== null) {
+      this.#content.replaceChildren(component);
+      this.#hasRichContent = true;
+      if (!this.#touched) this.#details.open = true;
+    }
     if (this.#kind === "execute" && this.#content.childElementCount === 0) {
       this.#content.replaceChildren(terminalView(this.#resultText));
       this.#resultFold.hidden = true;

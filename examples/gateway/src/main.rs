@@ -15,6 +15,7 @@ mod model;
 mod model_thread;
 mod page;
 mod page_tools;
+mod plugins;
 mod process;
 mod run_log;
 mod server;
@@ -95,7 +96,7 @@ async fn serve(args: Args) -> Result<(), Error> {
         return Err(SettingsError::Open(settings.listen).into());
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
-    let toolbox = Arc::new(Toolbox::new());
+    let toolbox = Arc::new(Toolbox::new()?);
     let agents = settings
         .agents
         .iter()

@@ -1,10 +1,13 @@
 //! Agents that are not ACP: a model, and tools of the gateway's. The page's tools are the model's as well.
 use crate::settings::{AgentSettings, SettingsError};
 use crate::toolbox::Toolbox;
-use agui_bridge::hybrid_tools::runner::{Backend, Model};
-use agui_bridge::hybrid_tools::{BackendTool, ToolRequest};
+use agui_bridge::hybrid_tools::runner::{Backend, Model, run};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
 use agui_types::content::Content;
+use agui_types::event::Event;
 use async_trait::async_trait;
+use jsonrpc_core::wire;
+use serde_json::json;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -68,11 +71,38 @@ impl ModelAgent {
             Kind::Endpoint(endpoint) => Box::new(endpoint.open()),
         }
     }
+
+    pub(crate) fn toolbox(&self) -> &Toolbox {
+        &self.toolbox
+    }
+
+    /// What the model says to a text, without tools.
+    pub(crate) async fn say(&self, text: &str) -> Result<String, String> {
+        let message = json!({ "id": "u", "role": "user", "content": text });
+        let input = json!({ "threadId": "sampling", "runId": "sampling", "messages": [message] });
+        let input = wire::decode(&input.to_string()).map_err(|error| error.to_string())?;
+        let mut events: Vec<Event> = Vec::new();
+        let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
+        let ran = run(&mut hybrid, &mut *self.open(), &NoTools, &mut events).await;
+        ran.map_err(|error| error.to_string())?;
+        let mut said = String::new();
+        for event in events {
+            match event {
+                Event::TextMessageContent(content) => said.push_str(&content.delta),
+                Event::RunError(error) => return Err(error.message.to_string()),
+                _ => {}
+            }
+        }
+        Ok(said)
+    }
 }
 
+/// For a model that is asked for words alone.
+struct NoTools;
+
 #[async_trait]
-impl Backend for ModelAgent {
+impl Backend for NoTools {
     async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
-        self.toolbox.call(&request.name).await.map(Content::Text)
+        Err(format!("there is no tool `{}`", request.name))
     }
 }

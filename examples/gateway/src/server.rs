@@ -20,9 +20,10 @@ use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{any, delete, get, post};
 use futures::StreamExt;
 use jsonrpc_core::wire::{self, Raw};
+use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ const DISCARD_TIME: Duration = Duration::from_secs(10);
 pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
     let api = Router::new()
         .route("/api/tools", get(tools))
+        .route("/api/tools/sessions", get(tool_sessions))
+        .route("/api/tools/sessions/{session}", delete(abort_session))
         .route("/api/ai/ws", get(socket::open))
         .route("/api/ai/agents", get(agents))
         .route("/api/ai/agents/{agent}/capabilities", get(capabilities))
@@ -221,6 +224,31 @@ async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_json::Value> 
 /// `GET /api/tools`: the tools of the gateway, and where each is from.
 async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
     Json(threads.toolbox().list())
+}
+
+/// `GET /api/tools/sessions`: the calls of tools that wait for somebody's answer, or go on.
+async fn tool_sessions(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+) -> Result<Json<Value>, Refusal> {
+    let sessions = threads.toolbox().plugins().sessions(principal.as_str()).await;
+    let sessions =
+        sessions.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
+    Ok(Json(json!({ "sessions": sessions })))
+}
+
+/// `DELETE /api/tools/sessions/{sessionId}`: ends a call of a tool.
+async fn abort_session(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    session: Part,
+) -> Result<StatusCode, Refusal> {
+    let Path(session) = session?;
+    match threads.toolbox().plugins().abort(&session, principal.as_str()).await {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(error @ SessionError::NotFound) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
+        Err(error) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)),
+    }
 }
 
 /// `GET /api/ai/agents/{agent}/capabilities`

@@ -21,6 +21,12 @@ const CORS_TIME: Duration = Duration::from_secs(600);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal(Arc<str>);
 
+impl Principal {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// What nobody may see who sees the settings.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
@@ -92,7 +98,7 @@ impl Site {
     pub(crate) fn cors(&self) -> CorsLayer {
         CorsLayer::new()
             .allow_origin(AllowOrigin::list(self.origins.iter().cloned()))
-            .allow_methods([Method::GET, Method::POST])
+            .allow_methods([Method::DELETE, Method::GET, Method::POST])
             .allow_headers([
                 header::AUTHORIZATION,
                 header::CONTENT_TYPE,

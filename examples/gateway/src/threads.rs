@@ -459,7 +459,8 @@ impl Threads {
             }
             Agents::Model(model) => {
                 let time = self.times.turn.0;
-                let thread = ModelThread::new(model.clone(), rules, time, shutdown);
+                let (model, principal) = (model.clone(), key.principal.clone());
+                let thread = ModelThread::new(model, principal, rules, time, shutdown);
                 self.tasks.spawn(thread.serve(inbox));
             }
         }

@@ -1,8 +1,11 @@
 //! The tools that the gateway itself has, for models and for whoever asks which there are.
+use crate::plugins::Plugins;
 use agui_bridge::hybrid_tools::BackendTool;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::registry::{CollisionPolicy, Registry, ToolList, ToolSource};
+use serde_json::json;
+use std::io;
 use std::time::SystemTime;
 
 /// The name of the tool that tells the time.
@@ -12,19 +15,25 @@ const CLOCK: &str = "clock";
 #[derive(Debug)]
 pub(crate) struct Toolbox {
     registry: Registry,
+    plugins: Plugins,
 }
 
 impl Toolbox {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new() -> io::Result<Self> {
+        let plugins = Plugins::new()?;
         let mut registry = Registry::new(CollisionPolicy::Rename);
-        if let Ok(schema) = Raw::from_text(r#"{"type":"object","properties":{}}"#) {
-            let mut clock = Tool::new(CLOCK, schema);
-            clock.description = Some("The date and the time of day, in UTC.".to_owned());
-            if let Err(error) = registry.register(clock, ToolSource::Local) {
-                tracing::error!(%error, "a tool is not offered");
-            }
+        let mut clock =
+            Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);
+        clock.description = Some("The date and the time of day, in UTC.".to_owned());
+        for tool in [clock].iter().chain(plugins.tools()) {
+            registry.register(tool.clone(), ToolSource::Local).map_err(io::Error::other)?;
         }
-        Self { registry }
+        Ok(Self { registry, plugins })
+    }
+
+    /// Those that ask while they run.
+    pub(crate) fn plugins(&self) -> &Plugins {
+        &self.plugins
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -48,7 +57,7 @@ impl Toolbox {
         tools.collect()
     }
 
-    /// Runs a tool; the error is for the model.
+    /// Runs a tool that asks nothing; the error is for the model.
     pub(crate) async fn call(&self, name: &str) -> Result<String, String> {
         match name {
             CLOCK => Ok(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),

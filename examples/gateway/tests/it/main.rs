@@ -27,6 +27,8 @@ mod page_tools;
 #[cfg(test)]
 mod permission;
 #[cfg(test)]
+mod plugins;
+#[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod run;

@@ -1,0 +1,54 @@
+/** The calls of tools that wait for the user, or go on: to be seen, and to be ended. */
+
+import { button, el } from "./dom.js";
+
+const SESSIONS = "/api/tools/sessions";
+
+/** How a session stands; one that is not here is shown as it is written. */
+const STATUS_NAMES = new Map([
+  ["running", "runs"],
+  ["awaiting_elicit", "waits for you"],
+  ["awaiting_sample", "waits for the model"],
+]);
+
+/** A list below the conversation, that is there when there is something in it. */
+export class SessionsView {
+  #details;
+  #list = el("ul");
+  #summary = el("summary");
+  #ended;
+
+  /**
+   * @param {HTMLDetailsElement} details
+   * @param {(sessionId: string) => void} ended Called when the user has ended one.
+   */
+  constructor(details, ended) {
+    this.#details = details;
+    this.#ended = ended;
+    details.append(this.#summary, this.#list);
+  }
+
+  /** Asks the gateway for what there is. */
+  async refresh() {
+    const response = await fetch(SESSIONS).catch(() => null);
+    const sessions = response?.ok ? (await response.json()).sessions : [];
+    this.#details.hidden = sessions.length === 0;
+    this.#summary.textContent = sessions.length === 1 ? "1 tool goes on" : `${sessions.length} tools go on`;
+    this.#list.replaceChildren(...sessions.map((/** @type {any} */ session) => this.#row(session)));
+  }
+
+  /** @param {any} session */
+  #row(session) {
+    const status = STATUS_NAMES.get(session.status) ?? session.status;
+    const end = button("End", "secondary", () => void this.#end(session.sessionId));
+    end.setAttribute("aria-label", `End ${session.toolName}`);
+    return el("li", {}, el("code", {}, session.toolName), el("span", {}, status), end);
+  }
+
+  /** @param {string} sessionId */
+  async #end(sessionId) {
+    await fetch(`${SESSIONS}/${encodeURIComponent(sessionId)}`, { method: "DELETE" }).catch(() => null);
+    await this.refresh();
+    this.#ended(sessionId);
+  }
+}

@@ -1,0 +1,188 @@
+//! A tool that asks while it runs, over several runs.
+use crate::gateway::{Gateway, input, refusal, soon};
+use crate::run::{Run, Told};
+use agui_types::event::Event;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+/// A conversation with the scripted model, kept by the client.
+struct Chat<'a> {
+    gateway: &'a Gateway,
+    token: Option<&'static str>,
+    messages: Vec<Value>,
+    runs: usize,
+}
+
+impl<'a> Chat<'a> {
+    fn new(gateway: &'a Gateway) -> Self {
+        Self { gateway, token: None, messages: Vec::new(), runs: 0 }
+    }
+
+    async fn say(&mut self, text: &str) -> Told {
+        let id = format!("u{}", self.messages.len());
+        self.messages.push(json!({ "id": id, "role": "user", "content": text }));
+        self.run(json!([])).await
+    }
+
+    /// Answers the only question of a run.
+    async fn answer(&mut self, asked: &Told, payload: Value) -> Told {
+        let id = &asked.interrupts()[0].id;
+        let entry = json!({ "interruptId": id, "status": "resolved", "payload": payload });
+        self.run(json!([entry])).await
+    }
+
+    async fn run(&mut self, resume: Value) -> Told {
+        self.runs += 1;
+        let mut asked = input("t", &format!("run-{}", self.runs), "");
+        asked["messages"] = json!(self.messages);
+        asked["resume"] = resume;
+        let mut post = self.gateway.client.post(self.gateway.url("/api/ai/agents/hybrid/chat"));
+        if let Some(token) = self.token {
+            post = post.bearer_auth(token);
+        }
+        let told = Run::new(&asked, soon(post.json(&asked).send()).await.unwrap()).rest().await;
+        self.keep(&told);
+        told
+    }
+
+    /// Keeps the calls and results, as a page does.
+    fn keep(&mut self, told: &Told) {
+        for event in &told.events {
+            match event {
+                Event::ToolCallStart(start) => {
+                    let function = json!({ "name": start.tool_call_name, "arguments": "{}" });
+                    let id = &start.tool_call_id;
+                    let call = json!({ "id": id, "type": "function", "function": function });
+                    let id = format!("a{}", self.messages.len());
+                    let calls = json!([call]);
+                    self.messages
+                        .push(json!({ "id": id, "role": "assistant", "toolCalls": calls }));
+                }
+                Event::ToolCallResult(result) => self.messages.push(json!({
+                    "id": result.message_id, "role": "tool",
+                    "toolCallId": result.tool_call_id, "content": result.content,
+                })),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What is shown beside the only question of a run.
+fn context(asked: &Told) -> Value {
+    let metadata = serde_json::to_value(&asked.interrupts()[0].metadata).unwrap();
+    metadata["x-model-context"].clone()
+}
+
+fn accept(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+async fn sessions(gateway: &Gateway) -> Vec<Value> {
+    let get = gateway.client.get(gateway.url("/api/tools/sessions"));
+    let listed: Value = soon(soon(get.send()).await.unwrap().json()).await.unwrap();
+    listed["sessions"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_flight_is_booked_over_three_runs() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut chat = Chat::new(&gateway);
+    let which = chat.say("book").await;
+    assert_eq!(which.end(), "interrupt");
+    assert_eq!(which.interrupts()[0].message.as_deref(), Some("Which flight from Oslo to Lisbon?"));
+    let flights = context(&which);
+    let flight = &flights["flights"][0];
+    let listed = sessions(&gateway).await;
+    assert_eq!(listed.len(), 1);
+    assert_eq!(
+        (&listed[0]["toolName"], &listed[0]["status"]),
+        (&json!("book_flight"), &json!("awaiting_elicit"))
+    );
+
+    let seat = chat.answer(&which, accept(json!({ "flightId": flight["id"] }))).await;
+    assert_eq!(seat.end(), "interrupt");
+    assert_eq!(seat.results(), [""; 0], "the call goes on");
+    let map = context(&seat);
+    assert_eq!(map["flightId"], flight["id"]);
+    let taken = map["takenSeats"][0].as_str().unwrap();
+    let (row, letter) = taken.split_at(taken.len() - 1);
+    let row: u32 = row.parse().unwrap();
+    let again = chat.answer(&seat, accept(json!({ "row": row, "seat": letter }))).await;
+    let message = again.interrupts()[0].message.clone().unwrap();
+    assert!(message.contains("is taken"), "{message}");
+
+    let is_free = |seat: &String| !map["takenSeats"].as_array().unwrap().contains(&json!(seat));
+    let seats = (1..=12).flat_map(|row| ["A", "B"].map(|seat| format!("{row}{seat}")));
+    let free = seats.into_iter().find(is_free).unwrap();
+    let (row, letter) = free.split_at(free.len() - 1);
+    let row: u32 = row.parse().unwrap();
+    let done = chat.answer(&again, accept(json!({ "row": row, "seat": letter }))).await;
+    assert_eq!(done.end(), "success");
+    let [result] = done.results()[..] else { panic!("{:?}", done.results()) };
+    let result: Value = serde_json::from_str(result).unwrap();
+    assert_eq!((&result["status"], &result["seat"]), (&json!("booked"), &json!(free)));
+    assert_eq!(result["tip"], "Take the train into the city: it is faster than a taxi.");
+    assert!(done.text().contains("This is what came of it"), "{}", done.text());
+    assert_eq!(sessions(&gateway).await.len(), 0);
+
+    let late = chat.answer(&again, accept(json!({ "row": row, "seat": letter }))).await;
+    assert_eq!((late.end(), late.results().len()), ("success", 0), "it is known already");
+}
+
+#[tokio::test]
+async fn whoever_declines_or_turns_away_does_not_fly() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut chat = Chat::new(&gateway);
+    let which = chat.say("book").await;
+    let declined = chat.answer(&which, json!({ "action": "decline" })).await;
+    assert!(declined.results()[0].contains(r#""status":"declined""#), "{:?}", declined.results());
+    let which = chat.say("book again").await;
+    let id = &which.interrupts()[0].id;
+    let turned = chat.run(json!([{ "interruptId": id, "status": "cancelled" }])).await;
+    assert!(turned.results()[0].contains(r#""status":"cancelled""#), "{:?}", turned.results());
+    assert_eq!(turned.end(), "success");
+}
+
+#[tokio::test]
+async fn a_session_can_be_ended_and_its_answer_says_so() {
+    let gateway = Gateway::demo(&[]).await;
+    let mut chat = Chat::new(&gateway);
+    let which = chat.say("book").await;
+    let session = sessions(&gateway).await[0]["sessionId"].as_str().unwrap().to_owned();
+    let path = gateway.url(&format!("/api/tools/sessions/{session}"));
+    let ended = soon(gateway.client.delete(&path).send()).await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+    assert_eq!(sessions(&gateway).await.len(), 0);
+    let flight = context(&which)["flights"][0]["id"].clone();
+    let told = chat.answer(&which, accept(json!({ "flightId": flight }))).await;
+    assert_eq!(told.results(), ["the session was aborted"]);
+    let unknown = gateway.url("/api/tools/sessions/0123");
+    let (status, _) = refusal(soon(gateway.client.delete(unknown).send()).await.unwrap()).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn questions_of_one_user_are_not_anothers() {
+    let gateway = Gateway::configured("[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'").await;
+    let mut alice = Chat { token: Some("a-secret"), ..Chat::new(&gateway) };
+    let mut bob = Chat { token: Some("b-secret"), ..Chat::new(&gateway) };
+    let which = alice.say("book").await;
+    let flight = context(&which)["flights"][0]["id"].clone();
+    bob.messages = alice.messages.clone();
+    let taken = bob.answer(&which, accept(json!({ "flightId": flight }))).await;
+    assert_eq!(taken.end(), "RESUME_MISMATCH");
+    let own = alice.answer(&which, accept(json!({ "flightId": flight }))).await;
+    assert_eq!(own.end(), "interrupt");
+    let made_up = json!([{ "interruptId": "x:elicit:y", "status": "cancelled" }]);
+    assert_eq!(alice.run(made_up).await.end(), "RESUME_MISMATCH");
+}
+
+#[tokio::test]
+async fn clients_that_cannot_be_asked_are_not() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = json!({ "threadId": "t", "runId": "r", "messages": [{ "id": "u", "role": "user", "content": "book" }] });
+    let post = gateway.client.post(gateway.url("/api/ai/agents/hybrid/chat")).json(&asked);
+    let told = Run::new(&asked, soon(post.send()).await.unwrap()).rest().await;
+    assert_eq!(told.results(), ["the user cannot be asked: the client is of before AG-UI 1.0"]);
+}
