@@ -324,6 +324,16 @@ export class Chat {
     this.#parts.ended();
   }
 
+  /** The thread with the gateway. */
+  get threadId() {
+    return this.#thread.id;
+  }
+
+  /** Whether the agent may have a session for it. */
+  get hasBegun() {
+    return this.#thread.messages.length > 0;
+  }
+
   /**
    * The call of a tool was ended: what it asked needs no answer.
    *

@@ -5,6 +5,8 @@ import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { Scroller } from "./scroller.js";
 import { forget, held } from "./store.js";
+import { sessionSettings } from "./run.js";
+import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
 import { UsageView } from "./view-usage.js";
 
@@ -54,10 +56,25 @@ function openChat(before) {
     usage,
     setTitle,
     setMode,
-    ended: () => void sessions.refresh(),
+    ended: () => {
+      void sessions.refresh();
+      void showSettings();
+    },
     setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
   };
   return new Chat(parts, before?.agent ?? pickedAgent(), before);
+}
+
+/** The name of the agent that the conversation is with, once it is known. */
+let agentName = "";
+
+const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change));
+
+/** Shows what may be set in the agent's session. */
+async function showSettings() {
+  const asked = chat;
+  const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId) : null;
+  if (chat === asked) settings.show(shown);
 }
 
 /** Offers a choice of agents where the gateway has several; `current` is the one that the conversation is with. */
@@ -65,7 +82,9 @@ async function offerAgents(/** @type {string | null} */ current) {
   const response = await fetch("/api/ai/agents");
   if (!response.ok) return;
   const { agents } = await response.json();
-  welcome(current ?? agents[0].name);
+  agentName = current ?? agents[0].name;
+  welcome(agentName);
+  void showSettings();
   if (agents.length < 2) return;
   picker.replaceChildren(...agents.map((/** @type {{name: string}} */ { name }) => new Option(name)));
   picker.value = current ?? agents[0].name;
@@ -92,6 +111,7 @@ composer.setState(chat.restingState);
 
 function newChat() {
   chat.close();
+  settings.clear();
   forget();
   composer.setState("idle");
   byId("transcript").replaceChildren();
@@ -103,7 +123,8 @@ function newChat() {
 
 byId("new-chat").addEventListener("click", newChat);
 picker.addEventListener("change", () => {
-  welcome(picker.value);
+  agentName = picker.value;
+  welcome(agentName);
   newChat();
 });
 

@@ -261,6 +261,26 @@ export function answerInterrupt(interruptId, answer, send = fetch) {
 }
 
 /**
+ * What the user may set in the agent's session of a thread, after `change`, if there is one; nothing where there is none.
+ *
+ * @param {string} agent
+ * @param {string} threadId
+ * @param {Record<string, unknown>} [change]
+ * @param {typeof fetch} [send]
+ * @returns {Promise<any>}
+ */
+export async function sessionSettings(agent, threadId, change, send = fetch) {
+  const path = `/api/ai/agents/${encodeURIComponent(agent)}/threads/${encodeURIComponent(threadId)}/settings`;
+  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) };
+  try {
+    const response = await send(path, change === undefined ? {} : post);
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Tells the gateway what a tool of this page came to, while the run goes on.
  *
  * @param {string} runId

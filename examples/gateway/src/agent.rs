@@ -14,7 +14,13 @@ use acp_types::v1::initialization::{
 use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionNotification,
 };
-use acp_types::v1::session_setup::{CloseSessionRequest, NewSessionRequest, SessionId};
+use acp_types::v1::session_config_options::{
+    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+};
+use acp_types::v1::session_modes::{SessionModeId, SetSessionModeRequest};
+use acp_types::v1::session_setup::{
+    CloseSessionRequest, NewSessionRequest, NewSessionResponse, SessionId,
+};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
 use agui_bridge::contextual_tools::Dispatch;
 use agui_bridge::{Answer, Failure};
@@ -60,7 +66,11 @@ pub(crate) enum FromAgent {
 }
 
 /// A session, and what comes from it.
-pub(crate) type Opened = (SessionId, mpsc::Receiver<FromAgent>);
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) response: NewSessionResponse,
+    pub(crate) inbox: mpsc::Receiver<FromAgent>,
+}
 
 /// Why the agent does not do what it was asked for.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -239,6 +249,27 @@ impl Agent {
     pub(crate) fn cancel(&self, session_id: &SessionId) -> Result<(), Trouble> {
         let params = params(&CancelNotification::new(session_id.clone()))?;
         self.command(Command::Notify { method: "session/cancel", params })
+    }
+
+    /// `session/set_mode`
+    pub(crate) async fn set_mode(
+        &self,
+        session_id: &SessionId,
+        mode: &SessionModeId,
+    ) -> Result<(), Trouble> {
+        let params = SetSessionModeRequest::new(session_id.clone(), mode.clone());
+        let time = self.times.answer.0;
+        let _: Raw = request(&self.commands, "session/set_mode", &params, time).await?;
+        Ok(())
+    }
+
+    /// `session/set_config_option`; gives all options as they are then.
+    pub(crate) async fn set_config_option(
+        &self,
+        set: &SetSessionConfigOptionRequest,
+    ) -> Result<SetSessionConfigOptionResponse, Trouble> {
+        let time = self.times.answer.0;
+        request(&self.commands, "session/set_config_option", set, time).await
     }
 
     /// Answers what the agent asked.

@@ -5,6 +5,7 @@
 //! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs.
 
 mod agent;
+mod agents;
 mod capabilities;
 mod cli;
 mod connection;
@@ -19,6 +20,7 @@ mod plugins;
 mod process;
 mod run_log;
 mod server;
+mod session_settings;
 mod sessions;
 mod settings;
 mod shim;
@@ -29,6 +31,7 @@ mod threads;
 mod toolbox;
 mod transport;
 
+use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
@@ -40,7 +43,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use threads::{Agents, Threads};
+use threads::Threads;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;

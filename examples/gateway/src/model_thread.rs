@@ -76,6 +76,10 @@ impl ModelThread {
                 News::Command(Some(Command::Answer(_, _, reply))) => {
                     let _ = reply.send(Err(AnswerError::Unknown));
                 }
+                News::Command(Some(Command::Session(reply))) => {
+                    let _ = reply.send(None);
+                }
+                News::Command(Some(Command::Changed(_))) => {}
                 News::Command(Some(Command::ToolResult(_, _, reply))) => {
                     // A run's input brings them.
                     let _ = reply.send(Err(ResultError::Unknown));

@@ -49,6 +49,7 @@ files![
     "view-permission.js",
     "view-plan.js",
     "view-sessions.js",
+    "view-settings.js",
     "view-text.js",
     "view-thought.js",
     "view-tool.js",

@@ -2,6 +2,7 @@
 use crate::page;
 use crate::page_tools;
 use crate::run_log::Reader;
+use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::socket;
 use crate::thread::{ResultError, StartError, UserAnswer};
@@ -54,6 +55,10 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .route("/api/ai/agents/{agent}/chat", post(chat_with))
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(follow))
+        .route(
+            "/api/ai/agents/{agent}/threads/{thread}/settings",
+            get(session_settings::get).post(session_settings::set),
+        )
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/runs/{run_id}/tools/{call_id}", post(tool_result))
         .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
@@ -106,7 +111,7 @@ impl IntoResponse for Refusal {
 }
 
 /// Reads a JSON body.
-async fn read_json<T: serde::de::DeserializeOwned>(
+pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<T, Refusal> {

@@ -203,7 +203,7 @@ impl Sessions {
     ) {
         self.opening = self.opening.saturating_sub(1);
         let opened = outcome.and_then(|result| self.open(&result));
-        let session_id = opened.as_ref().ok().map(|(session_id, _)| session_id.clone());
+        let session_id = opened.as_ref().ok().map(|opened| opened.response.session_id.clone());
         let is_wanted = answer.send(opened).is_ok();
         let early = self.take_early(session_id.as_ref());
         if let Some(session_id) = session_id {
@@ -217,17 +217,17 @@ impl Sessions {
     }
 
     fn open(&mut self, result: &Raw) -> Result<Opened, Trouble> {
-        let session: NewSessionResponse =
+        let response: NewSessionResponse =
             result.decode().map_err(|error| Trouble::unreadable("session/new", &error))?;
-        let session_id = session.session_id;
+        let session_id = response.session_id.clone();
         if self.open.get(&session_id).is_some_and(|inbox| !inbox.is_closed()) {
             let message =
                 format!("the agent's answer to session/new: the session {session_id} is in use");
             return Err(Trouble::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message)));
         }
         let (sender, inbox) = mpsc::channel(MAX_WAITING);
-        self.open.insert(session_id.clone(), sender);
-        Ok((session_id, inbox))
+        self.open.insert(session_id, sender);
+        Ok(Opened { response, inbox })
     }
 
     /// Whether somebody got it.
@@ -294,7 +294,7 @@ mod tests {
         sessions.opens();
         let result = Raw::from_text(r#"{"sessionId":"s"}"#).unwrap();
         sessions.end(Token::NewSession(answer), Ok(result)).await;
-        answered.await.unwrap().unwrap().1
+        answered.await.unwrap().unwrap().inbox
     }
 
     #[tokio::test]

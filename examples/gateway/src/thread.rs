@@ -8,7 +8,6 @@ use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::initialization::PromptCapabilities;
 use acp_types::v1::prompt_turn::PromptRequest;
-use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
 use agui_bridge::frontend_tool::Whose;
 use agui_bridge::input::{Prompt, Work, work};
@@ -29,25 +28,15 @@ use tokio_util::sync::CancellationToken;
 mod command;
 mod page_calls;
 mod queue;
+mod session;
 mod wait;
 
 pub(crate) use command::{Command, Reply, Run, StartError, UserAnswer};
 pub(crate) use page_calls::{Given, PageCalls, ResultError};
 pub(crate) use queue::Queue;
+use session::Session;
+pub(crate) use session::{Changed, SessionSettings, SessionView};
 use wait::{Answered, hear, open, wait, wait_until};
-
-/// The agent's side of the conversation.
-struct Session {
-    agent: Arc<Agent>,
-    id: SessionId,
-    inbox: mpsc::Receiver<FromAgent>,
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.agent.detach(self.id.clone());
-    }
-}
 
 type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
 
@@ -197,6 +186,14 @@ impl Thread {
             Command::Answer(id, answer, reply) => {
                 let _ = reply.send(self.answer(&id, answer));
             }
+            Command::Session(reply) => {
+                let _ = reply.send(self.session.as_ref().map(Session::view));
+            }
+            Command::Changed(changed) => {
+                if let Some(session) = &mut self.session {
+                    session.change(changed);
+                }
+            }
             Command::ToolResult(id, result, reply) => {
                 let _ = reply.send(self.page.complete(&id, result, self.began.elapsed()));
             }
@@ -305,8 +302,8 @@ impl Thread {
     fn opened(&mut self, answer: Answered) {
         let Answered { agent, session, prompt } = answer;
         match session {
-            Ok((id, inbox)) => {
-                self.session = Some(Session { agent, id, inbox });
+            Ok(opened) => {
+                self.session = Some(Session::new(agent, opened));
                 self.prompt(prompt);
             }
             Err(trouble) => self.trouble(trouble),
@@ -338,6 +335,9 @@ impl Thread {
         }
         match heard {
             Some(FromAgent::Update(update)) => {
+                if let Some(session) = &mut self.session {
+                    session.note(&update.update);
+                }
                 if self.page.machine().handle_update(&update, now) == Whose::Agent {
                     self.translator.handle_notification(update);
                 }

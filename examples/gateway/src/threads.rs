@@ -1,19 +1,22 @@
 //! All the threads and runs, and who may be told what.
-use crate::agent::{AgentPool, Trouble};
-use crate::capabilities::{self, Asks};
-use crate::model::ModelAgent;
+use crate::agent::Trouble;
+use crate::agents::Agents;
 use crate::model_thread::ModelThread;
 use crate::page_tools::PageServers;
 use crate::run_log::{Reader, RunLog};
-use crate::settings::{
-    AgentSettings, Limits, PageToolsBinding, Permission, Settings, SettingsError, Times, WhenBusy,
-    working_directory,
-};
+use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
-use crate::thread::{Command, PageCalls, ResultError, Rules, Run, StartError, Thread, UserAnswer};
+use crate::thread::{
+    Changed, Command, PageCalls, ResultError, Rules, Run, SessionSettings, SessionView, StartError,
+    Thread, UserAnswer,
+};
 use crate::toolbox::Toolbox;
+use acp_types::v1::session_config_options::{
+    SessionConfigId, SessionConfigOptionValue, SetSessionConfigOptionRequest,
+};
+use acp_types::v1::session_modes::SessionModeId;
 use agui_bridge::frontend_tool::ToolResult;
-use agui_bridge::{AnswerError, ElicitationMode, Failure, Options, PermissionMode, Policy};
+use agui_bridge::{AnswerError, Failure};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
@@ -32,94 +35,6 @@ const MAX_COMMANDS: usize = 64;
 
 /// Stands between the number of a thread and that of a permission request in it.
 const INTERRUPT: &str = "-int-";
-
-/// One of the agents that serve threads, and how threads use it.
-#[derive(Debug)]
-pub(crate) enum Agents {
-    Acp(Box<AcpAgents>),
-    Model(Arc<ModelAgent>),
-}
-
-impl Agents {
-    pub(crate) fn new(
-        settings: &Settings,
-        name: &str,
-        agent: &AgentSettings,
-        toolbox: &Arc<Toolbox>,
-    ) -> Result<Self, SettingsError> {
-        Ok(match ModelAgent::new(name, agent, toolbox)? {
-            Some(model) => Self::Model(Arc::new(model)),
-            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent)?)),
-        })
-    }
-
-    /// What it can do; an ACP agent is greeted for it, if it was not yet.
-    async fn capabilities(
-        &self,
-        name: &str,
-        toolbox: &Toolbox,
-    ) -> Result<AgentCapabilities, Trouble> {
-        Ok(match self {
-            Self::Model(_) => capabilities::of_model(name, toolbox.registry()),
-            Self::Acp(agents) => {
-                let asks = match agents.options.permission {
-                    PermissionMode::Interrupt => Asks::Interrupts,
-                    PermissionMode::InStream => Asks::InStream,
-                    _ => Asks::Nobody,
-                };
-                capabilities::of_acp(name, &agents.pool.agent().await?.info, asks)
-            }
-        })
-    }
-
-    /// Tries whether it can be reached. A model is asked only when somebody wants something of it.
-    async fn is_ready(&self) -> bool {
-        match self {
-            Self::Model(_) => true,
-            Self::Acp(agents) => agents.pool.probe().await,
-        }
-    }
-
-    async fn shut_down(&self) {
-        if let Self::Acp(agents) = self {
-            agents.pool.shut_down().await;
-        }
-    }
-}
-
-/// An ACP agent.
-#[derive(Debug)]
-pub(crate) struct AcpAgents {
-    pool: AgentPool,
-    options: Options,
-    page_tools: PageToolsBinding,
-    cwd: String,
-}
-
-impl AcpAgents {
-    fn new(settings: &Settings, name: &str, agent: &AgentSettings) -> Result<Self, SettingsError> {
-        let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
-        let mut options = Options::new();
-        (options.permission, options.elicitation) =
-            match agent.permission.unwrap_or(settings.permission) {
-                Permission::Ask => (PermissionMode::Interrupt, ElicitationMode::Interrupt),
-                Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
-                Permission::Allow => {
-                    (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
-                }
-                Permission::Reject => {
-                    (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
-                }
-            };
-        options.times.turn = Some(settings.times.turn.0);
-        options.times.answer = Some(settings.times.question.0);
-        let address = agent.address(name)?;
-        let elicits = options.elicitation != ElicitationMode::Decline;
-        let login = agent.authenticate.clone();
-        let pool = AgentPool::new(address, login, elicits, settings.times);
-        Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
-    }
-}
 
 #[derive(Debug)]
 struct Entry {
@@ -142,6 +57,12 @@ pub(crate) struct Threads {
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
+}
+
+/// What is to be set in an agent's session.
+pub(crate) enum Setting {
+    Mode(SessionModeId),
+    ConfigOption(SessionConfigId, SessionConfigOptionValue),
 }
 
 /// A thread: the same id of somebody else, or with another agent, is another.
@@ -415,6 +336,61 @@ impl Threads {
             .await
             .map_err(|_| ResultError::Unknown)?;
         taken.await.map_err(|_| ResultError::Unknown)?
+    }
+
+    /// The agent's session of a thread, and who to tell of what changes in it.
+    async fn session(
+        &self,
+        principal: &Principal,
+        agent: &str,
+        thread: &str,
+    ) -> Option<(SessionView, mpsc::Sender<Command>)> {
+        let key = ThreadKey {
+            principal: principal.clone(),
+            agent: agent.to_owned(),
+            id: thread.to_owned(),
+        };
+        let commands = lock(&self.threads).get(&key)?.commands.clone();
+        let (reply, view) = oneshot::channel();
+        commands.send(Command::Session(reply)).await.ok()?;
+        Some((view.await.ok()??, commands))
+    }
+
+    /// What a user may set in the agent's session of a thread; nothing where there is none.
+    pub(crate) async fn settings(
+        &self,
+        principal: &Principal,
+        agent: &str,
+        thread: &str,
+    ) -> Option<SessionSettings> {
+        Some(self.session(principal, agent, thread).await?.0.settings)
+    }
+
+    /// Sets something there.
+    pub(crate) async fn set(
+        &self,
+        principal: &Principal,
+        agent: &str,
+        thread: &str,
+        set: Setting,
+    ) -> Option<Result<(), Trouble>> {
+        let (view, commands) = self.session(principal, agent, thread).await?;
+        let changed = match set {
+            Setting::Mode(mode) => {
+                view.agent.set_mode(&view.id, &mode).await.map(|()| Changed::Mode(mode))
+            }
+            Setting::ConfigOption(config, value) => {
+                let request = SetSessionConfigOptionRequest::new(view.id.clone(), config, value);
+                let answer = view.agent.set_config_option(&request).await;
+                answer.map(|answer| Changed::ConfigOptions(answer.config_options))
+            }
+        };
+        Some(match changed {
+            Ok(changed) => {
+                commands.send(Command::Changed(changed)).await.map_err(|_| Trouble::lost())
+            }
+            Err(trouble) => Err(trouble),
+        })
     }
 
     /// Ends all runs, then the agents.

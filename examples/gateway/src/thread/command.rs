@@ -1,5 +1,5 @@
 //! What a thread is told, and what it answers when it cannot.
-use super::ResultError;
+use super::{Changed, ResultError, SessionView};
 use crate::agent::{Agent, Trouble};
 use crate::run_log::{RunLog, TooManyReaders};
 use acp_types::v1::elicitation::ElicitationAction;
@@ -62,6 +62,10 @@ pub(crate) enum Command {
     Run(Box<Run>, Reply),
     /// Answer what the agent asked.
     Answer(String, UserAnswer, oneshot::Sender<Result<(), AnswerError>>),
+    /// Tell of the agent's session, if there is one.
+    Session(oneshot::Sender<Option<SessionView>>),
+    /// A setting of the session has another value.
+    Changed(Changed),
     /// A tool of the page's has its result.
     ToolResult(ToolCallId, ToolResult, oneshot::Sender<Result<(), ResultError>>),
 }

@@ -1,5 +1,6 @@
 //! The agent's sessions and the connections of clients, from their beginning to their end.
-use crate::gateway::{Gateway, script};
+use crate::gateway::{Gateway, script, soon};
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -31,4 +32,26 @@ async fn a_client_that_takes_nothing_is_left() {
     client.write_all(head.as_bytes()).await.unwrap();
     gateway.says("agent: cancelled").await;
     drop(client);
+}
+
+#[tokio::test]
+async fn the_mode_of_a_session_can_be_seen_and_set() {
+    let gateway = Gateway::demo(&[]).await;
+    let url = gateway.url("/api/ai/agents/demo/threads/t/settings");
+    let get = async || soon(gateway.client.get(&url).send()).await.unwrap();
+    let set = async |body: Value| soon(gateway.client.post(&url).json(&body).send()).await.unwrap();
+    assert_eq!(get().await.status(), 404, "there is no session yet");
+    assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
+    let settings: Value = get().await.json().await.unwrap();
+    assert_eq!(settings["modes"]["currentModeId"], "ask");
+    assert_eq!(settings["modes"]["availableModes"].as_array().unwrap().len(), 2);
+    let settings: Value = set(json!({ "modeId": "auto" })).await.json().await.unwrap();
+    assert_eq!(settings["modes"]["currentModeId"], "auto");
+    let edited = gateway.ask("t", "2", "edit").await.rest().await;
+    assert_eq!(edited.end(), "success", "it does not ask");
+    for wrong in [json!({ "modeId": "none" }), json!({}), json!({ "configId": "x", "value": 1 })] {
+        assert_eq!(set(wrong.clone()).await.status(), 400, "{wrong}");
+    }
+    let settings: Value = get().await.json().await.unwrap();
+    assert_eq!(settings["modes"]["currentModeId"], "auto");
 }

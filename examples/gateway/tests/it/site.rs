@@ -114,7 +114,7 @@ async fn pages_of_sites_that_were_named_are_let_in() {
     let response = soon(preflight.send()).await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(allowed(&response).as_deref(), Some("https://app.example"));
-    assert_eq!(response.headers()["access-control-allow-methods"], "GET,POST");
+    assert_eq!(response.headers()["access-control-allow-methods"], "DELETE,GET,POST");
 }
 
 #[tokio::test]

@@ -1,0 +1,99 @@
+//! The agents that serve threads, and how threads use each.
+use crate::agent::{AgentPool, Trouble};
+use crate::capabilities::{self, Asks};
+use crate::model::ModelAgent;
+use crate::settings::{
+    AgentSettings, PageToolsBinding, Permission, Settings, SettingsError, working_directory,
+};
+use crate::toolbox::Toolbox;
+use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
+use agui_types::capabilities::AgentCapabilities;
+use std::sync::Arc;
+
+/// One of the agents that serve threads, and how threads use it.
+#[derive(Debug)]
+pub(crate) enum Agents {
+    Acp(Box<AcpAgents>),
+    Model(Arc<ModelAgent>),
+}
+
+impl Agents {
+    pub(crate) fn new(
+        settings: &Settings,
+        name: &str,
+        agent: &AgentSettings,
+        toolbox: &Arc<Toolbox>,
+    ) -> Result<Self, SettingsError> {
+        Ok(match ModelAgent::new(name, agent, toolbox)? {
+            Some(model) => Self::Model(Arc::new(model)),
+            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent)?)),
+        })
+    }
+
+    /// What it can do; an ACP agent is greeted for it, if it was not yet.
+    pub(crate) async fn capabilities(
+        &self,
+        name: &str,
+        toolbox: &Toolbox,
+    ) -> Result<AgentCapabilities, Trouble> {
+        Ok(match self {
+            Self::Model(_) => capabilities::of_model(name, toolbox.registry()),
+            Self::Acp(agents) => {
+                let asks = match agents.options.permission {
+                    PermissionMode::Interrupt => Asks::Interrupts,
+                    PermissionMode::InStream => Asks::InStream,
+                    _ => Asks::Nobody,
+                };
+                capabilities::of_acp(name, &agents.pool.agent().await?.info, asks)
+            }
+        })
+    }
+
+    /// Tries whether it can be reached. A model is asked only when somebody wants something of it.
+    pub(crate) async fn is_ready(&self) -> bool {
+        match self {
+            Self::Model(_) => true,
+            Self::Acp(agents) => agents.pool.probe().await,
+        }
+    }
+
+    pub(crate) async fn shut_down(&self) {
+        if let Self::Acp(agents) = self {
+            agents.pool.shut_down().await;
+        }
+    }
+}
+
+/// An ACP agent.
+#[derive(Debug)]
+pub(crate) struct AcpAgents {
+    pub(crate) pool: AgentPool,
+    pub(crate) options: Options,
+    pub(crate) page_tools: PageToolsBinding,
+    pub(crate) cwd: String,
+}
+
+impl AcpAgents {
+    fn new(settings: &Settings, name: &str, agent: &AgentSettings) -> Result<Self, SettingsError> {
+        let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
+        let mut options = Options::new();
+        (options.permission, options.elicitation) =
+            match agent.permission.unwrap_or(settings.permission) {
+                Permission::Ask => (PermissionMode::Interrupt, ElicitationMode::Interrupt),
+                Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
+                Permission::Allow => {
+                    (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
+                }
+                Permission::Reject => {
+                    (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
+                }
+            };
+        options.times.turn = Some(settings.times.turn.0);
+        options.times.answer = Some(settings.times.question.0);
+        let address = agent.address(name)?;
+        let elicits = options.elicitation != ElicitationMode::Decline;
+        let login = agent.authenticate.clone();
+        let pool = AgentPool::new(address, login, elicits, settings.times);
+        Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
+    }
+}

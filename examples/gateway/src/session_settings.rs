@@ -1,0 +1,93 @@
+//! What a user may set in an agent's session, over HTTP.
+use crate::agent::Trouble;
+use crate::server::{Refusal, read_json};
+use crate::site::Principal;
+use crate::thread::SessionSettings;
+use crate::threads::{Setting, Threads};
+use acp_types::v1::session_config_options::{
+    SessionConfigOptionBoolean, SessionConfigOptionValue, SessionConfigOptionValueId,
+};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use jsonrpc_core::wire::Raw;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session.
+pub(crate) async fn get(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<Json<SessionSettings>, Refusal> {
+    let Path((agent, thread)) = path?;
+    let settings = threads.settings(&principal, &agent, &thread).await;
+    settings.map(Json).ok_or_else(no_session)
+}
+
+/// `POST` to the same: sets the mode, or one of the options, and gives all as they are then.
+pub(crate) async fn set(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    path: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<SessionSettings>, Refusal> {
+    let Path((agent, thread)) = path?;
+    let set: Set = read_json(&headers, body).await?;
+    let setting = set.setting().ok_or_else(|| {
+        let message = "expected `modeId`, or `configId` and `value`: a text or a boolean";
+        Refusal::new(StatusCode::BAD_REQUEST, message)
+    })?;
+    match threads.set(&principal, &agent, &thread, setting).await {
+        None => return Err(no_session()),
+        Some(Ok(())) => {}
+        Some(Err(trouble @ Trouble::Refused(_))) => {
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, trouble));
+        }
+        Some(Err(trouble)) => return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, trouble)),
+    }
+    let settings = threads.settings(&principal, &agent, &thread).await;
+    settings.map(Json).ok_or_else(no_session)
+}
+
+fn no_session() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "the thread has no session of this agent")
+}
+
+jsonrpc_core::object! {
+    /// What is to be set.
+    pub struct Set {}
+    optional {
+        /// A mode.
+        mode_id: String = "modeId",
+        /// An option.
+        config_id: String = "configId",
+        /// Its value.
+        value: Raw = "value",
+    }
+}
+
+impl Set {
+    /// What it says, if that is one thing.
+    fn setting(self) -> Option<Setting> {
+        match (self.mode_id, self.config_id, self.value) {
+            (Some(mode), None, None) => Some(Setting::Mode(mode.into())),
+            (None, Some(config), Some(value)) => {
+                let value = match value.decode::<Value>().ok()? {
+                    Value::String(value) => {
+                        SessionConfigOptionValue::ValueId(SessionConfigOptionValueId::new(value))
+                    }
+                    Value::Bool(value) => {
+                        SessionConfigOptionValue::Boolean(SessionConfigOptionBoolean::new(value))
+                    }
+                    _ => return None,
+                };
+                Some(Setting::ConfigOption(config.into(), value))
+            }
+            _ => None,
+        }
+    }
+}
