@@ -73,8 +73,8 @@ fn prompt() -> String {
     )
 }
 
-/// A turn of 1,000 messages: of 200, 190 are text, 6 begin or change tool calls, 4 are plans.
-fn turn() -> Vec<String> {
+/// 1,000 messages of a turn, from one on: of 200, 190 are text, 6 begin or end tool calls, 4 are plans.
+fn turn(first: usize) -> Vec<String> {
     let line = |at: usize| match at % 200 {
         20 | 80 | 140 => update(&format!(
             r#"{{"sessionUpdate":"tool_call","toolCallId":"call_{}","title":"Run cargo test","kind":"execute","status":"pending","rawInput":{{"command":["cargo","test"]}}}}"#,
@@ -90,7 +90,7 @@ fn turn() -> Vec<String> {
         at if at % 10 == 9 => chunk("agent_thought_chunk"),
         _ => chunk("agent_message_chunk"),
     };
-    (0..1000).map(line).collect()
+    (first..first + 1000).map(line).collect()
 }
 
 const REQUEST: &str =
@@ -151,8 +151,12 @@ fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
         }
         "turn" | "turn, peeked at" => {
             look(&mut ours, Direction::ClientToAgent, &prompt(), &Nowhere);
-            let (lines, is_ours) = (turn(), name == "turn");
+            // Tool calls of the second run are others.
+            let (runs, is_ours) = ([turn(0), turn(1000)], name == "turn");
+            let mut next = 0;
             Box::new(move || {
+                let lines = &runs[next % 2];
+                next += 1;
                 let each = lines.iter().map(|line| {
                     if is_ours {
                         look(&mut ours, Direction::AgentToClient, line, &Nowhere)
