@@ -2,7 +2,7 @@
 use crate::agent::Trouble;
 use crate::server::{Refusal, read_json};
 use crate::site::Principal;
-use crate::thread::SessionSettings;
+use crate::thread::{SessionSettings, StartError};
 use crate::threads::{Setting, Threads};
 use acp_types::v1::session_config_options::{
     SessionConfigOptionBoolean, SessionConfigOptionValue, SessionConfigOptionValueId,
@@ -16,15 +16,19 @@ use jsonrpc_core::wire::Raw;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session; nothing where
+/// there is none.
 pub(crate) async fn get(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<SessionSettings>, Refusal> {
     let Path((agent, thread)) = path?;
+    if !threads.agents().any(|name| name == agent) {
+        return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
+    }
     let settings = threads.settings(&principal, &agent, &thread).await;
-    settings.map(Json).ok_or_else(no_session)
+    Ok(Json(settings.unwrap_or_default()))
 }
 
 /// `POST` to the same: sets the mode, or one of the options, and gives all as they are then.

@@ -40,7 +40,9 @@ async fn the_mode_of_a_session_can_be_seen_and_set() {
     let url = gateway.url("/api/ai/agents/demo/threads/t/settings");
     let get = async || soon(gateway.client.get(&url).send()).await.unwrap();
     let set = async |body: Value| soon(gateway.client.post(&url).json(&body).send()).await.unwrap();
-    assert_eq!(get().await.status(), 404, "there is no session yet");
+    let settings: Value = get().await.json().await.unwrap();
+    assert_eq!(settings, json!({ "configOptions": [] }), "there is no session yet");
+    assert_eq!(set(json!({ "modeId": "auto" })).await.status(), 404);
     assert_eq!(gateway.ask("t", "1", "hello").await.rest().await.end(), "success");
     let settings: Value = get().await.json().await.unwrap();
     assert_eq!(settings["modes"]["currentModeId"], "ask");
