@@ -1,0 +1,251 @@
+//! What mcp-bridge costs beside rmcp. `mcp-bench` prints the tables of `RESULTS.md`; it runs itself under callgrind, for
+//! each path with one and with more rounds, so that what the start of a program costs is not in the difference.
+use futures::executor::block_on;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{Message, Response};
+use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::elicitation::{ElicitAction, ElicitResult};
+use mcp_bridge::mcp::tools::{CallToolResult, ListToolsResult};
+use mcp_bridge::plugin::{
+    Elicited, MemoryStore, NewCall, Outcome, PluginContext, PluginHost, PluginTool, Resumption,
+    SuspendPolicy, Turn,
+};
+use mcp_bridge::seal::{SealedStates, StateKey};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+type Fallible = Result<(), Box<dyn Error>>;
+
+/// Something that is measured, with its name.
+type Path = (&'static str, fn(&Inputs) -> Fallible);
+
+/// All of it.
+const PATHS: [Path; 9] = [
+    ("result ours", result_ours),
+    ("result rmcp", result_rmcp),
+    ("list ours", list_ours),
+    ("list rmcp", list_rmcp),
+    ("elicitation ours", elicitation_ours),
+    ("elicitation rmcp", elicitation_rmcp),
+    ("session parked", |_| session(SuspendPolicy::Park)),
+    ("session replayed", |_| session(SuspendPolicy::Replay)),
+    ("session tokened", |_| session(token())),
+];
+
+/// Lines as a peer sends them.
+struct Inputs {
+    result: String,
+    list: String,
+    elicitation: String,
+}
+
+impl Inputs {
+    fn new() -> Self {
+        let text = "A line of text with a few words, as tools give them.\n".repeat(8);
+        let block = |index: usize| {
+            let annotations = json!({ "audience": ["user"], "priority": 0.5 });
+            json!({ "type": "text", "text": format!("{index}: {text}"), "annotations": annotations })
+        };
+        let content: Value = (0..400).map(block).collect();
+        let result = json!({ "content": content, "isError": false });
+        let tool = |index: usize| {
+            let properties = json!({
+                "path": { "type": "string", "description": "Where it is" },
+                "depth": { "type": "integer", "minimum": 0 },
+            });
+            let schema =
+                json!({ "type": "object", "properties": properties, "required": ["path"] });
+            json!({ "name": format!("tool_{index}"), "description": "Does something", "inputSchema": schema })
+        };
+        let tools: Value = (0..1000).map(tool).collect();
+        let schema = json!({ "type": "object", "properties": { "seat": { "type": "string" } }, "required": ["seat"] });
+        let params = json!({ "message": "Which seat?", "requestedSchema": schema });
+        let line =
+            |result: Value| json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string();
+        let asked =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params });
+        Self {
+            result: line(result),
+            list: line(json!({ "tools": tools })),
+            elicitation: asked.to_string(),
+        }
+    }
+}
+
+fn result_of(line: &str) -> Result<Raw, Box<dyn Error>> {
+    let Message::Response(response) = Message::decode(line)? else {
+        return Err("a response".into());
+    };
+    Ok(Raw::from(response.outcome.map_err(|_| "a result")?))
+}
+
+fn result_ours(inputs: &Inputs) -> Fallible {
+    let result: CallToolResult = result_of(&inputs.result)?.decode()?;
+    black_box(result);
+    Ok(())
+}
+
+fn result_rmcp(inputs: &Inputs) -> Fallible {
+    black_box(serde_json::from_str::<ServerJsonRpcMessage>(&inputs.result)?);
+    Ok(())
+}
+
+fn list_ours(inputs: &Inputs) -> Fallible {
+    let list: ListToolsResult = result_of(&inputs.list)?.decode()?;
+    let tools: Vec<_> = list.tools().map(|(_, tool)| tool).collect::<Result<_, _>>()?;
+    black_box(tools);
+    Ok(())
+}
+
+fn list_rmcp(inputs: &Inputs) -> Fallible {
+    black_box(serde_json::from_str::<ServerJsonRpcMessage>(&inputs.list)?);
+    Ok(())
+}
+
+/// The question is read, the answer written.
+fn elicitation_ours(inputs: &Inputs) -> Fallible {
+    let Message::Request(request) = Message::decode(&inputs.elicitation)? else {
+        return Err("a request".into());
+    };
+    let question = ServerRequest::decode(&request.method, request.params)?;
+    black_box(question);
+    let mut result = ElicitResult::new(ElicitAction::Accept);
+    result.content = Some(Raw::from_text(r#"{"seat":"12C"}"#)?.decode()?);
+    let result = Raw::from_value(&result)?;
+    let mut line = Vec::new();
+    Message::from(Response::new(request.id, Ok(result.as_ref()))).to_line(&mut line);
+    black_box(line);
+    Ok(())
+}
+
+fn elicitation_rmcp(inputs: &Inputs) -> Fallible {
+    let question: ServerJsonRpcMessage = serde_json::from_str(&inputs.elicitation)?;
+    let ServerJsonRpcMessage::Request(request) = question else { return Err("a request".into()) };
+    let result = rmcp::model::ElicitResult::new(rmcp::model::ElicitationAction::Accept)
+        .with_content(json!({ "seat": "12C" }));
+    let result = rmcp::model::ClientResult::ElicitResult(result);
+    let response = ClientJsonRpcMessage::response(result, request.id.clone());
+    black_box((request, serde_json::to_vec(&response)?));
+    Ok(())
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Text {
+    text: String,
+}
+
+mcp_bridge::elicitations! {
+    /// Two questions.
+    Two handled by TwoHandlers {
+        /// The first.
+        first: First = "first" (Nothing => Text),
+        /// The second.
+        second: Second = "second" (Nothing => Text),
+    }
+}
+
+async fn ask(
+    _: Nothing,
+    ctx: PluginContext<Two>,
+) -> Result<String, mcp_bridge::plugin::PluginError> {
+    let first = ctx.elicit::<First>("First?", &Nothing {}).await?;
+    let second = ctx.elicit::<Second>("Second?", &Nothing {}).await?;
+    match (first, second) {
+        (Elicited::Accept(first), Elicited::Accept(second)) => Ok(first.text + &second.text),
+        _ => Ok(String::new()),
+    }
+}
+
+fn token() -> SuspendPolicy {
+    let key = StateKey::new(1, [7; 32]);
+    let nonce = |nonce: &mut [u8; 12]| nonce.fill(9);
+    let states = SealedStates::new(key, Duration::from_secs(60), || Duration::ZERO, nonce);
+    SuspendPolicy::Token { codec: Arc::new(states), is_single_use: false }
+}
+
+fn host(policy: SuspendPolicy) -> Result<PluginHost, Box<dyn Error>> {
+    let tool = PluginTool::builder("ask", "1").elicits::<Two>().execute(ask)?;
+    let store = Arc::new(MemoryStore::default());
+    Ok(PluginHost::new([tool], policy, store, "a", Arc::new(|| Duration::ZERO)))
+}
+
+fn begin(host: &PluginHost) -> Result<String, Box<dyn Error>> {
+    let (session_id, call_id, tool, principal) = ("9c41", "c", "ask", "ada");
+    let call = NewCall { session_id, call_id, tool, arguments: Raw::from_text("{}")?, principal };
+    match block_on(host.call(call))? {
+        Turn::Asks { state, .. } => Ok(state),
+        _ => Err("it asks".into()),
+    }
+}
+
+/// A call with two questions, from its beginning to its end.
+fn session(policy: SuspendPolicy) -> Fallible {
+    let host = host(policy)?;
+    let mut state = begin(&host)?;
+    for key in ["first", "second"] {
+        let answer = Raw::from_text(r#"{"action":"accept","content":{"text":"yes"}}"#)?;
+        let answers = vec![(key.to_owned(), Outcome::Value(answer))];
+        let (tool, arguments, principal) = ("ask", None, "ada");
+        let resumption = Resumption { state: &state, tool, arguments, principal, answers };
+        match block_on(host.resume(resumption))? {
+            Turn::Asks { state: next, .. } => state = next,
+            done => drop(black_box(done)),
+        }
+    }
+    Ok(())
+}
+
+/// The instructions that a program of so many rounds takes.
+fn instructions(path: &str, rounds: usize) -> Result<u64, Box<dyn Error>> {
+    let run = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe()?)
+        .args([path, &rounds.to_string()])
+        .output()?;
+    let text = String::from_utf8(run.stderr)?;
+    let line = text.lines().find_map(|line| line.split_once("Collected : "));
+    let (_, count) = line.ok_or_else(|| format!("no count: {text}"))?;
+    Ok(count.trim().parse()?)
+}
+
+fn main() -> Fallible {
+    let inputs = Inputs::new();
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let [path, rounds] = &arguments[..] {
+        let (_, run) = PATHS.iter().find(|(name, _)| name == path).ok_or("no such path")?;
+        return (0..rounds.parse::<usize>()?).try_for_each(|_| run(&inputs));
+    }
+    println!("| path | instructions | allocations | bytes allocated |\n|---|---|---|---|");
+    for (path, run) in PATHS {
+        run(&inputs)?;
+        let allocations = allocation_counter::measure(|| {
+            run(&inputs).unwrap_or_else(|error| eprintln!("{error}"))
+        });
+        let rounds = 11;
+        let count = (instructions(path, rounds)? - instructions(path, 1)?) / (rounds as u64 - 1);
+        println!(
+            "| {path} | {count} | {} | {} |",
+            allocations.count_total, allocations.bytes_total
+        );
+    }
+    println!(
+        "\n| a call that waits for its first answer | bytes in memory | bytes with the client |\n|---|---|---|"
+    );
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+        let (name, host) = (format!("{policy:?}"), host(policy)?);
+        let mut state = String::new();
+        let kept = allocation_counter::measure(|| state = begin(&host).unwrap_or_default());
+        println!("| {name} | {} | {} |", kept.bytes_current - state.capacity() as i64, state.len());
+    }
+    Ok(())
+}
