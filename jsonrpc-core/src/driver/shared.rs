@@ -28,7 +28,7 @@ const IDLE_CANCELS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// The [thread](Thread) where the driver handles a notification right now.
+    /// Names the thread where the driver handles a notification right now.
     notifying: AtomicUsize,
 }
 
