@@ -57,6 +57,8 @@ struct Open {
 struct Parent {
     key: Option<ChunkId>,
     id: MessageId,
+    /// Whose it is: calls of another invocation do not belong to it.
+    owner: Option<SubagentRunId>,
 }
 
 /// The prompt, as far as the agent has not repeated it.
@@ -248,7 +250,8 @@ impl Translator {
                 start.metadata = metadata;
                 self.emit(start);
                 if agent {
-                    let parent = Parent { key: key.clone(), id: id.clone() };
+                    let owner = self.owner.clone();
+                    let parent = Parent { key: key.clone(), id: id.clone(), owner };
                     self.text.lane_mut(&self.lane).parent = Some(parent);
                 }
                 (id, None)
@@ -281,11 +284,14 @@ impl Translator {
 
     /// The assistant message that a tool call which starts now belongs to; one of its own where no text came before.
     pub(crate) fn parent_message(&mut self) -> MessageId {
-        if let Some(parent) = self.text.lane(&self.lane).and_then(|lane| lane.parent.as_ref()) {
+        let parent = self.text.lane(&self.lane).and_then(|lane| lane.parent.as_ref());
+        if let Some(parent) = parent.filter(|parent| parent.owner == self.owner) {
             return parent.id.clone();
         }
         let id = self.message_id(ids::MESSAGE, None);
-        self.text.lane_mut(&self.lane).parent = Some(Parent { key: None, id: id.clone() });
+        let owner = self.owner.clone();
+        let parent = Parent { key: None, id: id.clone(), owner };
+        self.text.lane_mut(&self.lane).parent = Some(parent);
         id
     }
 
