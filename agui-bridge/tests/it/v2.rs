@@ -415,3 +415,45 @@ fn what_an_earlier_invocation_left_ends_nothing_in_its_name() {
     assert_eq!(owner("TEXT_MESSAGE_START"), "sub-s1.2");
     assert_eq!(owner("TEXT_MESSAGE_END"), "sub-s1.2");
 }
+
+/// What each invocation of one subagent does, and the message that each call belongs to: none of an invocation that is over.
+#[test]
+fn calls_belong_to_messages_of_their_own_invocation() {
+    let agent = |state: &Value| {
+        up("subagent_update", json!({"sessionId": "s1", "title": "Scout", "state": state}))
+    };
+    let on = |mut step: Value| {
+        step["session"] = json!("s1");
+        step
+    };
+    let says = |id: &str| on(text("agent_message_chunk", id, "Look."));
+    let thinks = |id: &str| on(text("agent_thought_chunk", id, "Hm."));
+    let calls = |id: &str| {
+        on(up(
+            "tool_call_update",
+            json!({"toolCallId": id, "title": "Read", "status": "in_progress"}),
+        ))
+    };
+    let rows = [
+        (vec![says("a"), calls("t")], vec![calls("u")], ["msg-a", "msg-1"]),
+        (vec![calls("t")], vec![calls("u")], ["msg-1", "msg-2"]),
+        (vec![says("a"), calls("t")], vec![thinks("a"), calls("u")], ["msg-a", "msg-1"]),
+        (vec![says("a"), calls("t")], vec![says("b"), calls("u")], ["msg-a", "msg-b"]),
+        (vec![says("a"), calls("t"), calls("u")], vec![], ["msg-a", "msg-a"]),
+        (vec![calls("t"), calls("u")], vec![], ["msg-1", "msg-1"]),
+    ];
+    for (first, second, parents) in rows {
+        let mut updates = vec![state(json!({"state": "running"}))];
+        for invocation in [first, second] {
+            updates.push(agent(&json!({"state": "running"})));
+            updates.extend(invocation);
+            updates.push(agent(&json!({"state": "idle", "stopReason": "end_turn"})));
+        }
+        let stream = turn(in_stream(Profile::V1), &updates);
+        let made: Vec<_> = of_type(&stream, "TOOL_CALL_START")
+            .iter()
+            .map(|event| event["parentMessageId"].clone())
+            .collect();
+        assert_eq!(made, parents, "{updates:?}");
+    }
+}
