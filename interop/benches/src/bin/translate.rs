@@ -1,6 +1,6 @@
 //! Prints what it costs to make events of AG-UI out of lines of ACP, as `TRANSLATE.md` has it.
 use benches::corpus;
-use benches::measure::{Costs, Goal, allocations, callgrind, run_once, table};
+use benches::measure::{Costs, Goal, allocations, callgrind, run, table};
 use benches::translate_paths::{CASES, FAST, OFFICIAL, SDK, TYPED, Turn, paths, said, turn};
 
 fn main() {
@@ -19,7 +19,7 @@ fn main() {
         [word, path, pieces] if word == "turn" => {
             turn(path, pieces.parse().expect("a number"));
         }
-        [case, path] => run_once(case, path),
+        [case, path] => run(case, path, 1),
         _ => panic!("expected nothing, or a case and a path"),
     }
 }
