@@ -20,6 +20,9 @@ use string::{escaped_string, plain_string, unescape};
 /// How deep arrays and objects may lie in each other within one member.
 pub(crate) const MAX_DEPTH: usize = 1024;
 
+/// Up to this many bytes a string is read again as fast as it is remembered.
+const LONG: usize = 16;
+
 /// Why the text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -64,11 +67,13 @@ pub(crate) struct Scanner<'a> {
     /// How many of them are open around the values that are read.
     depth: usize,
     is_too_deep: bool,
+    /// Where a string without escapes that was passed over begins and ends: behind its first quote, and behind its last.
+    passed: (usize, usize),
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, max_depth: MAX_DEPTH, depth: 0, is_too_deep: false }
+        Self { bytes, at: 0, max_depth: MAX_DEPTH, depth: 0, is_too_deep: false, passed: (0, 0) }
     }
 
     /// Goes as deep as the text does.
@@ -122,7 +127,7 @@ impl<'a> Scanner<'a> {
     pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let step = match byte(self.bytes, start) {
-            b'"' => string(self.bytes, start + 1),
+            b'"' => self.plain_string(start + 1).or_else(|at| escaped_string(self.bytes, at)),
             b'{' | b'[' => self.nested(start),
             _ => scalar(self.bytes, start),
         };
@@ -146,7 +151,7 @@ impl<'a> Scanner<'a> {
         let bytes = self.bytes;
         let (_, mut at) = token(bytes, self.at);
         loop {
-            at = pass_over(bytes, at)?;
+            at = self.pass_over(at)?;
             let (comma, place) = token(bytes, at);
             let (quote, place) = token(bytes, place + 1);
             if comma != b',' || quote != b'"' {
@@ -159,6 +164,63 @@ impl<'a> Scanner<'a> {
                 return Some(());
             }
         }
+    }
+
+    /// Passes over a value, and tells only strings from brackets. Nothing where it has no end.
+    #[inline(always)]
+    fn pass_over(&mut self, mut at: usize) -> Option<usize> {
+        let bytes = self.bytes;
+        let mut open = 0_usize;
+        loop {
+            let mut next = byte(bytes, at);
+            if next == b'"' {
+                at = self.pass_over_string(at + 1)?;
+                if open == 0 {
+                    return Some(at);
+                }
+                next = byte(bytes, at);
+            }
+            match next {
+                b'{' | b'[' => open += 1,
+                b'}' | b']' if open > 1 => open -= 1,
+                // The last bracket, or what is behind a number or a word.
+                b'}' | b']' => return Some(at + open),
+                b',' if open == 0 => return Some(at),
+                b'"' => continue,
+                0 => return None,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Passes over a string, and remembers where it ends if it is a long one: it has to be read again.
+    #[inline(always)]
+    fn pass_over_string(&mut self, start: usize) -> Option<usize> {
+        match self.plain_string(start) {
+            Ok(end) => {
+                if end - start > LONG {
+                    self.passed = (start, end);
+                }
+                Some(end)
+            }
+            Err(at) => escaped_string(self.bytes, at).ok(),
+        }
+    }
+
+    /// Reads a string without escapes behind its first quote, which may have been passed over.
+    #[inline(always)]
+    fn plain_string(&self, start: usize) -> Step {
+        if start == self.passed.0 {
+            return Ok(self.passed.1);
+        }
+        plain_string(self.bytes, start)
+    }
+
+    /// What another scanner of the same text has passed over needs not be looked through again.
+    #[inline(always)]
+    pub(crate) fn remember(&mut self, other: &Self) {
+        self.passed = other.passed;
     }
 
     /// Reads an object with `read`, which enters and leaves it, and says where it is.
@@ -321,39 +383,12 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let start = self.at + 1;
-        let (step, text) = match plain_string(self.bytes, start) {
+        let (step, text) = match self.plain_string(start) {
             Ok(end) => (Ok(end), None),
             Err(at) => unescape(self.bytes, start, at)?,
         };
         self.take(step)?;
         Some((start..self.at - 1, text))
-    }
-}
-
-/// Passes over a value, and tells only strings from brackets. Nothing where it has no end.
-#[inline(always)]
-fn pass_over(bytes: &[u8], mut at: usize) -> Option<usize> {
-    let mut open = 0_usize;
-    loop {
-        let mut next = byte(bytes, at);
-        if next == b'"' {
-            at = string(bytes, at + 1).ok()?;
-            if open == 0 {
-                return Some(at);
-            }
-            next = byte(bytes, at);
-        }
-        match next {
-            b'{' | b'[' => open += 1,
-            b'}' | b']' if open > 1 => open -= 1,
-            // The last bracket, or what is behind a number or a word.
-            b'}' | b']' => return Some(at + open),
-            b',' if open == 0 => return Some(at),
-            b'"' => continue,
-            0 => return None,
-            _ => {}
-        }
-        at += 1;
     }
 }
 

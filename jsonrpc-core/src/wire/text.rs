@@ -120,10 +120,12 @@ impl<'de> Text<'_, 'de> {
 
     /// The value of the member `tag` of the object whose member `name` is read next, if that is a string without escapes.
     #[inline(never)]
-    fn tag(&self, name: &str, tag: &str) -> Option<&'de str> {
+    fn tag(&mut self, name: &str, tag: &str) -> Option<&'de str> {
         let mut scanner = self.scanner.clone();
         if name != tag {
-            scanner.find_member(tag)?;
+            let found = scanner.find_member(tag);
+            self.scanner.remember(&scanner);
+            found?;
         }
         if scanner.next_token() != b'"' {
             return None;
@@ -294,7 +296,7 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
             return Ok(None);
         };
         self.next = Next::Other;
-        seed.deserialize(MemberName { name, text: &*self.text }).map(Some)
+        seed.deserialize(MemberName { name, text: &mut *self.text }).map(Some)
     }
 
     #[inline]
@@ -307,7 +309,7 @@ impl<'de> MapAccess<'de> for &mut Members<'_, '_, 'de> {
 struct MemberName<'m, 's, 'de> {
     name: Name<'de>,
     /// Where its value comes next.
-    text: &'m Text<'s, 'de>,
+    text: &'m mut Text<'s, 'de>,
 }
 
 impl<'de> Deserializer<'de> for MemberName<'_, '_, 'de> {
@@ -446,8 +448,8 @@ mod tests {
         assert!(read::<Value>(&nested(MAX_DEPTH + 1)).is_none());
     }
 
-    /// The first name of an object, and its `type` where that is told before its turn.
-    struct Told(String, Option<String>);
+    /// The first name of an object, its `type` where that is told before its turn, and the values of the members.
+    struct Told(String, Option<String>, Vec<Value>);
 
     impl<'de> Deserialize<'de> for Told {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -464,9 +466,11 @@ mod tests {
                     use crate::wire::Members;
                     let (name, tag) =
                         members.next_name_and_tag("$wire::tag type")?.expect("a member");
-                    MapAccess::next_value::<de::IgnoredAny>(&mut members)?;
-                    while members.next_entry::<de::IgnoredAny, de::IgnoredAny>()?.is_some() {}
-                    Ok(Told(name.as_str().into(), tag.map(|tag| tag.as_str().into())))
+                    let mut values = alloc::vec![MapAccess::next_value(&mut members)?];
+                    while let Some((_, value)) = members.next_entry::<de::IgnoredAny, _>()? {
+                        values.push(value);
+                    }
+                    Ok(Told(name.as_str().into(), tag.map(|tag| tag.as_str().into()), values))
                 }
             }
 
@@ -490,5 +494,26 @@ mod tests {
             assert_eq!((&*told.0, told.1.as_deref()), (name, tag), "{text}");
         }
         assert!(read::<Told>(r#"{"b":1,"type":"a","c":}"#).is_none());
+    }
+
+    /// Where a long string that was passed over ends is remembered until it is read.
+    #[test]
+    fn what_was_passed_over_is_read_whole() {
+        for text in [
+            r#"{"b":"a text of more than sixteen bytes","type":"a"}"#,
+            r#"{"b":{"c":"the first of two long texts","d":["and the second, also long"]},"type":"a"}"#,
+            r#"{"b":["a long text without escapes","a long text\nwith \"escapes\"","short"],"type":"a"}"#,
+            r#"{"b":{"a long name of a member":"and its long value"},"c":"a long text","type":"a"}"#,
+            r#"{"b":{"type":"a long text is a tag here"},"type":"another long text is one here"}"#,
+            r#"{"b":"a long text, and no tag","c":"a long text, and no tag"}"#,
+        ] {
+            let Value::Object(expected) = serde_json::from_str(text).expect(text) else {
+                panic!("{text} is no object")
+            };
+            let told = read::<Told>(text).expect(text);
+            let expected_tag = expected.get("type").and_then(Value::as_str);
+            assert_eq!(told.1.as_deref(), expected_tag, "{text}");
+            assert!(told.2.iter().eq(expected.values()), "{text}");
+        }
     }
 }
