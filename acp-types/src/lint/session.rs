@@ -339,8 +339,12 @@ impl Session {
             return;
         }
         if self.is_cancelled && text(result, "stopReason") != Some("cancelled") {
-            let pointer = if is_result { "/result/stopReason" } else { "/error" };
-            report.add(&rule::CANCEL_IGNORED, pointer, "expected `cancelled`");
+            let (pointer, message) = match (is_result, result.get("stopReason")) {
+                (false, _) => ("/error", "expected `cancelled`"),
+                (true, Some(_)) => ("/result/stopReason", "expected `cancelled`"),
+                (true, None) => ("/result/stopReason", "expected `cancelled`, got none"),
+            };
+            report.add(&rule::CANCEL_IGNORED, pointer, message);
         }
         self.is_cancelled |= text(result, "stopReason") == Some("cancelled");
         if self.prompts == 0 {
@@ -352,7 +356,10 @@ impl Session {
 fn permission_answered(version: u16, pending: &Pending, result: &Value, report: &mut Report) {
     let Some(outcome) = result.get("outcome") else { return };
     if version == 1 && pending.is_cancelled && text(outcome, "outcome") != Some("cancelled") {
-        let message = "the turn was cancelled: expected `cancelled`";
+        let message = match outcome.get("outcome") {
+            Some(_) => "the turn was cancelled: expected `cancelled`",
+            None => "the turn was cancelled: expected `cancelled`, got none",
+        };
         report.add(&rule::PERMISSION_NOT_CANCELLED, "/result/outcome/outcome", message);
     }
     if let Some(chosen) = text(outcome, "optionId") {

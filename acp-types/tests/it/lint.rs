@@ -144,6 +144,28 @@ fn a_cancellation_is_ignored_in_version_2() {
     assert_eq!(found.rule.spec(2), "https://agentclientprotocol.com/protocol/v2/prompt-lifecycle");
 }
 
+/// What should say that it was cancelled and says nothing at all is named as a thing that is not there.
+#[test]
+fn an_answer_without_a_reason_ignores_a_cancellation() {
+    for (code, member) in
+        [("cancel-ignored", "stopReason"), ("permission-not-cancelled", "outcome")]
+    {
+        let text = fixture(&rule(code), "invalid.txt");
+        let missing = text.replace(&format!("\"{member}\":\""), "\"other\":\"");
+        assert_ne!(text, missing);
+        for (text, says_none) in [(text, false), (missing, true)] {
+            let found = findings(linter(), &text);
+            let found = found.iter().find(|found| found.rule.code == code).unwrap();
+            assert!(found.pointer.ends_with(&format!("/{member}")), "{found}");
+            assert_eq!(
+                found.message.ends_with("expected `cancelled`, got none"),
+                says_none,
+                "{found}"
+            );
+        }
+    }
+}
+
 /// Secrets are known by the words of their names.
 #[test]
 fn secrets_are_known_by_words() {
