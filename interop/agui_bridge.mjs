@@ -1,5 +1,5 @@
 // Streams of agui-bridge before the first-party clients: each is accepted, and makes the messages that our reducer makes.
-// Those that are kept, and those that `bridge-streams` makes of what agents may send, in any order.
+// Those that are kept, those of all recordings, and those of what agents may send, in any order.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,20 +55,31 @@ for (const [name, messages] of Object.entries(expected)) {
   });
 }
 
-// How many of each: more in a run that has the time.
-const STREAMS = process.env.BRIDGE_STREAMS ?? "300";
-for (const [profile, client, Agent] of [["1.0", "1.0.0", Modern], ["legacy", "0.0.59", Legacy]]) {
-  const program = join(process.env.INTEROP_AGUI_BIN, "bridge-streams");
-  const streams = execFileSync(program, [STREAMS, profile], { maxBuffer: 1 << 30 }).toString().trimEnd().split("\n");
-  await check(`client ${client}: ${streams.length} streams of what agents may send`, async () => {
+const CLIENTS = [["1.0", "1.0.0", Modern], ["legacy", "0.0.59", Legacy]];
+
+/** The streams that a program prints for clients of a profile, each held against the client. */
+async function checkStreams(what, Agent, client, program, args) {
+  const path = join(process.env.INTEROP_AGUI_BIN, program);
+  const streams = execFileSync(path, args, { maxBuffer: 1 << 30 }).toString().trimEnd().split("\n");
+  await check(`client ${client}: ${streams.length} ${what}`, async () => {
     for (const [number, stream] of streams.entries()) {
-      const { lines, messages } = JSON.parse(stream);
+      const { name = `stream ${number}`, lines, messages } = JSON.parse(stream);
       const made = await play(Agent, lines).catch((error) => {
-        throw new Error(`stream ${number}: ${error.message}`);
+        throw new Error(`${name}: ${error.message}`);
       });
       if (!same(made, messages)) {
-        throw new Error(`stream ${number}: it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
+        throw new Error(`${name}: it made ${JSON.stringify(made)}\nour reducer made ${JSON.stringify(messages)}`);
       }
     }
   });
+}
+
+const RECORDED = join(FIXTURES, "recorded");
+for (const [profile, client, Agent] of CLIENTS) {
+  await checkStreams("recorded sessions of agents", Agent, client, "bridge-recorded", [RECORDED, profile]);
+}
+// How many of each: more in a run that has the time.
+const STREAMS = process.env.BRIDGE_STREAMS ?? "300";
+for (const [profile, client, Agent] of CLIENTS) {
+  await checkStreams("streams of what agents may send", Agent, client, "bridge-streams", [STREAMS, profile]);
 }

@@ -130,19 +130,21 @@
 //! # Tool calls
 //!
 //! A call's name is the first of: `name`; `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name`; a title that
-//! is an MCP name; the kind, unless it is `other`; the title in lower case with `_` for what is neither letter nor
-//! digit; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. Where the page offers a
+//! is an MCP name; the kind, unless it is `other`; a name and `: ` at the head of the title; the title in lower case
+//! with `_` for what is neither letter nor digit; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. Where the page offers a
 //! tool of that name, so that it would take the call for its own, `agent__` or `mcp__server__` stands in front.
 //!
 //! A status never goes back. A call belongs to the message that came before it in the same step of the model, or to a
 //! message of its own. The result is the content's text (a diff in the unified format, a terminal as
-//! `[terminal <id>]`), else `rawOutput`: a string verbatim, the content of an MCP result, any other value as JSON. A
-//! call that the agent leaves open gets its result when the run ends:
+//! `[terminal <id>]`), else `rawOutput`: a string verbatim, content blocks, the content of an MCP result, what a command
+//! of Codex wrote, any other value as JSON. What only a permission request showed, and a terminal that wrote nothing,
+//! stand behind `rawOutput`. A call that failed without a word says who denied it, where somebody did. A call that the
+//! agent leaves open gets its result when the run ends:
 //!
 //! | the call | result | status |
 //! |---|---|---|
 //! | was rejected | `rejected by user`, `rejected by policy`, `not answered in time` | `failed` |
-//! | was open when the run was cancelled | `cancelled` | `cancelled` |
+//! | was not decided upon, or was open when the run was cancelled | `cancelled` | `cancelled` |
 //! | was open | what it said so far and `[incomplete]`, or `incomplete` | `incomplete` |
 //!
 //! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI 1.0](https://ag-ui.com/spec/1.0)

@@ -281,7 +281,11 @@ impl Translator {
             By::Policy => Denial::Policy,
             By::Person | By::Agent | By::End => Denial::User,
         };
-        self.set_denial(call, permission.denies(answer).then_some(denial));
+        let denial = match answer {
+            PermissionAnswer::Cancelled => (by == By::Person).then_some(Denial::Nobody),
+            PermissionAnswer::Selected(_) => permission.denies(answer).then_some(denial),
+        };
+        self.set_denial(call, denial);
     }
 
     /// What a permission request is about.

@@ -48,6 +48,13 @@ impl Translator {
         self.terminals = teller.terminals;
     }
 
+    /// Drops what [`begin_replay`](Self::begin_replay) began: the agent has refused `session/load`, or nobody wants it any
+    /// more. There is no snapshot: the client keeps the conversation that it has. The run that was to follow ends as the
+    /// refusal says: begin it, and hand the error to [`handle_prompt_response`](Self::handle_prompt_response).
+    pub fn drop_replay(&mut self) {
+        self.replay = None;
+    }
+
     /// Whether a session is being told again.
     pub fn is_replaying(&self) -> bool {
         self.replay.is_some()
@@ -58,6 +65,9 @@ impl Translator {
         let Some(teller) = self.replay.as_mut().filter(|_| update.is_conversation()) else {
             return Some(update);
         };
+        if !update.is_tool_call() {
+            teller.conclude_calls(None);
+        }
         teller.take(update);
         while teller.poll_event().is_some() {}
         None

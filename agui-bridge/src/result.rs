@@ -61,15 +61,24 @@ impl Output {
         }
     }
 
-    /// The output that `rawOutput` says: a string verbatim, the content of an MCP result, else the JSON text.
+    /// Adds what `rawOutput` says.
+    ///
+    /// | value | output |
+    /// |---|---|
+    /// | a string | itself |
+    /// | an array of content blocks; `content` of an object that is one | the blocks |
+    /// | an object with `formatted_output` or `aggregated_output`, as Codex tells of commands | that, and `exit_code` unless it is 0 |
+    /// | anything else | its JSON |
     pub(crate) fn of_raw(raw: &Raw, limits: &Limits) -> Self {
         let mut output = Self::default();
         if let Ok(text) = raw.decode::<String>() {
             output.text(&text, limits);
-        } else if let Some(blocks) = mcp_content(raw) {
+        } else if let Some(blocks) = content_blocks(raw) {
             for block in &blocks {
                 output.block(block, limits);
             }
+        } else if let Some(text) = command_output(raw) {
+            output.text(&text, limits);
         } else {
             output.text(raw.as_str(), limits);
         }
@@ -84,7 +93,7 @@ impl Output {
     pub(crate) fn says(&self, terminals: &Terminals) -> bool {
         self.parts.iter().any(|part| match part {
             Part::Said(_) => true,
-            Part::Terminal(id) => terminals.result(id).is_some(),
+            Part::Terminal(id) => terminals.wrote(id),
         })
     }
 
@@ -209,9 +218,28 @@ fn append_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// The blocks of an MCP `CallToolResult`.
-fn mcp_content(raw: &Raw) -> Option<Vec<ContentBlock>> {
-    let members =
-        raw.as_str().trim_start().starts_with('{').then(|| raw.decode::<Extra>().ok())??;
-    members.get("content")?.decode().ok()
+/// The blocks of an MCP `CallToolResult`, or of its `content` alone.
+fn content_blocks(raw: &Raw) -> Option<Vec<ContentBlock>> {
+    if raw.as_str().trim_start().starts_with('[') {
+        let blocks: Vec<ContentBlock> = raw.decode().ok()?;
+        let known = !blocks.is_empty() && blocks.iter().all(ContentBlock::is_known);
+        return known.then_some(blocks);
+    }
+    members(raw)?.get("content")?.decode().ok()
+}
+
+/// What a command wrote and how it ended.
+fn command_output(raw: &Raw) -> Option<String> {
+    let members = members(raw)?;
+    let text = |name: &str| members.get(name)?.decode::<String>().ok();
+    let mut text = text("formatted_output").or_else(|| text("aggregated_output"))?;
+    let code = members.get("exit_code").and_then(|code| code.decode::<i64>().ok());
+    if let Some(code) = code.filter(|code| *code != 0) {
+        append_line(&mut text, &format!("[exit code {code}]"));
+    }
+    Some(text)
+}
+
+fn members(raw: &Raw) -> Option<Extra> {
+    raw.as_str().trim_start().starts_with('{').then(|| raw.decode().ok())?
 }

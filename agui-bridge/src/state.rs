@@ -96,6 +96,11 @@ impl Update {
         parts.iter().any(|part| tag.contains(part))
     }
 
+    /// Whether it tells of a tool call.
+    pub(crate) fn is_tool_call(&self) -> bool {
+        self.tag().starts_with("tool_call")
+    }
+
     fn tag(&self) -> &str {
         match self {
             Self::V1(notification) => notification.update.tag(),

@@ -91,6 +91,11 @@ impl Terminals {
         (!text.is_empty()).then_some(text)
     }
 
+    /// Whether a terminal is known and has written anything.
+    pub(crate) fn wrote(&self, id: &str) -> bool {
+        self.terminals.get(id).is_some_and(|terminal| !terminal.text().is_empty())
+    }
+
     fn get(&mut self, id: &str, limits: &Limits) -> &mut Terminal {
         if !self.terminals.contains_key(id) {
             while self.terminals.len() >= limits.terminals.max(1) {

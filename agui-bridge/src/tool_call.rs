@@ -1,17 +1,12 @@
 //! Tool calls: announced by any of three messages, updated in any order, ended once.
-use crate::arguments::{ArgsMode, Arguments};
+use crate::arguments::Arguments;
 use crate::ids;
 use crate::json::{self, Members};
-use crate::produced::Produced;
 use crate::result::Output;
 use crate::tool_name::{Clues, Source, tool_name};
 use crate::translator::Translator;
 use acp_types::v1::tool_calls::{ToolCallId, ToolCallStatus, ToolKind};
-use agui_types::content::Content;
-use agui_types::event::{
-    ActivityDeltaEvent, ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent,
-    ToolCallStartEvent,
-};
+use agui_types::event::{ActivityDeltaEvent, ToolCallStartEvent};
 use agui_types::id::{SubagentRunId, ToolCallId as CallId};
 use agui_types::json_patch::{JsonPatchOperation, JsonPointer, ReplaceOperation};
 use alloc::collections::BTreeMap;
@@ -23,6 +18,7 @@ use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
 mod change;
+mod ends;
 mod shown;
 
 pub(crate) use change::Change;
@@ -100,6 +96,8 @@ struct Call {
     settles: Option<Duration>,
     shown: Shown,
     content: Kept,
+    /// Whether the content is what a permission request showed: what is to be done, not what came of it.
+    proposed: bool,
     raw_output: Kept,
     denied: Option<Denial>,
 }
@@ -172,6 +170,8 @@ pub(crate) enum Denial {
     Policy,
     /// Nobody said anything in time.
     Time,
+    /// The person did not answer, and said so.
+    Nobody,
 }
 
 impl Denial {
@@ -180,6 +180,7 @@ impl Denial {
             Self::User => "rejected by user",
             Self::Policy => "rejected by policy",
             Self::Time => "not answered in time",
+            Self::Nobody => "cancelled",
         }
     }
 }
@@ -208,7 +209,9 @@ impl Call {
         let rises =
             |status: &Status| self.status.rank() < FINAL && status.rank() >= self.status.rank();
         if let Some(status) = status.filter(rises) {
-            self.denied = self.denied.filter(|_| status.rank() == 0);
+            let runs =
+                !matches!(&status, Status::Agent(ToolCallStatus::Pending | ToolCallStatus::Failed));
+            self.denied = self.denied.filter(|_| !runs);
             seen |= replace(&mut self.status, Some(status));
         }
         let mut output = false;
@@ -221,6 +224,7 @@ impl Call {
             }
             said.append(content, limits);
             output |= self.content.replace(said);
+            self.proposed = change.asks;
         }
         if let Some(raw) = &change.raw_output {
             output |= self.raw_output.replace(Output::of_raw(raw, limits));
@@ -235,7 +239,7 @@ impl Call {
 
     fn output<'a>(&'a self, translator: &Translator) -> &'a Output {
         let (content, raw) = (&self.content.output, &self.raw_output.output);
-        let says = content.says(&translator.terminals) || raw.is_empty();
+        let says = raw.is_empty() || (!self.proposed && content.says(&translator.terminals));
         if says && !content.is_empty() { content } else { raw }
     }
 
@@ -275,6 +279,9 @@ impl Translator {
         }
         let turn = self.arriving_in;
         let key = self.calls.key(&self.lane, &change.id);
+        if self.history.is_some() {
+            self.conclude_calls(Some(&key));
+        }
         let known = self.calls.take(&key);
         let known = known.filter(|call| {
             !(change.announces && call.stage == Stage::Finished && call.turn < turn)
@@ -316,6 +323,7 @@ impl Translator {
 
     /// Gives each call that the agent left open its end and its result.
     pub(crate) fn close_calls(&mut self, cancelled: bool) {
+        self.conclude_calls(None);
         for id in self.calls.before(Stage::Finished) {
             let Some(mut call) = self.calls.take(&id) else { continue };
             self.abandon(&mut call, cancelled);
@@ -381,6 +389,7 @@ impl Translator {
             settles: None,
             shown: Shown::default(),
             content: Kept::default(),
+            proposed: false,
             raw_output: Kept::default(),
             denied: None,
         }
@@ -462,121 +471,5 @@ impl Translator {
         call.shown.run = Some(self.runs);
         let shown = Members::new().with("toolCallId", &call.id);
         self.activity(id, "acp.tool", shown.and(told));
-    }
-
-    fn advance(&mut self, call: &mut Call, change: &mut Change) {
-        let limits = self.options.limits;
-        if let Some(input) = change.raw_input.take() {
-            let late = call.arguments.update(input, limits.arguments);
-            if let Some(changed) = call.arguments.changed().filter(|_| late) {
-                let value = json::bounded(changed, limits.value);
-                let value = Members::new().with("toolCallId", &call.id).with("arguments", &value);
-                self.custom("acp.tool_call.args_changed", value.into_raw());
-            }
-            self.stream_arguments(call);
-        }
-        if call.status.rank() > 0 || change.raw_output.is_some() || change.asks {
-            self.end_call(call);
-        }
-        if call.status.rank() == FINAL {
-            let why = (call.status.as_str() == "cancelled").then_some("cancelled");
-            let content = match why {
-                Some(why) if !call.output(self).says(&self.terminals) => why.into(),
-                _ => self.result_content(call, None),
-            };
-            self.finish_call(call, content);
-        }
-    }
-
-    /// Tells what can be told of arguments that have changed.
-    fn stream_arguments(&mut self, call: &mut Call) {
-        if call.stage != Stage::Started {
-            return;
-        }
-        let settle = self.options.times.settle;
-        call.settles = settle.and_then(|settle| self.now.map(|now| now.saturating_add(settle)));
-        match self.options.arguments {
-            ArgsMode::Hold => {}
-            ArgsMode::StreamKeys => {
-                if let Some(piece) = call.arguments.stream(self.options.limits.arguments) {
-                    self.emit(ToolCallArgsEvent::new(call.id.clone(), piece));
-                }
-            }
-            ArgsMode::Eager if !call.arguments.is_empty() => self.end_call(call),
-            ArgsMode::Eager => {}
-        }
-    }
-
-    fn end_call(&mut self, call: &mut Call) {
-        if call.stage != Stage::Started {
-            return;
-        }
-        call.settles = None;
-        if let Some(arguments) = call.arguments.close(self.options.limits.arguments) {
-            self.emit(ToolCallArgsEvent::new(call.id.clone(), arguments));
-        }
-        let mut end = ToolCallEndEvent::new(call.id.clone());
-        if call.arguments.is_frozen() {
-            let input = call.arguments.changed();
-            let input = input.map(|input| json::bounded(input, self.options.limits.value));
-            end.metadata = self.metadata(Members::new().with_some("rawInput", input.as_ref()));
-        }
-        self.emit(end);
-        call.stage = Stage::Ended;
-    }
-
-    fn result_content(&self, call: &Call, why: Option<&str>) -> Content {
-        let limits = &self.options.limits;
-        call.output(self).to_content(self.is_modern(), &self.terminals, limits, why)
-    }
-
-    fn finish_call(&mut self, call: &mut Call, content: Content) {
-        let message = format!("{}{}", ids::RESULT, call.id);
-        let mut result = ToolCallResultEvent::new(message, call.id.clone(), content);
-        let acp = Members::new().with("status", call.status.as_str());
-        let changed =
-            call.arguments.changed().map(|input| json::bounded(input, self.options.limits.value));
-        result.metadata = self.metadata(acp.with_some("rawInput", changed.as_ref()));
-        self.emit(result);
-        self.text.end_step(&call.lane);
-        call.stage = Stage::Finished;
-        call.arguments.forget();
-        call.shown.forget();
-        call.content.forget();
-        call.raw_output.forget();
-    }
-
-    fn abandon(&mut self, call: &mut Call, cancelled: bool) {
-        let (status, why) = match call.denied {
-            Some(denial) => (Status::Agent(ToolCallStatus::Failed), denial.as_str()),
-            None if cancelled => (Status::Cancelled, "cancelled"),
-            None => (Status::Incomplete, "incomplete"),
-        };
-        call.status = status;
-        self.own(call.owner.clone(), |t| {
-            t.show_call(call);
-            t.end_call(call);
-            // What was only proposed did not happen; what a call that was not stopped came to may have.
-            let kept = call.status == Status::Incomplete && !call.output(t).is_empty();
-            let content = if kept { t.result_content(call, Some(why)) } else { why.into() };
-            t.finish_call(call, content);
-        });
-    }
-
-    fn late(&mut self, call: &Call, change: &Change) {
-        if self.is_modern() {
-            let limit = self.options.limits.value;
-            let shown = |content: &Vec<Produced>| -> Vec<Raw> {
-                content.iter().map(|item| item.shown(limit)).collect()
-            };
-            let content = change.content.as_ref().map(shown);
-            let content = content.map(|content| json::bounded(&content, limit));
-            let raw_output = change.raw_output.as_ref().map(|output| json::bounded(output, limit));
-            let value = Members::new()
-                .with("toolCallId", &call.id)
-                .with_some("content", content.as_ref())
-                .with_some("rawOutput", raw_output.as_ref());
-            self.custom("acp.tool_call.late", value.into_raw());
-        }
     }
 }

@@ -60,6 +60,7 @@ pub(crate) struct Clues<'a> {
 /// | `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name` | itself, MCP-decoded |
 /// | `title` that is an MCP name | MCP-decoded |
 /// | `kind`, a known one but `other` | itself |
+/// | `title` that begins with a name in ASCII letters, digits, `_`, `-` and `: ` | that name |
 /// | `title` | in lower case, each run of what is neither letter nor digit as one `_`, at most 64 bytes |
 /// | nothing | `tool` |
 ///
@@ -81,7 +82,8 @@ pub(crate) fn tool_name(clues: Clues<'_>) -> (String, Source) {
     let name = match kind {
         Some(kind) => kind.as_str().to_owned(),
         None => {
-            title.map(slug).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned())
+            let name = title.map(|title| titled(title).map_or_else(|| slug(title), short));
+            name.filter(|name| !name.is_empty()).unwrap_or_else(|| NAMELESS.to_owned())
         }
     };
     (name, Source::Agent)
@@ -111,6 +113,14 @@ fn name_in_meta(meta: &Meta) -> Option<String> {
         .flatten()
         .filter_map(|value| value.decode::<String>().ok())
         .find(|name| !name.trim().is_empty())
+}
+
+/// The name that stands before what a title says of a call, as in `apply_patch: src/main.rs`.
+fn titled(title: &str) -> Option<&str> {
+    let (name, _) = title.split_once(": ")?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part))
+        .then_some(name)
 }
 
 fn slug(title: &str) -> String {

@@ -339,7 +339,7 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
         1 => Just(json!({"cancel": true})),
         1 => Just(json!({"stop": true})),
         1 => Just(json!({"exit": "gone"})),
-        1 => any::<bool>().prop_map(|begins| json!({"load": begins})),
+        1 => select(vec![json!({"load": true}), json!({"load": false}), json!({"refused": ""})]),
         2 => (0..9u16).prop_map(|time| json!({"tick": time * 40})),
     ]
 }

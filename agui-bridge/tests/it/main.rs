@@ -47,6 +47,8 @@ mod properties;
 #[cfg(test)]
 mod recorded;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 #[cfg(feature = "async")]
 mod runner;
 #[cfg(test)]

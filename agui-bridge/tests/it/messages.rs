@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 fn streams_make_the_messages_that_are_written() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1");
     let mut streams: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![folder.join("recorded"), folder.join("traces")];
+    let mut folders = vec![folder.join("traces")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -185,3 +185,55 @@ fn a_call_that_runs_after_all_was_not_rejected() {
     let stream = play(in_stream(Profile::V1), &steps);
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "incomplete");
 }
+
+/// What a call came to that was asked for with `shown`, answered as `answer` says, and went on as `update` says.
+fn came_to(shown: &Value, answer: &Value, update: Option<Value>) -> (Value, Value) {
+    let mut asked = ask(json!(1), "t");
+    asked["toolCall"]["content"] = shown.clone();
+    let mut answer = answer.clone();
+    answer["answer"] = json!("int-1");
+    let mut steps = vec![json!({"run": "r"}), asked, answer];
+    steps.extend(update.map(|mut update| {
+        update["sessionUpdate"] = json!("tool_call_update");
+        update["toolCallId"] = json!("t");
+        json!({"update": update})
+    }));
+    steps.push(json!({"result": {"stopReason": "end_turn"}}));
+    let stream = play(in_stream(Profile::V1), &steps);
+    let result = of_type(&stream, "TOOL_CALL_RESULT")[0].clone();
+    (result["content"].clone(), result["metadata"]["acp"]["status"].clone())
+}
+
+/// Recorded: codex-acp-zed shows its question as content, and the output of the command as `rawOutput` alone; gemini-cli
+/// says nothing of a call that was not decided upon, and cline that it failed.
+#[test]
+fn what_was_asked_for_is_not_what_came_of_it() {
+    let question = json!([{"type": "content", "content": {"type": "text", "text": "Run it?"}}]);
+    let done = json!({"status": "completed", "rawOutput": "out"});
+    let failed = json!({"status": "failed"});
+    let said = json!({"status": "failed", "rawOutput": "no"});
+    let allow = json!({"optionId": "once"});
+    let (deny, leave) = (json!({"optionId": "no"}), json!({}));
+    let table = [
+        (&allow, Some(done.clone()), "out", "completed"),
+        (&allow, Some(json!({"status": "completed"})), "Run it?", "completed"),
+        (&allow, None, "incomplete", "incomplete"),
+        (&deny, None, "rejected by user", "failed"),
+        (&leave, None, "cancelled", "cancelled"),
+        (&leave, Some(done), "out", "completed"),
+    ];
+    for (answer, update, content, status) in table {
+        let given = came_to(&question, answer, update.clone());
+        assert_eq!(given, (json!(content), json!(status)), "{answer} {update:?}");
+    }
+    let table = [
+        (&allow, failed.clone(), ""),
+        (&deny, failed.clone(), "rejected by user"),
+        (&leave, failed, "cancelled"),
+        (&deny, said, "no"),
+    ];
+    for (answer, update, content) in table {
+        let given = came_to(&Value::Null, answer, Some(update.clone()));
+        assert_eq!(given, (json!(content), json!("failed")), "{answer} {update}");
+    }
+}

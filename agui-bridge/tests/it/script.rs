@@ -42,6 +42,7 @@ use std::time::Duration;
 /// | `error` | the prompt's error |
 /// | `extension` | the method of a notification beside the protocol; beside it `params` |
 /// | `load` | whether `session/load` begins, or is answered |
+/// | `refused` | anything: the agent refuses to load |
 /// | `frontend` | the id of a call of the page's; beside it `name` and `arguments` |
 /// | `parked` | anything: all that goes on is the page's |
 /// | `cancel` | anything |
@@ -63,6 +64,7 @@ pub(crate) enum Step {
     Act(String, ElicitationAction),
     Respond(Result<PromptResponse, ErrorObject>),
     Load(bool),
+    LoadRefused,
     Frontend(ToolCallId, String, Raw),
     Parked,
     Extension(String, Option<Raw>),
@@ -143,6 +145,7 @@ impl Step {
             Some(("cancel", _)) => Self::Cancel,
             Some(("stop", _)) => Self::Stop,
             Some(("parked", _)) => Self::Parked,
+            Some(("refused", _)) => Self::LoadRefused,
             Some(("load", begins)) => Self::Load(get(begins.clone())),
             Some(("accepted", id)) => Self::Accepted(get(json!({"messageId": id}))),
             Some(("withdraw", id)) => Self::Withdraw(get(id.clone())),
@@ -182,6 +185,7 @@ impl Step {
             Self::Extension(method, params) => translator.handle_extension(&method, params),
             Self::Load(true) => translator.begin_replay(),
             Self::Load(false) => translator.end_replay(),
+            Self::LoadRefused => translator.drop_replay(),
             Self::Stop => translator.handle_stopped(),
             Self::Tick(now) => {
                 let _ = translator.tick(now);

@@ -256,3 +256,64 @@ fn extensions_are_told_where_they_are_listed() {
         ]
     );
 }
+
+/// Recorded: codex-acp-zed loads a call as completed, and tells what it came to in a second update.
+#[test]
+fn a_call_that_is_told_again_has_what_it_came_to() {
+    let call = |members: Value| {
+        let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
+        update.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        json!({"update": update})
+    };
+    let say = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Done."}}});
+    let other = json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "u", "title": "u", "status": "completed"}});
+    let ended = call(json!({"status": "completed", "title": "t"}));
+    let output = call(json!({"rawOutput": "out"}));
+    for (between, result) in [(None, "out"), (Some(&say), ""), (Some(&other), "")] {
+        let mut steps = vec![json!({"load": true}), ended.clone()];
+        steps.extend(between.cloned());
+        steps.extend([output.clone(), say.clone(), json!({"load": false}), json!({"run": "r"})]);
+        steps.push(json!({"result": {"stopReason": "end_turn"}}));
+        let stream = play(in_stream(Profile::V1), &steps);
+        verify(Profile::V1, &stream);
+        let messages = of_type(&stream, "MESSAGES_SNAPSHOT")[0]["messages"].as_array().unwrap();
+        let result_of = |id: &str| messages.iter().position(|message| message["toolCallId"] == id);
+        let at = result_of("t").unwrap();
+        assert_eq!(messages[at]["content"], result, "{between:?}");
+        let is_said = |message: &Value| {
+            message["content"].as_str().is_some_and(|text| text.starts_with("Done."))
+        };
+        let said = messages.iter().position(is_said).unwrap();
+        assert!(at < said, "{between:?}");
+    }
+}
+
+/// A session that cannot be loaded is not an empty one: the page keeps what it has, and the run says why.
+#[test]
+fn a_session_that_is_not_loaded_is_not_shown_as_empty() {
+    let half = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "half"}}});
+    let errors = [
+        (json!({"code": -32002, "message": "no such session"}), "ACP_RESOURCE_NOT_FOUND"),
+        (json!({"code": -32603, "message": "the disk is gone"}), "ACP_INTERNAL_ERROR"),
+        (json!({"code": -32000, "message": "who are you?"}), "ACP_AUTH_REQUIRED"),
+    ];
+    for (error, code) in errors {
+        let steps = [
+            json!({"load": true}),
+            half.clone(),
+            json!({"refused": ""}),
+            json!({"run": "r"}),
+            json!({"error": error}),
+        ];
+        for profile in [Profile::V1, Profile::Legacy] {
+            let stream = play(in_stream(profile), &steps);
+            verify(profile, &stream);
+            let types: Vec<_> = stream.iter().map(|event| &event["type"]).collect();
+            assert_eq!(types, ["RUN_STARTED", "RUN_ERROR"]);
+            assert_eq!(
+                (&stream[1]["code"], &stream[1]["message"]),
+                (&json!(code), &error["message"])
+            );
+        }
+    }
+}

@@ -59,6 +59,13 @@ fn each_call_has_a_name_and_a_source() {
         (json!({"kind": "execute", "title": "rm -rf /tmp/x"}), "execute", "agent"),
         (json!({"kind": "other", "title": "Ask Question!"}), "ask_question", "agent"),
         (json!({"kind": "newer", "title": "--Look: there"}), "look_there", "agent"),
+        (
+            json!({"kind": "other", "title": "apply_patch: {\"input\":\"*** Begin"}),
+            "apply_patch",
+            "agent",
+        ),
+        (json!({"title": "Look there: here"}), "look_there_here", "agent"),
+        (json!({"title": "https://h/n"}), "https_h_n", "agent"),
         (json!({"kind": "other", "title": "\u{e9}\u{e9}"}), "tool", "agent"),
         (json!({"title": ""}), "tool", "agent"),
     ];
@@ -216,6 +223,17 @@ fn results_say_the_content_or_the_raw_output() {
         (json!({"content": [], "rawOutput": "raw"}), "raw"),
         (json!({"rawOutput": {"b": 1.50, "a": 2}}), r#"{"a":2,"b":1.5}"#),
         (json!({"rawOutput": [1]}), "[1]"),
+        (json!({"rawOutput": []}), "[]"),
+        (json!({"rawOutput": [{"type": "text", "text": "one"}]}), "one"),
+        (json!({"rawOutput": [{"type": "newer"}]}), r#"[{"type":"newer"}]"#),
+        (
+            json!({"rawOutput": {"call_id": "c", "stdout": "out\n", "aggregated_output": "out\nerr\n", "exit_code": 3}}),
+            "out\nerr\n[exit code 3]",
+        ),
+        (
+            json!({"rawOutput": {"aggregated_output": "out\nerr\n", "exit_code": 0, "formatted_output": "out"}}),
+            "out",
+        ),
         (json!({"rawOutput": mcp}), "one\ntwo"),
         (json!({"rawOutput": {"content": "no blocks"}}), r#"{"content":"no blocks"}"#),
         (
@@ -235,6 +253,18 @@ fn results_say_the_content_or_the_raw_output() {
             assert_eq!(result(profile, members.clone()), expected, "{members}");
         }
     }
+}
+
+/// Recorded: codex-acp-zed tells how a command ended in `_meta`, and what it wrote in `rawOutput`.
+#[test]
+fn a_terminal_that_wrote_nothing_stands_behind_the_raw_output() {
+    let exit = json!({"terminal_exit": {"terminal_id": "t", "exit_code": 3, "signal": null}});
+    let content = json!([{"type": "terminal", "terminalId": "t"}]);
+    let silent = json!({"content": content, "_meta": exit});
+    assert_eq!(result(Profile::V1, silent.clone()), "[exit code 3]");
+    let mut told = silent;
+    told["rawOutput"] = json!({"aggregated_output": "err\n", "exit_code": 3});
+    assert_eq!(result(Profile::V1, told), "err\n[exit code 3]");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Streams that agui-bridge makes of what an agent may send: any updates of either version, in any order, repeated, lost,
 //! with questions, cancels, failures, replays and several runs. They are drawn as the properties of that crate draw them.
+//! And those of what agents have sent: the recordings of that crate.
 use crate::generated::{options, steps};
+use crate::replay::{How, messages, replay};
 use crate::script::{Step, events};
 use agui_bridge::Translator;
 use agui_types::event::Event;
@@ -9,6 +11,8 @@ use agui_types::reduce::Reducer;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 
 /// What a page is sent, in one or several runs.
 #[derive(Debug)]
@@ -35,6 +39,31 @@ pub fn bridged(number: u64, profile: Profile) -> Bridged {
         while translator.poll_response().is_some() {}
     }
     Bridged { profile, events: made }
+}
+
+/// The sessions of all recordings in the folders of this folder, by agent, scenario and session.
+pub fn recorded(folder: &Path, profile: Profile) -> Vec<(String, Bridged)> {
+    let mut sessions = Vec::new();
+    for agent in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+        if !agent.path().is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(agent.path()).expect("a folder") {
+            let path = file.expect("a file").path();
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                continue;
+            }
+            let messages = messages(&fs::read_to_string(&path).expect("a recording"));
+            for session in replay(&messages, How::Plain(profile)) {
+                let scenario = path.file_stem().unwrap_or_default().to_string_lossy();
+                let agent = agent.file_name();
+                let name = format!("{}/{scenario} {}", agent.to_string_lossy(), session.session);
+                sessions.push((name, Bridged { profile, events: session.events }));
+            }
+        }
+    }
+    sessions.sort_by(|(one, _), (other, _)| one.cmp(other));
+    sessions
 }
 
 impl Bridged {

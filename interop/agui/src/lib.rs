@@ -4,6 +4,9 @@ pub mod bridge;
 #[path = "../../../agui-bridge/tests/it/generated.rs"]
 mod generated;
 #[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
+#[path = "../../../agui-bridge/tests/it/replay.rs"]
+mod replay;
+#[allow(dead_code, reason = "the tests of agui-bridge use more of it")]
 #[path = "../../../agui-bridge/tests/it/script.rs"]
 mod script;
 

@@ -1,0 +1,293 @@
+//! Recordings of real agents, replayed.
+use crate::script::{events, in_stream};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::initialization::Implementation;
+use agui_bridge::quirks::Quirks;
+use agui_bridge::{Failure, Options, PermissionAnswer, Translator};
+use agui_types::event::Event;
+use agui_types::input::RunAgentInput;
+use agui_types::profile::Profile;
+use jsonrpc_core::{RequestId, wire};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A message of a recording, and who sent it.
+///
+/// A line of a recording is `{"client":MESSAGE}` or `{"agent":MESSAGE}`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sent {
+    Client(Box<RawValue>),
+    Agent(Box<RawValue>),
+}
+
+/// The messages of a recording.
+pub(crate) fn messages(text: &str) -> Vec<Sent> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What a session of a recording became.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    /// The session's id.
+    pub(crate) session: String,
+    pub(crate) events: Vec<Event>,
+    /// What the agent said to the user, without what was loaded.
+    pub(crate) said: String,
+}
+
+/// How the events are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// As for an agent that is not known.
+    Plain(Profile),
+    /// As is best for the agent that the recording names, for clients of 1.0.
+    Known,
+}
+
+/// Plays a recording: a translator for each session, which is told all that happened, and asks through the stream.
+pub(crate) fn replay(messages: &[Sent], how: How) -> Vec<Translated> {
+    let mut replay = Replay {
+        how,
+        quirks: Quirks::of(None),
+        is_v2: false,
+        initialize: None,
+        loads: BTreeMap::new(),
+        sessions: BTreeMap::new(),
+        prompts: BTreeMap::new(),
+        asked: BTreeMap::new(),
+    };
+    for message in messages {
+        replay.take(message);
+    }
+    replay.finish()
+}
+
+/// What is read of a message.
+#[derive(Default, Deserialize)]
+struct Message {
+    #[serde(default)]
+    id: Option<RequestId>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    params: Option<Box<RawValue>>,
+    #[serde(default)]
+    result: Option<Box<RawValue>>,
+    #[serde(default)]
+    error: Option<Box<RawValue>>,
+}
+
+/// The translators of a recording's sessions, and what came out of them.
+struct Replay {
+    how: How,
+    quirks: Quirks,
+    /// Whether the connection speaks v2.
+    is_v2: bool,
+    /// The id of `initialize`, and of what loads a session.
+    initialize: Option<RequestId>,
+    loads: BTreeMap<RequestId, String>,
+    sessions: BTreeMap<String, Session>,
+    /// The session of each prompt that is not answered, by request id.
+    prompts: BTreeMap<RequestId, String>,
+    /// The session and the interrupt id of each permission request that is not answered.
+    asked: BTreeMap<RequestId, (String, String)>,
+}
+
+struct Session {
+    translator: Translator,
+    events: Vec<Event>,
+    runs: usize,
+    said: String,
+    asked: usize,
+}
+
+impl Replay {
+    fn take(&mut self, sent: &Sent) {
+        let (from, text) = match sent {
+            Sent::Client(text) => ("client", text),
+            Sent::Agent(text) => ("agent", text),
+        };
+        let message: Message = serde_json::from_str(text.get()).unwrap_or_default();
+        let params = message.params.as_deref().map_or("null", RawValue::get);
+        let result = message.result.as_deref().map_or("null", RawValue::get);
+        match (from, message.method.as_deref(), message.id) {
+            ("client", Some("initialize"), id) => self.initialize = id,
+            ("client", Some("session/prompt"), Some(id)) => self.prompt(id, params),
+            ("client", Some("session/load"), Some(id)) => {
+                let name = session_of(params);
+                self.session(&name).translator.begin_replay();
+                self.loads.insert(id, name);
+            }
+            ("client", Some("session/cancel"), _) => {
+                self.session(&session_of(params)).translator.handle_cancel();
+            }
+            ("client", None, Some(id)) => self.answer(&id, result),
+            ("agent", Some("session/update"), _) => self.update(params),
+            ("agent", Some("session/request_permission"), Some(id)) => self.ask(id, params),
+            ("agent", Some("elicitation/create"), Some(id)) => self.elicit(id, params),
+            ("agent", None, Some(id)) => {
+                self.response(&id, result, message.error.as_deref().map(RawValue::get));
+            }
+            _ => {}
+        }
+        for session in self.sessions.values_mut() {
+            session.events.extend(events(&mut session.translator));
+        }
+    }
+
+    fn session(&mut self, name: &str) -> &mut Session {
+        let options = self.options();
+        self.sessions.entry(name.to_owned()).or_insert_with(|| Session {
+            translator: Translator::new(options),
+            events: Vec::new(),
+            runs: 0,
+            said: String::new(),
+            asked: 0,
+        })
+    }
+
+    fn options(&self) -> Options {
+        match self.how {
+            How::Plain(profile) => in_stream(profile),
+            How::Known => {
+                let mut options = in_stream(Profile::V1);
+                self.quirks.apply_to(&mut options);
+                options
+            }
+        }
+    }
+
+    fn prompt(&mut self, id: RequestId, params: &str) {
+        let name = session_of(params);
+        let prompt: Vec<ContentBlock> =
+            serde_json::from_value(value(params)["prompt"].clone()).unwrap_or_default();
+        let session = self.session(&name);
+        session.runs += 1;
+        let input = run_input(&format!("run-{}", session.runs));
+        if session.translator.begin_run(&input, &prompt).is_ok() {
+            self.prompts.insert(id, name);
+        }
+    }
+
+    fn update(&mut self, params: &str) {
+        let is_v2 = self.is_v2;
+        let session = self.session(&session_of(params));
+        let update = &value(params)["update"];
+        let is_new = update["sessionUpdate"] == "agent_message_chunk";
+        if is_new && !session.translator.is_replaying() {
+            session.said.push_str(update["content"]["text"].as_str().unwrap_or_default());
+        }
+        if is_v2 {
+            session.translator.handle_notification_v2(read(params));
+        } else {
+            session.translator.handle_notification(read(params));
+        }
+    }
+
+    fn ask(&mut self, id: RequestId, params: &str) {
+        let (is_v2, name) = (self.is_v2, session_of(params));
+        let session = self.session(&name);
+        session.asked += 1;
+        let interrupt = format!("int-{}", session.asked);
+        if is_v2 {
+            session.translator.handle_permission_request_v2(id.clone(), read(params));
+        } else {
+            session.translator.handle_permission_request(id.clone(), read(params));
+        }
+        self.asked.insert(id, (name, interrupt));
+    }
+
+    fn elicit(&mut self, id: RequestId, params: &str) {
+        let name = session_of(params);
+        let session = self.session(&name);
+        session.asked += 1;
+        let interrupt = format!("int-{}", session.asked);
+        session.translator.handle_elicitation_request(id.clone(), read(params));
+        self.asked.insert(id, (name, interrupt));
+    }
+
+    fn answer(&mut self, id: &RequestId, result: &str) {
+        let Some((name, interrupt)) = self.asked.remove(id) else { return };
+        let session = self.session(&name);
+        let answered = value(result);
+        if answered.get("action").is_some() {
+            let _ = session.translator.answer_elicitation(&interrupt, read(result));
+        } else {
+            let answer = match answered["outcome"]["optionId"].as_str() {
+                Some(option) => PermissionAnswer::Selected(option.into()),
+                None => PermissionAnswer::Cancelled,
+            };
+            let _ = session.translator.answer_permission(&interrupt, answer);
+        }
+        // Without a turn it was answered before: by a refusal.
+        let response = session.translator.poll_response().unwrap();
+        if session.translator.is_running() {
+            assert_eq!(response.request_id, *id);
+            let given = serde_json::to_value(response.result).unwrap();
+            assert_eq!(
+                (&given["outcome"], &given["action"]),
+                (&answered["outcome"], &answered["action"])
+            );
+        }
+    }
+
+    fn response(&mut self, id: &RequestId, result: &str, error: Option<&str>) {
+        if self.initialize.as_ref() == Some(id) {
+            let result = value(result);
+            self.is_v2 = result["protocolVersion"] == 2 && result.get("info").is_some();
+            let info = result.get("info").or(result.get("agentInfo"));
+            let info = info.and_then(|info| info["name"].as_str());
+            self.quirks = Quirks::of(info.map(|name| Implementation::new(name, "")).as_ref());
+        }
+        if let Some(name) = self.loads.remove(id) {
+            let translator = &mut self.session(&name).translator;
+            if error.is_some() {
+                translator.drop_replay();
+            } else {
+                translator.end_replay();
+            }
+        }
+        let Some(name) = self.prompts.remove(id) else { return };
+        let is_v2 = self.is_v2;
+        let translator = &mut self.session(&name).translator;
+        match error {
+            Some(error) => translator.handle_prompt_response(Err(read(error))),
+            None if is_v2 => translator.handle_prompt_accepted(&read(result)),
+            None => translator.handle_prompt_response(Ok(read(result))),
+        }
+    }
+
+    /// Ends all sessions: the agent is gone, and what waits comes out at the head of one more run.
+    fn finish(self) -> Vec<Translated> {
+        let mut sessions = Vec::new();
+        for (name, mut session) in self.sessions {
+            session.translator.handle_failure(Failure::AgentExited, "The recording ends.");
+            let _ = session.translator.begin_run(&run_input("last"), &[]);
+            session.translator.handle_no_work();
+            session.events.extend(events(&mut session.translator));
+            let (events, said) = (session.events, session.said);
+            sessions.push(Translated { session: name, events, said });
+        }
+        sessions
+    }
+}
+
+fn run_input(run: &str) -> RunAgentInput {
+    read(&json!({"threadId": "thread", "runId": run, "messages": []}).to_string())
+}
+
+fn session_of(params: &str) -> String {
+    value(params)["sessionId"].as_str().unwrap_or_default().to_owned()
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> T {
+    wire::decode(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
