@@ -61,6 +61,9 @@
 //! | ids of messages | from a clock, or random with each load of a history | counted; none that the input has |
 //! | a custom event's type | `Custom`, on which clients fail | `CUSTOM` |
 //! | an error before the run began | a frame without type | `RUN_STARTED`, `RUN_ERROR` |
+//! | an error's code and message | no code; that of the innermost cause, else the outer one | both are the caller's: [`RunFailure`] |
+//! | no thread or run id | made of a clock | the input is refused: a page that does not know its thread cannot go on with it |
+//! | a request is AG-UI's | by its body, or by a thread or run parameter | by its body: [`is_agui_input`] |
 //! | parts of 1.0 in messages | dropped | images are taken, the rest is reported |
 //! | system messages under the rule of the latest tool cycle | dropped | kept |
 //! | a message's missing results | sent to the model as they are | added as an error, and reported |

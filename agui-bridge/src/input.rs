@@ -164,9 +164,12 @@ impl InputError {
 /// | text | text; blank ones are left out | |
 /// | image, audio with data | image, audio | error |
 /// | video, document with data | resource with a blob | error |
-/// | any with an http or https URL of a public host | resource link | |
+/// | any with an http or https URL of a public host | resource link, which each agent takes | |
 /// | any with a provider's file | error | error |
 /// | `binary` of 0.x | as the media part that it is | |
+///
+/// An image or audio block of ACP has to have data, beside which it may name a `uri`: of what is only an address there is
+/// none, and nothing is fetched here. Who fetches it puts a part with data in its place before.
 ///
 /// Each entry of `context` follows as a resource, or as a text where the agent takes no resources; blank ones are left
 /// out. `tools`, `state`, `forwardedProps` and `resume` are not read.

@@ -144,15 +144,17 @@ fn each_part_has_a_block() {
     for (part, block) in table {
         assert_eq!(blocks(parts(json!([part])), all()), json!([block]), "{part}");
     }
-    let link = blocks(
-        parts(json!([{"type": "document", "source":
-        {"type": "url", "value": "http://host", "mimeType": "text/html"}}])),
-        json!({}),
-    );
-    assert_eq!(
-        link,
-        json!([{"type": "resource_link", "name": "host", "uri": "http://host", "mimeType": "text/html"}])
-    );
+    // Of what is only an address there are no data, which blocks of media need: it is a link for whoever takes media or not.
+    for (kind, mime) in [("document", "text/html"), ("image", "image/png"), ("audio", "audio/wav")]
+    {
+        let part = json!({"type": kind, "source": {"type": "url", "value": "http://host", "mimeType": mime}});
+        for capabilities in [json!({}), all()] {
+            assert_eq!(
+                blocks(parts(json!([part])), capabilities),
+                json!([{"type": "resource_link", "name": "host", "uri": "http://host", "mimeType": mime}])
+            );
+        }
+    }
 }
 
 #[test]

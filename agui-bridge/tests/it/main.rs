@@ -41,6 +41,8 @@ mod limits;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
+mod opensearch;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod properties;

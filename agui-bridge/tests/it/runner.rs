@@ -143,6 +143,29 @@ fn what_was_said_before_is_loaded() {
     assert_eq!(snapshot.messages.len(), 1);
 }
 
+/// A store that is gone.
+struct Forgetful;
+
+#[async_trait]
+impl Backend for Forgetful {
+    async fn call(&self, _: &ToolRequest) -> Result<Content, String> {
+        Err("never".into())
+    }
+
+    async fn history(&self) -> Result<Vec<ChatMessage>, RunFailure> {
+        Err(RunFailure::new("HISTORY", "the store is gone"))
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_fails_the_run() {
+    let mut events: Vec<Event> = Vec::new();
+    let mut hybrid = HybridLoop::begin(&input(&json!([]), &[]), &tools(), LoopOptions::new());
+    block_on(run(&mut hybrid, &mut Script::default(), &Forgetful, &mut events)).unwrap();
+    let [Event::RunStarted(_), Event::RunError(error)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((&*error.message, error.code.as_deref()), ("the store is gone", Some("HISTORY")));
+}
+
 /// A page that goes away after some events.
 struct Leaves(usize);
 

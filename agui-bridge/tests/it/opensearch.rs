@@ -1,0 +1,110 @@
+//! What the unit tests of OpenSearch's AG-UI support ask of loading a history and of its REST action, row by row: the same
+//! here, or otherwise on purpose, as the table of [`agui_bridge::hybrid_tools`] says. Detection, conversion, histories and
+//! tools have tests of their own.
+use crate::hybrid_tools::{drain, input, user};
+use agui_bridge::chat_history::HistoryRule;
+use agui_bridge::hybrid_tools::{
+    AgentParameters, Detection, HybridLoop, HybridRun, LoopOptions, RunFailure, Step, is_agui_input,
+};
+use agui_types::event::Event;
+use agui_types::profile::Profile;
+use agui_types::sse::write_event;
+use agui_types::verify::Verifier;
+use serde_json::{Value, json};
+
+fn frames(events: &[Event]) -> Vec<String> {
+    let frame = |event: &Event| {
+        let mut frame = Vec::new();
+        write_event(&mut frame, event).unwrap();
+        String::from_utf8(frame).unwrap()
+    };
+    events.iter().map(frame).collect()
+}
+
+/// No memory factory, a memory that cannot be made, a memory that cannot be read: the error reaches the page, and there is
+/// no snapshot, which would empty it.
+#[test]
+fn a_history_that_cannot_be_loaded_is_an_error() {
+    for message in ["no memory of this type", "the memory was not made", "the memory was not read"]
+    {
+        for (profile, version) in [(Profile::V1, Some("1.0")), (Profile::Legacy, None)] {
+            let mut input = input(&json!([]), &[]);
+            input.protocol_version = version.map(Into::into);
+            let mut verifier = Verifier::strict_for(&input);
+            let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
+            assert_eq!(hybrid.step(), Step::LoadHistory);
+            hybrid.handle_failure(RunFailure::new("HISTORY", message));
+            hybrid.handle_history(&[], 10);
+            let events = drain(&mut verifier, || hybrid.poll_event(), profile);
+            verifier.finish().unwrap();
+            assert_eq!(hybrid.step(), Step::Done);
+            let tags: Vec<_> = events.iter().map(Event::tag).collect();
+            assert_eq!(tags, ["RUN_STARTED", "RUN_ERROR"]);
+            let Event::RunError(error) = &events[1] else { panic!("{events:?}") };
+            assert_eq!((&*error.message, error.code.as_deref()), (message, Some("HISTORY")));
+        }
+    }
+}
+
+/// Ids that the page gives are those of the run. Otherwise: those that it does not give are not made up of a clock, as a
+/// page that does not know its thread cannot go on with it; the error says which is missing.
+#[test]
+fn a_run_has_the_ids_of_its_page() {
+    let mut hybrid = HybridLoop::begin(&input(&user("Hi"), &[]), &[], LoopOptions::new());
+    hybrid.handle_model_end();
+    let events: Vec<_> = std::iter::from_fn(|| hybrid.poll_event()).collect();
+    for event in [events.first(), events.last()] {
+        let event = serde_json::to_value(event.unwrap()).unwrap();
+        assert_eq!((&event["threadId"], &event["runId"]), (&json!("t"), &json!("r")));
+    }
+    let whole = json!({"threadId": "t", "runId": "r", "messages": []});
+    for name in ["threadId", "runId", "messages"] {
+        let mut body: Value = whole.clone();
+        body.as_object_mut().unwrap().remove(name);
+        let error = AgentParameters::read(&body.to_string(), HistoryRule::KeepAll).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+/// Otherwise: a body is AG-UI's by its members, under either rule by several, not by one parameter beside it.
+#[test]
+fn one_id_does_not_make_an_input() {
+    for body in [json!({"threadId": "t"}), json!({"runId": "r"}), json!({"agui_thread_id": "t"})] {
+        for detection in [Detection::Strict, Detection::Lax] {
+            assert!(!is_agui_input(&body.to_string(), detection), "{body}");
+        }
+    }
+}
+
+/// The last frame is the run's end, and the only one.
+#[test]
+fn the_last_frame_ends_the_run() {
+    let mut run = HybridRun::begin(&input(&user("Hi"), &[]));
+    run.text("Hello.");
+    run.finish();
+    run.text("more");
+    run.finish();
+    let frames = frames(&std::iter::from_fn(|| run.poll_event()).collect::<Vec<_>>());
+    assert!(frames.last().unwrap().starts_with(r#"data: {"type":"RUN_FINISHED","#));
+    assert_eq!(frames.iter().filter(|frame| frame.contains("RUN_FINISHED")).count(), 1);
+}
+
+/// An error is a `RUN_ERROR` frame, escaped. Otherwise: also before the run began, where there is a frame without a type,
+/// and it has a code. The message is the caller's, who knows which of an error and its causes is for people.
+#[test]
+fn an_error_is_the_last_frame() {
+    let table = [
+        ("test error", r#"data: {"type":"RUN_ERROR","message":"test error","code":"REST"}"#),
+        (r#"say "no""#, r#"data: {"type":"RUN_ERROR","message":"say \"no\"","code":"REST"}"#),
+        ("two\nlines", r#"data: {"type":"RUN_ERROR","message":"two\nlines","code":"REST"}"#),
+        ("", r#"data: {"type":"RUN_ERROR","message":"","code":"REST"}"#),
+    ];
+    for (message, expected) in table {
+        let mut run = HybridRun::begin(&input(&user("Hi"), &[]));
+        run.fail(RunFailure::new("REST", message));
+        run.finish();
+        let frames = frames(&std::iter::from_fn(|| run.poll_event()).collect::<Vec<_>>());
+        assert_eq!(frames.len(), 2);
+        assert_eq!(frames[1], format!("{expected}\n\n"));
+    }
+}
