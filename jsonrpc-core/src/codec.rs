@@ -33,7 +33,7 @@
 //! # Ok(())
 //! # }
 //! ```
-use crate::framing::{Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, TextPolicy};
+use crate::framing::{Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, OnInvalid, TextPolicy};
 use crate::framing::{BodyCutter, HeaderCutter, LineCutter, header_for};
 use crate::{Message, encode};
 use alloc::vec::Vec;
@@ -73,6 +73,17 @@ impl<F: Framing> Codec<F> {
         Self { cutter, text, scratch: Vec::new() }
     }
 
+    /// A message that came, as the policy has it.
+    fn frame(&self, mut message: BytesMut) -> Result<Frame, FrameError> {
+        if let Some(repaired) = self.text.before_text().apply(&mut message)? {
+            return Frame::of_text(repaired.into());
+        }
+        match self.text.utf8 {
+            OnInvalid::Reject | OnInvalid::Repair => Frame::of_text(message.freeze()),
+            OnInvalid::Pass => Ok(message.freeze().into()),
+        }
+    }
+
     fn next(
         &mut self,
         buffer: &mut BytesMut,
@@ -89,9 +100,7 @@ impl<F: Framing> Codec<F> {
                     let mut message = buffer.split_to(taken);
                     message.truncate(range.end);
                     message.advance(range.start);
-                    return Some(self.text.apply(&mut message).map(|repaired| {
-                        repaired.map_or_else(|| message.freeze(), Into::into).into()
-                    }));
+                    return Some(self.frame(message));
                 }
                 Cut::Space { taken } => {
                     buffer.advance(taken);

@@ -398,11 +398,10 @@ where
 
     /// Does all that can be done now.
     fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
-        self.shared.lock().set_driver(task.waker());
         self.is_read_pending = false;
         for _ in 0..BUDGET {
             let is_handled = self.poll_handlers(task);
-            let view = self.shared.view();
+            let view = self.shared.view(task.waker());
             let is_written = self.poll_write(&view, task)?;
             let is_read = self.poll_read(&view, task)?;
             if is_handled || is_read || (is_written && !self.has_all_done(&view)) {

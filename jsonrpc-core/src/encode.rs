@@ -97,6 +97,7 @@ pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
 /// Appends a JSON string.
 pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     if scan::is_plain_text(text.as_bytes()) {
+        out.reserve(text.len() + 2);
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
@@ -106,6 +107,7 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Appends a JSON string that has something to escape.
+#[inline(never)]
 fn escaped(text: &str, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.reserve(text.len() + text.len() / 8 + 2);

@@ -144,6 +144,31 @@ impl<'a> Scanner<'a> {
         Some(start..self.at - 1)
     }
 
+    /// Reads a whole number of few digits that the end of a member follows at once. Gives nothing for any other value.
+    #[inline(always)]
+    pub(crate) fn small_number(&mut self) -> Option<i64> {
+        // As many as any number of 64 bits may have.
+        const DIGITS: usize = 18;
+        let (mut at, mut number) = (self.at, 0);
+        // What starts with a zero is zero, or no number.
+        if byte(self.bytes, at) == b'0' {
+            return None;
+        }
+        loop {
+            match byte(self.bytes, at) {
+                digit @ b'0'..=b'9' if at - self.at < DIGITS => {
+                    number = 10 * number + i64::from(digit - b'0');
+                    at += 1;
+                }
+                b',' | b'}' if at > self.at => {
+                    self.at = at;
+                    return Some(number);
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// Goes to the value of the member `name` of the object whose members are read: from the value of another one that is
     /// before it. What is passed over has to be read later, and is checked then: here only strings are told from brackets.
     /// Nothing where there is no such member, or a name has escapes.
@@ -269,6 +294,14 @@ impl<'a> Scanner<'a> {
     /// Reads a member's name and the colon behind it.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Option<Name<'a>> {
+        let (place, has_escapes) = self.name_place()?;
+        let bytes = self.bytes.get(place).unwrap_or_default();
+        Some(Name { bytes, has_escapes })
+    }
+
+    /// The same, but where it stands between its quotes, and whether it has escapes.
+    #[inline(always)]
+    pub(crate) fn name_place(&mut self) -> Option<(Range<usize>, bool)> {
         if self.next_token() != b'"' {
             return None;
         }
@@ -276,9 +309,9 @@ impl<'a> Scanner<'a> {
         let plain = plain_string(self.bytes, start);
         let has_escapes = plain.is_err();
         self.take(plain.or_else(|at| escaped_string(self.bytes, at)))?;
-        let bytes = self.bytes.get(start..self.at - 1).unwrap_or_default();
+        let place = start..self.at - 1;
         self.take(colon(self.bytes, self.at))?;
-        Some(Name { bytes, has_escapes })
+        Some((place, has_escapes))
     }
 
     #[inline(always)]

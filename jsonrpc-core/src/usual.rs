@@ -57,7 +57,10 @@ fn id_or_behind(
 
 #[inline(always)]
 fn read_id(text: &str, scanner: &mut Scanner<'_>) -> Option<RequestId> {
-    RequestId::from_text(text.get(scanner.value()?)?)
+    match scanner.small_number() {
+        Some(number) => Some(number.into()),
+        None => RequestId::from_text(text.get(scanner.value()?)?),
+    }
 }
 
 #[cfg(test)]

@@ -117,8 +117,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn view(&self) -> View {
-        let state = self.lock();
+    /// How it stands now; what clients do from now on wakes the driver.
+    pub(super) fn view(&self, driver: &Waker) -> View {
+        let mut state = self.lock();
+        state.set_driver(driver);
         let (asking, asked) = (state.peer.open_ours(), state.peer.open_theirs());
         // Responses to requests of ours have to come through; requests are then refused rather than left unread.
         let may_take = asked < state.limits.theirs || asking > 0;
@@ -354,7 +356,7 @@ impl Shared {
 }
 
 impl State {
-    pub(super) fn set_driver(&mut self, waker: &Waker) {
+    fn set_driver(&mut self, waker: &Waker) {
         match &mut self.driver {
             Some(driver) => driver.clone_from(waker),
             None => self.driver = Some(waker.clone()),

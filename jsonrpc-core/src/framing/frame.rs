@@ -1,16 +1,24 @@
 use super::FrameError;
 use alloc::string::String;
 use bytes::Bytes;
+use bytestring::ByteString;
 use core::fmt;
 
 /// The bytes of one message, without what frames them. Cloning copies nothing, and those that were read are a part of
 /// the buffer they were read into.
 #[derive(Clone)]
 pub struct Frame {
-    bytes: Bytes,
+    content: Content,
     /// Whether it is known that there is no line break in it.
     #[cfg(feature = "codec")]
     is_one_line: bool,
+}
+
+#[derive(Clone)]
+enum Content {
+    /// Checked, so that nobody needs to do that again.
+    Text(ByteString),
+    Bytes(Bytes),
 }
 
 impl Frame {
@@ -20,25 +28,51 @@ impl Frame {
     /// The bytes are not UTF-8: they came under a [policy](super::TextPolicy) that lets such pass, or were never
     /// checked.
     pub fn text(&self) -> Result<&str, FrameError> {
-        core::str::from_utf8(&self.bytes)
-            .map_err(|error| FrameError::utf8(error.valid_up_to(), &self.bytes))
+        match &self.content {
+            Content::Text(text) => Ok(text),
+            Content::Bytes(bytes) => core::str::from_utf8(bytes)
+                .map_err(|error| FrameError::utf8(error.valid_up_to(), bytes)),
+        }
     }
 
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.content {
+            Content::Text(text) => text.as_bytes(),
+            Content::Bytes(bytes) => bytes,
+        }
     }
 
     /// The bytes, to be kept.
     pub fn into_bytes(self) -> Bytes {
-        self.bytes
+        match self.content {
+            Content::Text(text) => text.into_bytes(),
+            Content::Bytes(bytes) => bytes,
+        }
+    }
+
+    fn new(content: Content) -> Self {
+        Self {
+            content,
+            #[cfg(feature = "codec")]
+            is_one_line: false,
+        }
+    }
+
+    /// Of bytes that have to be text.
+    #[cfg(feature = "codec")]
+    pub(crate) fn of_text(bytes: Bytes) -> Result<Self, FrameError> {
+        match ByteString::try_from(bytes.clone()) {
+            Ok(text) => Ok(Self::new(Content::Text(text))),
+            Err(error) => Err(FrameError::utf8(error.valid_up_to(), &bytes)),
+        }
     }
 
     /// Of a message that was written on one line.
     #[cfg(feature = "async")]
     pub(crate) fn one_line(bytes: Bytes) -> Self {
         Self {
-            bytes,
+            content: Content::Bytes(bytes),
             #[cfg(feature = "codec")]
             is_one_line: true,
         }
@@ -52,7 +86,7 @@ impl Frame {
 
 impl PartialEq for Frame {
     fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
+        self.as_bytes() == other.as_bytes()
     }
 }
 
@@ -60,28 +94,27 @@ impl Eq for Frame {}
 
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Frame").field(&self.bytes).finish()
+        match &self.content {
+            Content::Text(text) => f.debug_tuple("Frame").field(text.as_bytes()).finish(),
+            Content::Bytes(bytes) => f.debug_tuple("Frame").field(bytes).finish(),
+        }
     }
 }
 
 impl From<Bytes> for Frame {
     fn from(bytes: Bytes) -> Self {
-        Self {
-            bytes,
-            #[cfg(feature = "codec")]
-            is_one_line: false,
-        }
+        Self::new(Content::Bytes(bytes))
     }
 }
 
 impl From<String> for Frame {
     fn from(text: String) -> Self {
-        Bytes::from(text).into()
+        Self::new(Content::Text(text.into()))
     }
 }
 
 impl From<&str> for Frame {
     fn from(text: &str) -> Self {
-        Bytes::copy_from_slice(text.as_bytes()).into()
+        Self::new(Content::Text(text.into()))
     }
 }

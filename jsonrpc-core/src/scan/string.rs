@@ -101,15 +101,18 @@ fn special_bytes(word: u64) -> u64 {
 /// Whether no byte ends a string, starts an escape, or may not stand in a string.
 #[inline]
 pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
-    let Some(last) = bytes.last_chunk() else {
-        return bytes.iter().all(|byte| is_plain(*byte));
-    };
-    if bytes.len() > 64 {
-        return plain_prefix(bytes) == bytes.len();
+    let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
+    match (bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(_), ..) if bytes.len() > 64 => plain_prefix(bytes) == bytes.len(),
+        // What the words leave is in the last one.
+        (Some(last), ..) => bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last),
+        // Two halves of a word that meet or overlap.
+        (None, Some(first), Some(last)) => {
+            let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
+            special_bytes(half(first) | half(last) << 32) == 0
+        }
+        _ => bytes.iter().all(|byte| is_plain(*byte)),
     }
-    // What the words leave is in the last one.
-    let (words, _) = bytes.as_chunks();
-    words.iter().chain([last]).all(|word| special_bytes(u64::from_le_bytes(*word)) == 0)
 }
 
 /// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.

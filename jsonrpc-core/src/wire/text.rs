@@ -6,6 +6,7 @@
 //! What does not hang on the type is in functions of its own that are not inlined, so that each type adds little code.
 use super::mark;
 use super::object::{ASK, Name};
+use crate::json_str::JsonStr;
 use crate::scan::Scanner;
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -108,14 +109,17 @@ impl<'de> Text<'_, 'de> {
     /// The name of the next member; nothing at the end of the object.
     #[inline(never)]
     fn name(&mut self, is_first: bool) -> Result<Option<Name<'de>>, Unread> {
-        let name = if is_first { self.scanner.first_name() } else { self.scanner.next_name() };
-        let Some(name) = name.ok_or(Unread)? else { return Ok(None) };
-        let Some(plain) = name.plain() else {
-            let text = name.text().and_then(|text| text.decode()).ok_or(Unread)?;
-            return Ok(Some(Name::Owned(text.into_owned().into())));
-        };
-        let start = plain.as_ptr().addr() - self.text.as_ptr().addr();
-        self.slice(start..start + plain.len()).map(|name| Some(Name::Borrowed(name)))
+        let is_any = if is_first { self.scanner.enter() } else { self.scanner.go_on() };
+        if !is_any.ok_or(Unread)? {
+            return Ok(None);
+        }
+        let (place, has_escapes) = self.scanner.name_place().ok_or(Unread)?;
+        let name = self.slice(place)?;
+        if !has_escapes {
+            return Ok(Some(Name::Borrowed(name)));
+        }
+        let name = JsonStr::between_quotes(name).decode().ok_or(Unread)?;
+        Ok(Some(Name::Owned(name.into_owned().into())))
     }
 
     /// The value of the member `tag` of the object whose member `name` is read next, if that is a string without escapes.
