@@ -33,12 +33,14 @@
 //! # Ok(())
 //! # }
 //! ```
-use crate::framing::{Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, OnInvalid, TextPolicy};
-use crate::framing::{BodyCutter, HeaderCutter, LineCutter, header_for};
+use crate::framing::{BEHIND, BodyCutter, HeaderCutter, LineCutter, header_for};
+use crate::framing::{
+    Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, OnInvalid, TextPolicy,
+};
 use crate::{Message, encode};
 use alloc::vec::Vec;
-use bytes::{Buf, BytesMut};
-use core::fmt;
+use bytes::{Buf, Bytes, BytesMut};
+use core::{fmt, mem};
 use std::io;
 use tokio_util::codec::{Decoder, Encoder};
 
@@ -75,7 +77,10 @@ impl<F: Framing> Codec<F> {
 
     /// A message that came, as the policy has it.
     fn frame(&self, mut message: BytesMut) -> Result<Frame, FrameError> {
-        if let Some(repaired) = self.text.before_text().apply(&mut message)? {
+        // Of two faults, that of the bytes is told first.
+        let is_checked_below = self.text.surrogates == OnInvalid::Pass;
+        let policy = if is_checked_below { self.text.before_text() } else { self.text };
+        if let Some(repaired) = policy.apply(&mut message)? {
             return Frame::of_text(repaired.into());
         }
         match self.text.utf8 {
@@ -90,7 +95,7 @@ impl<F: Framing> Codec<F> {
         is_finished: bool,
     ) -> Option<Result<Frame, FrameError>> {
         if buffer.is_empty() && !is_finished {
-            buffer.reserve(READ);
+            self.make_room(buffer);
             return None;
         }
         buffer.advance(self.cutter.drop_some(buffer));
@@ -114,11 +119,24 @@ impl<F: Framing> Codec<F> {
                     return Some(Err(error));
                 }
                 Cut::Unfinished => {
-                    buffer.reserve(READ);
+                    self.make_room(buffer);
                     return None;
                 }
             }
         }
+    }
+
+    /// Makes room for a read. A buffer that grows by itself doubles; this one not past the longest message.
+    fn make_room(&self, buffer: &mut BytesMut) {
+        let enough = self.cutter.limit().saturating_add(BEHIND);
+        let (length, capacity) = (buffer.len(), buffer.capacity());
+        let is_last = capacity < enough && enough < capacity.saturating_mul(2);
+        if capacity - length >= READ || !is_last {
+            return buffer.reserve(READ);
+        }
+        let mut bytes = Vec::from(mem::take(buffer));
+        bytes.reserve_exact(enough.saturating_sub(length));
+        *buffer = Bytes::from(bytes).try_into_mut().unwrap_or_else(|bytes| (&*bytes).into());
     }
 }
 

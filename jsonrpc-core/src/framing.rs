@@ -37,7 +37,7 @@ pub use text_policy::{OnInvalid, TextPolicy};
 pub(crate) use {
     body::BodyCutter,
     content_length::{HeaderCutter, header_for},
-    cut::{Cut, Cutter},
+    cut::{BEHIND, Cut, Cutter},
     lines::LineCutter,
 };
 

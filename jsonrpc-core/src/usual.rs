@@ -132,4 +132,41 @@ mod tests {
         // Each with params and without, and those with an id in two orders.
         assert_eq!(usual, 8);
     }
+
+    #[test]
+    fn both_ways_read_the_same_ids() {
+        for id in [
+            "0",
+            "-0",
+            "00",
+            "01",
+            "7",
+            "-7",
+            "42",
+            "1.0",
+            "1e3",
+            "4x",
+            "4.",
+            "\"4\"",
+            "null",
+            "99999999999999999",
+            "999999999999999999",
+            "9223372036854775807",
+            "9223372036854775808",
+            "1000000000000000000000",
+        ] {
+            for text in [
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#),
+                format!(r#"{{"jsonrpc":"2.0","method":"m","id":{id}}}"#),
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":1}}"#),
+            ] {
+                if let Some(message) = read(&text) {
+                    assert_eq!(Some(format!("{message:?}")), at_length(&text), "{text}");
+                    assert_eq!(message.id().map(|id| format!("{id:?}")).as_deref(), Some(id));
+                } else {
+                    assert_eq!(at_length(&text), None, "{text}");
+                }
+            }
+        }
+    }
 }

@@ -57,7 +57,7 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     wire::decode(text).expect("a message of the model")
 }
 
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().build().expect("a runtime")
 }
 

@@ -4,6 +4,7 @@ use crate::corpus::{self, Case};
 use crate::paths::Path;
 use crate::{measured, paths};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -147,11 +148,36 @@ fn callgrind_with(options: &[&str], args: &[&str]) -> u64 {
 
 /// How often something allocates, how many bytes, and how many were held at its height.
 pub fn allocations(args: &[&str]) -> [u64; 3] {
-    let program: PathBuf = std::env::current_exe().expect("a path").with_file_name("allocations");
-    let output = Command::new(program).args(args).output().expect("allocations");
+    told("allocations", args)
+}
+
+/// How many bytes what never ends makes a reader hold at its height: resident ones, and allocated ones.
+pub fn held(what: &str) -> [u64; 2] {
+    told("held", &[what])
+}
+
+/// What a program says that counts, beside this one.
+fn told<const N: usize>(name: &str, args: &[&str]) -> [u64; N] {
+    let program: PathBuf = std::env::current_exe().expect("a path").with_file_name(name);
+    let output = Command::new(program).args(args).output().expect(name);
     let said = String::from_utf8_lossy(&output.stdout);
     let counts: Vec<u64> = said.split_whitespace().flat_map(str::parse).collect();
-    counts.try_into().expect("three counts")
+    counts.try_into().expect("as many counts")
+}
+
+/// How many more bytes the system held for this program at the height of what is done.
+pub fn resident(what: impl FnOnce()) -> u64 {
+    let most = || {
+        let status = fs::read_to_string("/proc/self/status").expect("Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux");
+        let kibibytes: u64 = line.trim_end_matches("kB").trim().parse().expect("a number");
+        1024 * kibibytes
+    };
+    // Forgets how much was held before.
+    fs::write("/proc/self/clear_refs", "5").expect("Linux");
+    let before = most();
+    what();
+    most() - before
 }
 
 /// The number of lines and bytes of each case.

@@ -1,9 +1,12 @@
 //! The ways to read a case. Each gives a number that hangs on what it read, so that nothing is left out.
+use crate::connections::runtime;
 use crate::corpus::{Case, Line};
 use agent_client_protocol::TransportFrame;
 use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
 use agent_client_protocol_schema::v1::SessionNotification;
 use bytes::BytesMut;
+use futures::StreamExt as _;
+use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::{ContentLength, Lines, OnInvalid, TextPolicy};
 use jsonrpc_core::{Kind, Message, Peek, PeekCache, PeekError, peek, peek_member, peek_members};
 use semconv_map::{Direction, Policy, Tracker};
@@ -11,8 +14,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::hint::black_box;
 use std::io::BufReader;
+use std::iter;
 use std::time::Duration;
-use tokio_util::codec::{Decoder as _, LinesCodec};
+use tokio::io::{AsyncReadExt as _, repeat};
+use tokio_util::codec::{Decoder as _, FramedRead, LinesCodec};
 
 /// One way to read the lines of a case.
 pub struct Path {
@@ -267,26 +272,49 @@ fn lsp_server_read(case: &Case) -> usize {
 /// How much comes of what never ends, in bytes.
 pub const ENDLESS: usize = 1024 * 1024 * 1024;
 
-/// Takes so much without a line end, then a message.
-pub fn endless_line() {
-    let (mut lines, piece) = (Lines::default(), vec![b'a'; 64 * 1024]);
-    let mut errors = 0;
-    for _ in 0..ENDLESS / piece.len() {
-        lines.push(black_box(&piece));
-        errors += usize::from(lines.next().is_some_and(|line| line.is_err()));
-    }
-    lines.push(b"\n{}\n");
-    assert_eq!((lines.next(), errors), (Some(Ok("{}")), 1));
+/// What may come without an end.
+#[derive(Clone, Copy)]
+pub enum Endless {
+    /// A line, into [`Lines`].
+    Line,
+    /// The same, read through the codec.
+    CodecLine,
+    /// A message whose length is 10^12.
+    Length,
 }
 
-/// Takes so much of a message whose length is 10^12, in one piece after the other.
-pub fn endless_length() {
-    let (mut messages, piece) = (ContentLength::default(), vec![b'a'; 64 * 1024]);
-    messages.push(b"Content-Length: 1000000000000\r\n\r\n");
-    let mut errors = 0;
-    for _ in 0..ENDLESS / piece.len() {
-        messages.push(black_box(&piece));
-        errors += usize::from(messages.next().is_some_and(|message| message.is_err()));
-    }
+/// Takes so much, in pieces, of what has no end; then a message, where one can follow.
+pub fn endless(what: Endless, limit: usize, size: usize, piece: &[u8]) {
+    let pieces = iter::repeat_n(black_box(piece), size / piece.len());
+    let errors = match what {
+        Endless::Line => {
+            let mut lines = Lines::new(limit);
+            let errors = pieces.filter(|piece| {
+                lines.push(piece);
+                lines.next().is_some_and(|line| line.is_err())
+            });
+            let errors = errors.count();
+            lines.push(b"\n{}\n");
+            assert_eq!(lines.next(), Some(Ok("{}")));
+            errors
+        }
+        Endless::CodecLine => {
+            let stream = repeat(b'a').take(size as u64).chain(&b"\n{}\n"[..]);
+            let lines = FramedRead::new(stream, Codec::new(Lines::new(limit)));
+            let came: Vec<_> = runtime().block_on(lines.map(|line| line.expect("no IO")).collect());
+            let [Err(_), Ok(frame)] = &came[..] else { panic!("expected an error and a message") };
+            assert_eq!(frame.as_bytes(), b"{}");
+            1
+        }
+        Endless::Length => {
+            let mut messages = ContentLength::new(limit);
+            messages.push(b"Content-Length: 1000000000000\r\n\r\n");
+            let errors = pieces.filter(|piece| {
+                messages.push(piece);
+                messages.next().is_some_and(|message| message.is_err())
+            });
+            errors.count()
+        }
+    };
     assert_eq!(errors, 1);
 }

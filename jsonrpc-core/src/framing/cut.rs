@@ -45,6 +45,9 @@ pub(crate) fn is_blank(text: &[u8]) -> bool {
 /// What the buffer may keep hold of while it is empty, in bytes.
 const IDLE_CAPACITY: usize = 256 * 1024;
 
+/// How much room there is behind the longest message, in bytes, so that a read that ends it does not make the buffer grow.
+pub(crate) const BEHIND: usize = 128 * 1024;
+
 /// Bytes that came, and the messages in them.
 #[derive(Debug)]
 pub(crate) struct Buffer<C> {
@@ -151,7 +154,7 @@ impl<C: Cutter> Buffer<C> {
         let needed = self.bytes.len() + more;
         if needed > self.bytes.capacity() {
             let doubled = needed.max(2 * self.bytes.capacity());
-            let enough = self.cutter.limit().saturating_add(IDLE_CAPACITY);
+            let enough = self.cutter.limit().saturating_add(BEHIND);
             let target = if needed <= enough { doubled.min(enough) } else { doubled };
             self.bytes.reserve_exact(target - self.bytes.len());
         }
@@ -181,7 +184,7 @@ mod tests {
         let limit = 1024 * 1024;
         let mut lines = Buffer::new(LineCutter::new(limit));
         let (most, errors) = most(&mut lines, 64 * 1024, 1024);
-        assert!(most <= limit + IDLE_CAPACITY);
+        assert!(most <= limit + BEHIND);
         assert_eq!(errors, 1);
         lines.push(b"\n{}\n");
         assert_eq!(lines.next_text(), Some(Ok("{}")));

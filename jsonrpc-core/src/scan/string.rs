@@ -102,17 +102,19 @@ fn special_bytes(word: u64) -> u64 {
 #[inline]
 pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
     let is_plain_word = |word: &[u8; 8]| special_bytes(u64::from_le_bytes(*word)) == 0;
-    match (bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(_), ..) if bytes.len() > 64 => plain_prefix(bytes) == bytes.len(),
-        // What the words leave is in the last one.
-        (Some(last), ..) => bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last),
-        // Two halves of a word that meet or overlap.
-        (None, Some(first), Some(last)) => {
-            let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
-            special_bytes(half(first) | half(last) << 32) == 0
+    if let Some(last) = bytes.last_chunk() {
+        if bytes.len() > 64 {
+            return plain_prefix(bytes) == bytes.len();
         }
-        _ => bytes.iter().all(|byte| is_plain(*byte)),
+        // What the words leave is in the last one.
+        return bytes.as_chunks().0.iter().all(is_plain_word) && is_plain_word(last);
     }
+    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+        return bytes.iter().all(|byte| is_plain(*byte));
+    };
+    // Two halves of a word that meet or overlap.
+    let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
+    special_bytes(half(first) | half(last) << 32) == 0
 }
 
 /// How many bytes come before the first that ends a string, starts an escape, or may not stand in a string.

@@ -43,6 +43,8 @@ impl Raw {
         let mut text = Vec::with_capacity(Self::USUAL);
         super::write::write(value, &mut text)?;
         match String::from_utf8(text) {
+            // To cut a short text's memory to its size would be dearer, and leave pieces.
+            Ok(text) if text.len() <= Self::USUAL => checked::boxed(text.as_str().into()).map(Self),
             Ok(text) => checked::boxed(text).map(Self),
             // What is written is text; a serializer that puts something else in is asked again.
             Err(_) => to_raw_value(value).map(Self),

@@ -187,6 +187,28 @@ fn a_huge_length_does_not_grow_the_buffer() {
     assert_eq!(errors, 1);
 }
 
+/// Each read fills what room there is, as those of `tokio-util` do.
+#[test]
+fn a_line_without_end_grows_the_buffer_to_the_longest_line_and_no_further() {
+    let limit = 1024 * 1024;
+    let (mut codec, mut buffer) = (Codec::new(Lines::new(limit)), BytesMut::new());
+    let (mut came, mut most, mut errors) = (0, 0, 0);
+    while came < 4 * limit {
+        while codec.decode(&mut buffer).expect("it does not fail").is_some() {
+            errors += 1;
+        }
+        let (length, capacity) = (buffer.len(), buffer.capacity());
+        assert!(length < capacity, "there is room to read");
+        buffer.resize(capacity, b'a');
+        (came, most) = (came + capacity - length, most.max(capacity));
+    }
+    assert_eq!(errors, 1);
+    assert!((limit..=limit + 128 * 1024).contains(&most), "{most}");
+    buffer.extend_from_slice(b"\n{}\n");
+    let next = codec.decode(&mut buffer).expect("it does not fail").expect("a line");
+    assert_eq!(next.expect("it is short").as_bytes(), b"{}");
+}
+
 /// Drivers over bytes that come and go a few at a time, on tokio.
 #[cfg(feature = "async")]
 mod driven {
