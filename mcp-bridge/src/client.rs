@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [needs something](ClientEvent::Needs) | the server sends a request while the call stays open | the call ends with `input_required` |
 //! | goes on [with the answers](Client::answer) | they go to the server as responses | the call is made again |
+//! | goes on [as a task](ClientEvent::Task), if the client declared that extension | | the client asks how it stands |
 //!
 //! It finds out the generation as the specification says: it asks for `server/discover`, and begins with `initialize` where
 //! that is not understood. A tool, a question or a result that cannot be read is told of, and loses nothing beside itself.
@@ -45,6 +46,7 @@ use crate::mcp::base::{CacheScope, Era, ProtocolVersion};
 use crate::mcp::capabilities::{ClientCapabilities, Implementation, ServerCapabilities};
 use crate::mcp::dispatch::ServerNotification;
 use crate::mcp::progress::ProgressNotificationParams;
+use crate::mcp::tasks::Task;
 use crate::mcp::tools::{CallToolResult, Tool};
 use crate::server::Needs;
 use alloc::boxed::Box;
@@ -64,6 +66,7 @@ mod call;
 mod handshake;
 mod incoming;
 mod list;
+mod tasks;
 
 /// A client of one server.
 #[derive(Debug)]
@@ -153,6 +156,10 @@ enum Pending {
     Initialize,
     List,
     Call(UpstreamCall),
+    /// How the task stands that a call became.
+    Task(UpstreamCall),
+    UpdateTask(UpstreamCall),
+    CancelTask,
 }
 
 /// What a server told, or what came of what it was asked.
@@ -196,6 +203,13 @@ pub enum ClientEvent {
         call: UpstreamCall,
         /// Under which key it needed it.
         key: String,
+    },
+    /// A call goes on as a task, which stands so. It is asked about until it is over.
+    Task {
+        /// Which one.
+        call: UpstreamCall,
+        /// How it stands.
+        task: Box<Task>,
     },
     /// A call tells how far it is.
     Progress {
@@ -298,6 +312,9 @@ pub enum CallError {
     /// It asked more often than is allowed.
     #[error("the call asked too often")]
     TooManyRounds,
+    /// The server cancelled the task that it was.
+    #[error("the task was cancelled")]
+    Cancelled,
     /// There is no answer, and none will come: the connection is closed, or the deadline has passed.
     #[error("no answer")]
     Silent,
@@ -396,14 +413,15 @@ impl Client {
 
     /// When [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
     pub fn poll_timeout(&self) -> Option<Duration> {
-        self.peer.poll_timeout()
+        [self.peer.poll_timeout(), self.poll_task_timeout()].into_iter().flatten().min()
     }
 
-    /// Tells the time: what should have been answered by now has failed.
+    /// Tells the time: what should have been answered by now has failed, and tasks are asked about.
     pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(ended) = self.peer.poll_ended(now) {
             self.handle_silence(ended.token);
         }
+        self.ask_about_tasks(now);
     }
 
     /// Tells that the connection is closed. All calls fail.
@@ -436,7 +454,10 @@ impl Client {
                 self.list = None;
                 self.events.push_back(ClientEvent::ToolsFailed(CallError::Silent));
             }
-            Pending::Call(call) => self.fail(call, CallError::Silent),
+            Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
+                self.fail(call, CallError::Silent);
+            }
+            Pending::CancelTask => {}
         }
     }
 
@@ -498,6 +519,10 @@ impl Client {
             Pending::Initialize => self.initialized(outcome),
             Pending::List => self.listed(outcome),
             Pending::Call(call) => self.called(call, outcome),
+            Pending::Task(call) => self.task_answered(call, outcome),
+            Pending::UpdateTask(call) => self.task_updated(call, outcome),
+            // The server cancels the task when it likes.
+            Pending::CancelTask => {}
         }
     }
 }

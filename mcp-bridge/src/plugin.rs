@@ -73,6 +73,7 @@
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+mod ask;
 mod context;
 mod elicits;
 mod events;
@@ -82,10 +83,12 @@ mod journal;
 mod serve;
 mod session;
 mod store;
+mod tasks;
 mod tool;
 mod turn;
 
-pub use context::{Ask, MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
+pub use ask::Ask;
+pub use context::{MAX_ASKED_AGAIN, Notice, PluginContext, PluginError};
 pub use elicits::{
     ElicitKey, Elicitations, Elicited, HandleError, NoElicitations, Question, key_name,
 };
@@ -99,6 +102,7 @@ pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use serve::{reply, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError};
+pub use tasks::{StartedTask, TaskView};
 pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
 pub use turn::{Clock, NewCall, Notices, Resumption, SessionError, SuspendPolicy, Told, Turn};
 

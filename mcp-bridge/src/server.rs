@@ -81,9 +81,13 @@ use serde::Serialize;
 mod adapt;
 mod ask;
 mod requests;
+mod tasks;
 
-pub use ask::{AskError, Needs, missing_capability};
+#[cfg(feature = "plugin")]
+pub(crate) use ask::input_requests;
+pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
+pub use tasks::tasks_required;
 
 /// A server of tools on one connection.
 #[derive(Debug)]
@@ -94,8 +98,8 @@ pub struct Server {
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
-    /// Requests that stay open to tell of changes, and whether tools are among them.
-    listeners: BTreeMap<RequestId, bool>,
+    /// Requests that stay open to tell of changes.
+    listeners: BTreeMap<RequestId, tasks::Listener>,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<ServerEvent>,
 }

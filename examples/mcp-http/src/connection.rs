@@ -9,6 +9,7 @@ use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::cancellation::CancelledNotificationParams;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ClientRequest;
+use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::reply;
 use mcp_bridge::server::{AskError, CallId, CallNotOpen, Outgoing, Server, ServerEvent, ToolCall};
@@ -185,6 +186,10 @@ impl Connection {
                 Ok(()) => Ok(()),
                 Err(error) => refuse(server, call.id, &error),
             },
+            Answer::Task(task) => match server.create_task(call.id, *task) {
+                Ok(()) => Ok(()),
+                Err(error) => refuse(server, call.id, &error),
+            },
         };
         if answered.is_err() {
             tracing::debug!(tool = call.name, "the call has ended meanwhile");
@@ -242,6 +247,11 @@ impl Connection {
     pub(crate) fn tools_changed(&self) {
         let tools = self.service.options(&self.principal).tools;
         self.with_server(|server| server.set_tools(tools));
+    }
+
+    /// Tells a client that listens how a task stands.
+    pub(crate) fn task_changed(&self, task: &Task) {
+        self.with_server(|server| server.task_changed(task));
     }
 
     /// Ends the reader of a call's stream; another may come.

@@ -16,6 +16,7 @@ use mcp_bridge::mcp::base::{Era, ProtocolVersion, RequestMetaObject, RequestPara
 use mcp_bridge::mcp::error::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
 };
+use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::mcp::tools::{CallToolRequestParams, Tool};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -157,6 +158,13 @@ impl Endpoint {
     /// Offers the tools that the service has by now, and tells the clients that want to know.
     pub fn tools_changed(&self) {
         self.connections().iter().for_each(|connection| connection.tools_changed());
+    }
+
+    /// Tells the clients of somebody that listen to a task how it stands.
+    pub fn task_changed(&self, principal: &str, task: &Task) {
+        let connections = self.connections();
+        let theirs = connections.iter().filter(|connection| connection.principal == principal);
+        theirs.for_each(|connection| connection.task_changed(task));
     }
 
     /// Ends all sessions, and all requests that are open.

@@ -48,6 +48,7 @@ mod redis_store;
 mod service;
 mod sse;
 mod stream;
+mod tasks;
 mod upstream;
 
 pub use client::{Handler, HttpClient};

@@ -1,16 +1,17 @@
 //! Tools that ask while they run, as a service.
-use crate::service::{Answer, CallContext, Service};
+use crate::service::{Answer, CallContext, RequestContext, Service};
+use crate::tasks::Tasks;
 use async_trait::async_trait;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
-use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::mcp::dispatch::ServerRequest;
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
-use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::mcp::tools::{TaskSupport, Tool};
 use mcp_bridge::plugin::{
     Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn, resumption,
 };
-use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability};
+use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability, tasks_required};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,20 +32,27 @@ pub trait Sampler: Send + Sync + 'static {
 /// Brings answers to the program that has a call in memory.
 #[async_trait]
 pub trait Forwarder: Send + Sync + 'static {
-    /// Brings answers to `owner`, and gives what came of them there.
+    /// Brings answers to `owner`, and gives what came of them there. What the tool tells meanwhile is for `told`.
     ///
     /// # Errors
     /// What came of them, or that the owner has ended.
-    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError>;
+    async fn forward(
+        &self,
+        owner: &str,
+        resumption: Resumption<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError>;
 }
 
-/// Tools that ask while they run, as a service.
+/// Tools that ask while they run, as a service. Its clones are the same one.
+#[derive(Clone)]
 pub struct PluginService {
-    host: Arc<PluginHost>,
+    pub(crate) host: Arc<PluginHost>,
     tools: Arc<[Tool]>,
     server_info: Implementation,
     sampler: Option<Arc<dyn Sampler>>,
     forwarder: Option<Arc<dyn Forwarder>>,
+    pub(crate) tasks: Arc<Tasks>,
 }
 
 impl fmt::Debug for PluginService {
@@ -58,7 +66,7 @@ impl PluginService {
     pub fn new(host: impl Into<Arc<PluginHost>>, server_info: Implementation) -> Self {
         let host = host.into();
         let tools = host.tools().cloned().collect();
-        Self { host, tools, server_info, sampler: None, forwarder: None }
+        Self { host, tools, server_info, sampler: None, forwarder: None, tasks: Arc::default() }
     }
 
     /// With a model for clients that have none.
@@ -96,12 +104,25 @@ impl PluginService {
         }
     }
 
-    /// Goes on with a call as long as it asks a model that the client does not have.
-    async fn sampled(
+    /// Goes on with a session where it is, in this program or in another.
+    pub(crate) async fn resume(
         &self,
-        call: &ToolCall,
-        principal: &str,
-        told: &Told,
+        resumption: Resumption<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
+        match (self.host.resume_telling(resumption.clone(), told.clone()).await, &self.forwarder) {
+            (Err(SessionError::Elsewhere { owner }), Some(forwarder)) => {
+                forwarder.forward(&owner, resumption, told).await
+            }
+            (turn, _) => turn,
+        }
+    }
+
+    /// Goes on with a call as long as it asks a model that the client does not have.
+    pub(crate) async fn sampled(
+        &self,
+        caller: &Caller<'_>,
+        told: Option<&Told>,
         mut turn: Result<Turn, SessionError>,
     ) -> Result<Turn, SessionError> {
         let Some(sampler) = &self.sampler else { return turn };
@@ -109,24 +130,34 @@ impl PluginService {
             let Ok(Turn::Asks { state, asks }) = &turn else { return turn };
             let mut answers = Vec::new();
             for ask in asks {
-                if let Some(params) = ours(ask, call) {
+                if let Some(params) = ours(ask, caller.capabilities) {
                     answers.push((ask.key.clone(), outcome(sampler.sample(params).await)));
                 }
             }
             if answers.is_empty() {
                 return turn;
             }
-            let tool = call.name.as_str();
+            let Caller { tool, principal, .. } = *caller;
             let resumption = Resumption { state, tool, arguments: None, principal, answers };
-            turn = self.host.resume_telling(resumption, Some(Arc::clone(told))).await;
+            turn = self.resume(resumption, told.cloned()).await;
         }
     }
 }
 
+/// Who calls what.
+pub(crate) struct Caller<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) principal: &'a str,
+    pub(crate) capabilities: &'a ClientCapabilities,
+}
+
 /// What a tool asks a model, if the client has none.
-fn ours<'a>(ask: &'a Ask, call: &ToolCall) -> Option<&'a CreateMessageRequestParams> {
+fn ours<'a>(
+    ask: &'a Ask,
+    capabilities: &ClientCapabilities,
+) -> Option<&'a CreateMessageRequestParams> {
     let ServerRequest::CreateMessage(params) = &ask.request else { return None };
-    missing_capability(&call.capabilities, &ask.request).map(|_| &**params)
+    missing_capability(capabilities, &ask.request).map(|_| &**params)
 }
 
 fn outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
@@ -141,7 +172,12 @@ fn outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
 #[async_trait]
 impl Service for PluginService {
     fn options(&self, _principal: &str) -> ServerOptions {
-        ServerOptions::new(self.server_info.clone(), Arc::clone(&self.tools))
+        let mut options = ServerOptions::new(self.server_info.clone(), Arc::clone(&self.tools));
+        let support = |tool: &Tool| self.host.task_support(&tool.name);
+        if self.tools.iter().any(|tool| support(tool) != TaskSupport::Forbidden) {
+            options.offer_tasks();
+        }
+        options
     }
 
     async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
@@ -149,15 +185,34 @@ impl Service for PluginService {
             return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
         };
         let principal = context.principal();
+        let is_new = call.request_state.is_none();
+        match self.host.task_support(&call.name) {
+            TaskSupport::Forbidden => {}
+            _ if is_new && call.takes_task() => {
+                return self.call_as_task(call, principal, &session).await;
+            }
+            TaskSupport::Required => return Answer::Failed(tasks_required()),
+            _ => {}
+        }
         let client = context.clone();
         let told: Told = Arc::new(move |notice| client.tell(notice));
-        let turn = self.host.handle_telling(call, &session, principal, Some(Arc::clone(&told)));
-        let turn = match (turn.await, &self.forwarder, resumption(call, principal)) {
-            (Err(SessionError::Elsewhere { owner }), Some(forwarder), Some(resumption)) => {
-                forwarder.forward(&owner, resumption).await
+        let turn = match resumption(call, principal) {
+            Some(resumption) => self.resume(resumption, Some(Arc::clone(&told))).await,
+            None => {
+                let told = Some(Arc::clone(&told));
+                self.host.handle_telling(call, &session, principal, told).await
             }
-            (turn, ..) => turn,
         };
-        Answer::Turn(Box::new(self.sampled(call, principal, &told, turn).await))
+        let (tool, capabilities) = (call.name.as_str(), &call.capabilities);
+        let caller = Caller { tool, principal, capabilities };
+        Answer::Turn(Box::new(self.sampled(&caller, Some(&told), turn).await))
+    }
+
+    async fn request(
+        &self,
+        request: &ClientRequest,
+        context: &RequestContext,
+    ) -> Result<Raw, ErrorObject> {
+        self.task_request(request, &context.principal).await
     }
 }

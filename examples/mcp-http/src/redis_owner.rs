@@ -3,21 +3,26 @@ use crate::plugins::Forwarder;
 use crate::random::random_id;
 use async_trait::async_trait;
 use mcp_bridge::plugin::{
-    ForwardedResumption, ForwardedTurn, PluginHost, Resumption, SessionError, StoreError, Turn,
+    ForwardedResumption, ForwardedTurn, Notice, PluginHost, Resumption, SessionError, StoreError,
+    Told, Turn,
 };
 use redis::aio::ConnectionManager;
 use redis::streams::{StreamId, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, Client, RedisError};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 /// The most messages in a stream that nobody reads.
 const MAX_STREAM: usize = 10_000;
+
+/// The most that a tool has told and that is not passed on yet.
+const MAX_NOTICES: usize = 1024;
 
 /// How long a stream is kept whose owner has ended.
 const STREAM_TIME: Duration = Duration::from_secs(60 * 60);
@@ -41,7 +46,13 @@ struct Shared {
     owner: String,
     /// How long it is not taken for dead.
     lifetime: Duration,
-    waiting: Mutex<BTreeMap<String, oneshot::Sender<ForwardedTurn>>>,
+    waiting: Mutex<BTreeMap<String, Waiting>>,
+}
+
+/// Somebody here who waits for what comes of an answer there.
+struct Waiting {
+    reply: oneshot::Sender<ForwardedTurn>,
+    told: Option<Told>,
 }
 
 impl fmt::Debug for RedisOwner {
@@ -94,8 +105,13 @@ impl RedisOwner {
 
 #[async_trait]
 impl Forwarder for RedisOwner {
-    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
-        self.shared.forward(owner, resumption).await
+    async fn forward(
+        &self,
+        owner: &str,
+        resumption: Resumption<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
+        self.shared.forward(owner, resumption, told).await
     }
 }
 
@@ -104,7 +120,7 @@ fn failed(error: impl fmt::Display) -> SessionError {
 }
 
 impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, oneshot::Sender<ForwardedTurn>>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,11 +147,16 @@ impl Shared {
         both.exec_async(&mut self.connection.clone()).await
     }
 
-    async fn forward(&self, owner: &str, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
+    async fn forward(
+        &self,
+        owner: &str,
+        resumption: Resumption<'_>,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
         let body = serde_json::to_string(&ForwardedResumption::from(&resumption));
         let (body, id) = (body.map_err(failed)?, random_id().map_err(failed)?);
         let (reply, mut answer) = oneshot::channel();
-        self.waiting().insert(id.clone(), reply);
+        self.waiting().insert(id.clone(), Waiting { reply, told });
         let _forgotten = Forgotten { shared: self, id: &id };
         let mut is_sent = false;
         loop {
@@ -194,26 +215,69 @@ impl Shared {
         }
     }
 
+    /// Goes on with a session for another program, which is told first what the tool tells, and then what came of it.
+    async fn resume(
+        &self,
+        id: &str,
+        to: &str,
+        resumption: &ForwardedResumption,
+    ) -> Result<(), RedisError> {
+        let (notices, mut told) = mpsc::channel(MAX_NOTICES);
+        let tell: Told = Arc::new(move |notice: &Notice| {
+            // Who tells more than can be passed on in this time is not waited for.
+            let _full = notices.try_send(notice.clone());
+        });
+        let turn = self.host.resume_telling(resumption.as_resumption(), Some(tell));
+        let mut turn = pin!(turn);
+        let turn = loop {
+            tokio::select! {
+                biased;
+                Some(notice) = told.recv() => self.send_notice(id, to, &notice).await,
+                turn = &mut turn => break turn,
+            }
+        };
+        // A tool that waits in memory still has whom to tell.
+        told.close();
+        while let Some(notice) = told.recv().await {
+            self.send_notice(id, to, &notice).await;
+        }
+        let Ok(turn) = serde_json::to_string(&ForwardedTurn::of(&turn)) else { return Ok(()) };
+        self.send(to, &[("id", id), ("turn", &*turn)]).await
+    }
+
+    async fn send_notice(&self, id: &str, to: &str, notice: &Notice) {
+        let Ok(notice) = serde_json::to_string(notice) else { return };
+        if let Err(error) = self.send(to, &[("id", id), ("notice", &*notice)]).await {
+            tracing::warn!(%error, "what a tool told was not passed on");
+        }
+    }
+
     fn take(self: &Arc<Self>, entry: &StreamId) {
         let Some(id) = entry.get::<String>("id") else { return };
         if let Some(turn) = entry.get::<String>("turn") {
             let turn = serde_json::from_str(&turn);
-            if let (Ok(turn), Some(reply)) = (turn, self.waiting().remove(&id)) {
-                let _gone = reply.send(turn);
+            if let (Ok(turn), Some(waiting)) = (turn, self.waiting().remove(&id)) {
+                let _gone = waiting.reply.send(turn);
+            }
+            return;
+        }
+        if let Some(notice) = entry.get::<String>("notice") {
+            let told = self.waiting().get(&id).and_then(|waiting| waiting.told.clone());
+            if let (Ok(notice), Some(told)) = (serde_json::from_str(&notice), told) {
+                told(&notice);
             }
             return;
         }
         let resumption = entry.get::<String>("resumption");
-        let resumption = resumption.and_then(|text| serde_json::from_str(&text).ok());
-        let (Some(from), Some(resumption)) = (entry.get::<String>("from"), resumption) else {
+        let resumption: Option<ForwardedResumption> =
+            resumption.and_then(|text| serde_json::from_str(&text).ok());
+        let from = entry.get::<String>("from");
+        let (Some(from), Some(resumption)) = (from, resumption) else {
             return tracing::warn!(id, "a message that is none");
         };
         let shared = Arc::clone(self);
         tokio::spawn(async move {
-            let resumption: ForwardedResumption = resumption;
-            let turn = shared.host.resume(resumption.as_resumption()).await;
-            let Ok(turn) = serde_json::to_string(&ForwardedTurn::of(&turn)) else { return };
-            if let Err(error) = shared.send(&from, &[("id", &*id), ("turn", &*turn)]).await {
+            if let Err(error) = shared.resume(&id, &from, &resumption).await {
                 tracing::warn!(%error, "what came of an answer was not told");
             }
         });

@@ -7,6 +7,7 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::logging::LoggingLevel;
+use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::{Notice, SessionError, Turn, tell};
 use mcp_bridge::server::{CallId, Needs, ServerOptions, ToolCall};
@@ -45,6 +46,8 @@ pub enum Answer {
     Done(Box<CallToolResult>),
     /// It needs something, and is to be called again with that.
     Needs(Needs),
+    /// It goes on as this task, about which the client asks. See [`ToolCall::takes_task`].
+    Task(Box<Task>),
     /// It failed, which the model does not see.
     Failed(ErrorObject),
     /// What a [`PluginHost`](mcp_bridge::plugin::PluginHost) gave.

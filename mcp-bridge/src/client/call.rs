@@ -1,4 +1,5 @@
 //! Calls of tools.
+use super::tasks::Polled;
 use super::{CallError, CallParams, Client, ClientEvent, NotSent, Pending, State, UpstreamCall};
 use crate::mcp::base::{Era, RequestMetaObject};
 use crate::mcp::dispatch::ServerRequest;
@@ -16,7 +17,7 @@ use serde_json::json;
 /// A call without an end.
 #[derive(Debug)]
 pub(super) struct Call {
-    params: CallParams,
+    pub(super) params: CallParams,
     /// The request that it is now; nothing while it needs something, from 2026-07-28 on.
     pub(super) request: Option<RequestId>,
     /// How often it asked.
@@ -27,6 +28,8 @@ pub(super) struct Call {
     pub(super) questions: u64,
     /// The methods of what it needs, by key. From 2026-07-28 on.
     needed: Vec<(String, String)>,
+    /// The task that it became. From 2026-07-28 on.
+    pub(super) task: Option<Polled>,
 }
 
 impl Client {
@@ -48,6 +51,7 @@ impl Client {
             asked: BTreeMap::new(),
             questions: 0,
             needed: Vec::new(),
+            task: None,
         };
         self.calls.insert(call, call_state);
         Ok(call)
@@ -81,7 +85,7 @@ impl Client {
     /// Lets a call go on with answers to what it needs, by key.
     ///
     /// A server up to 2025-11-25 gets each as a response, and those that are missing later. From 2026-07-28 on the call is
-    /// made again, with the server's state. An error cannot be told there: a question is cancelled instead, and of other
+    /// made again, with the server's state; a task gets them, and those that are missing later. An error cannot be told there: a question is cancelled instead, and of other
     /// requests the answer is missing, so that the server may ask again.
     ///
     /// # Errors
@@ -102,12 +106,16 @@ impl Client {
             }
             return Ok(());
         }
+        if open.task.is_some() {
+            return self.answer_task(call, responses);
+        }
         let mut params = open.params.clone();
         let methods = core::mem::take(&mut open.needed);
         params.responses = responses
             .into_iter()
             .filter_map(|(key, response)| {
                 let method = methods.iter().find(|(needed, _)| *needed == key);
+                let method = method.map_or("", |(_, method)| method);
                 let response = response.or_else(|error| without_error(method, error)).ok()?;
                 Some((key, response))
             })
@@ -131,6 +139,7 @@ impl Client {
     /// # Errors
     /// The call has ended.
     pub fn cancel(&mut self, call: UpstreamCall) -> Result<(), NotSent> {
+        self.cancel_task(call);
         let open = self.calls.remove(&call).ok_or(NotSent::NotOpen)?;
         // First, so that the server does not take the answers for what the call goes on with.
         if let Some(request) = open.request {
@@ -168,6 +177,7 @@ impl Client {
                 self.events.push_back(ClientEvent::Done { call, result });
             }
             Ok(CallToolOutcome::InputRequired(needed)) => self.needs(call, &needed, &raw),
+            Ok(CallToolOutcome::Task(task)) => self.task_created(call, *task),
             Ok(other) => self.fail(call, CallError::ResultType(other.tag().into())),
             Err(error) => self.fail(call, CallError::Decode { error, raw }),
         }
@@ -204,11 +214,8 @@ impl Client {
 }
 
 /// What stands for an error where none can be told.
-fn without_error(
-    method: Option<&(String, String)>,
-    error: ErrorObject,
-) -> Result<Raw, ErrorObject> {
-    let is_question = method.is_some_and(|(_, method)| method == "elicitation/create");
+pub(super) fn without_error(method: &str, error: ErrorObject) -> Result<Raw, ErrorObject> {
+    let is_question = method == "elicitation/create";
     let cancelled = is_question.then(|| Raw::from_value(&json!({ "action": "cancel" })).ok());
     cancelled.flatten().ok_or(error)
 }

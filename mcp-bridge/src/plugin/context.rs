@@ -1,8 +1,9 @@
 //! What a tool can do while it runs.
+use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch, digest};
 use super::turn::Told;
-use crate::context::{Carriers, EncodeError, Encoding, ModelContext, NotAnObject, encode};
+use crate::context::{ModelContext, NotAnObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
 use crate::mcp::logging::LoggingLevel;
@@ -20,9 +21,10 @@ use core::future::{Future, poll_fn};
 use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{DecodeError, Raw};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How often a question is asked again because its answer would not do.
@@ -38,8 +40,9 @@ pub struct PluginContext<E> {
     elicits: PhantomData<fn() -> E>,
 }
 
-/// Something that a tool tells while it runs.
-#[derive(Clone, Debug, PartialEq)]
+/// Something that a tool tells while it runs. It has a JSON form, for other programs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Notice {
     /// For a log.
@@ -102,40 +105,15 @@ pub enum PluginError {
     /// Something of the tool's own.
     #[error("{0}")]
     Failed(String),
+    /// An error of the protocol, with which the call ends: the model does not see it.
+    #[error(transparent)]
+    Protocol(ErrorObject),
 }
 
 impl PluginError {
     /// A failure of the tool's own, for the model to read.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed(message.into())
-    }
-}
-
-/// A question that waits for an answer.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Ask {
-    /// What an answer is for; the only one of its name in a call.
-    pub key: String,
-    /// Whether it goes to the user or to the model.
-    pub kind: EntryKind,
-    /// The request, without its context.
-    pub request: ServerRequest,
-    /// What it shows beside its message.
-    pub context: Option<ModelContext>,
-}
-
-impl Ask {
-    /// The request with its context, in `carriers`.
-    ///
-    /// # Errors
-    /// The context does not fit in.
-    pub fn to_request(&self, carriers: Carriers) -> Result<ServerRequest, EncodeError> {
-        let mut request = self.request.clone();
-        if let (ServerRequest::Elicit(params), Some(context)) = (&mut request, &self.context) {
-            encode(params, context, &Encoding::new(carriers))?;
-        }
-        Ok(request)
     }
 }
 

@@ -1,5 +1,5 @@
 //! What the page of a chat is told of tools that ask, and what it answers; and the same as an interrupt of AG-UI.
-use super::context::Ask;
+use super::ask::Ask;
 use super::turn::{SessionError, Turn};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};

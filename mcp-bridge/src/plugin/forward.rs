@@ -1,14 +1,13 @@
 //! Answers for the program that has a call in memory, and what came of them, as text between programs.
-use super::context::Ask;
-use super::journal::{EntryKind, Outcome};
+use super::ask::Ask;
+use super::journal::Outcome;
 use super::store::StoreError;
 use super::turn::{Resumption, SessionError, Turn};
-use crate::context::ModelContext;
-use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::tools::CallToolResult;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{DecodeError, Raw};
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
 /// A [`Resumption`] on its way to another program.
@@ -56,7 +55,7 @@ enum Forwarded {
     Done(CallToolResult),
     Asks {
         state: String,
-        asks: Vec<ForwardedAsk>,
+        asks: Vec<Ask>,
     },
     Taken,
     UnknownTool(String),
@@ -72,37 +71,9 @@ enum Forwarded {
     Superseded,
     Contended,
     Failed(String),
+    Protocol(ErrorObject),
     /// What the store said, or that there is no JSON form.
     Broken(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct ForwardedAsk {
-    key: String,
-    kind: EntryKind,
-    method: String,
-    params: Option<Raw>,
-    context: Option<Raw>,
-}
-
-impl ForwardedAsk {
-    fn of(ask: &Ask) -> Result<Self, serde_json::Error> {
-        Ok(Self {
-            key: ask.key.clone(),
-            kind: ask.kind,
-            method: ask.request.method().into(),
-            params: ask.request.to_params()?,
-            context: ask.context.as_ref().map(|context| context.as_raw().clone()),
-        })
-    }
-
-    fn read(self) -> Result<Ask, DecodeError> {
-        let params = self.params.as_ref().map(AsRef::as_ref);
-        let request = ServerRequest::decode(&self.method, params)?;
-        // What was a context there is one here.
-        let context = self.context.and_then(|raw| ModelContext::from_text(raw.as_str()).ok());
-        Ok(Ask { key: self.key, kind: self.kind, request, context })
-    }
 }
 
 impl ForwardedTurn {
@@ -111,12 +82,7 @@ impl ForwardedTurn {
         Self(match turn {
             Ok(Turn::Done(result)) => Forwarded::Done(result.clone()),
             Ok(Turn::Asks { state, asks }) => {
-                let asks: Result<_, _> = asks.iter().map(ForwardedAsk::of).collect();
-                let state = state.clone();
-                asks.map_or_else(
-                    |error: serde_json::Error| Forwarded::Broken(error.to_string()),
-                    |asks| Forwarded::Asks { state, asks },
-                )
+                Forwarded::Asks { state: state.clone(), asks: asks.clone() }
             }
             Ok(Turn::Taken) => Forwarded::Taken,
             Err(SessionError::UnknownTool(tool)) => Forwarded::UnknownTool(tool.clone()),
@@ -131,9 +97,12 @@ impl ForwardedTurn {
             Err(SessionError::Superseded) => Forwarded::Superseded,
             Err(SessionError::Contended) => Forwarded::Contended,
             Err(SessionError::Failed(reason)) => Forwarded::Failed(reason.clone()),
-            Err(error @ (SessionError::Store(_) | SessionError::Unwritable)) => {
-                Forwarded::Broken(error.to_string())
-            }
+            Err(SessionError::Protocol(error)) => Forwarded::Protocol(error.clone()),
+            Err(
+                error @ (SessionError::Store(_)
+                | SessionError::Unwritable
+                | SessionError::NoTask(_)),
+            ) => Forwarded::Broken(error.to_string()),
         })
     }
 
@@ -145,11 +114,7 @@ impl ForwardedTurn {
         let broken = |text: String| SessionError::Store(StoreError::Failed(text));
         Err(match self.0 {
             Forwarded::Done(result) => return Ok(Turn::Done(result)),
-            Forwarded::Asks { state, asks } => {
-                let asks: Result<_, _> = asks.into_iter().map(ForwardedAsk::read).collect();
-                let asks = asks.map_err(|error: DecodeError| broken(error.to_string()))?;
-                return Ok(Turn::Asks { state, asks });
-            }
+            Forwarded::Asks { state, asks } => return Ok(Turn::Asks { state, asks }),
             Forwarded::Taken => return Ok(Turn::Taken),
             Forwarded::UnknownTool(tool) => SessionError::UnknownTool(tool),
             Forwarded::NotFound => SessionError::NotFound,
@@ -163,6 +128,7 @@ impl ForwardedTurn {
             Forwarded::Superseded => SessionError::Superseded,
             Forwarded::Contended => SessionError::Contended,
             Forwarded::Failed(reason) => SessionError::Failed(reason),
+            Forwarded::Protocol(error) => SessionError::Protocol(error),
             Forwarded::Broken(text) => broken(text),
         })
     }

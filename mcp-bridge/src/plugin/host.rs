@@ -1,5 +1,5 @@
 //! Runs tools, lets them wait, and goes on with them.
-use super::context::{Run, Stop};
+use super::context::{PluginError, Run, Stop};
 use super::journal::{Answered, EntryKind};
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
 use super::store::SessionStore;
@@ -11,6 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -104,9 +105,28 @@ impl PluginHost {
         call: NewCall<'_>,
         told: Option<Told>,
     ) -> Result<Turn, SessionError> {
+        let record = self.record(call)?;
+        if !self.is_stateless() {
+            self.store.create(&record).await?;
+        }
+        self.run_kept(record, told).await
+    }
+
+    /// Runs a session that has not begun.
+    pub(super) async fn run_kept(
+        &self,
+        record: SessionRecord,
+        told: Option<Told>,
+    ) -> Result<Turn, SessionError> {
+        let run = self.begin(self.tool(&record.tool)?, &record, told);
+        self.run(record, run).await
+    }
+
+    /// A session that has not begun.
+    pub(super) fn record(&self, call: NewCall<'_>) -> Result<SessionRecord, SessionError> {
         let tool = self.tool(call.tool)?;
         let now = (self.clock)();
-        let record = SessionRecord {
+        Ok(SessionRecord {
             id: call.session_id.into(),
             call_id: call.call_id.into(),
             tool: call.tool.into(),
@@ -117,6 +137,9 @@ impl PluginHost {
             journal: Default::default(),
             result: None,
             reason: None,
+            error: None,
+            is_task: false,
+            asks: Default::default(),
             revision: 0,
             epoch: 0,
             owner: self.owner.clone(),
@@ -125,12 +148,7 @@ impl PluginHost {
             active: Duration::ZERO,
             waited: Duration::ZERO,
             since: now,
-        };
-        if !self.is_stateless() {
-            self.store.create(&record).await?;
-        }
-        let run = self.begin(tool, &record, told);
-        self.run(record, run).await
+        })
     }
 
     /// Goes on with a call.
@@ -247,11 +265,31 @@ impl PluginHost {
         self.run(record, run).await.map(Some)
     }
 
-    fn tool(&self, name: &str) -> Result<&PluginTool, SessionError> {
-        self.tools.get(name).ok_or_else(|| SessionError::UnknownTool(name.into()))
+    pub(super) fn find(&self, tool: &str) -> Option<&PluginTool> {
+        self.tools.get(tool)
     }
 
-    fn is_stateless(&self) -> bool {
+    pub(super) fn store(&self) -> &dyn SessionStore {
+        &*self.store
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        (self.clock)()
+    }
+
+    pub(super) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    pub(super) fn limits(&self) -> &SessionLimits {
+        &self.limits
+    }
+
+    fn tool(&self, name: &str) -> Result<&PluginTool, SessionError> {
+        self.find(name).ok_or_else(|| SessionError::UnknownTool(name.into()))
+    }
+
+    pub(super) fn is_stateless(&self) -> bool {
         matches!(self.policy, SuspendPolicy::Token { .. })
     }
 
@@ -301,6 +339,7 @@ impl PluginHost {
             status if status.is_awaiting() => self.limits.waiting,
             _ => self.limits.kept,
         };
+        record.asks.clear();
         (record.status, record.since) = (status, now);
         record.deadline = now.saturating_add(until);
     }
@@ -338,6 +377,9 @@ impl PluginHost {
                 Stop::Done(Ok(result)) => {
                     return self.finish(record, SessionStatus::Completed, result).await;
                 }
+                Stop::Done(Err(PluginError::Protocol(error))) => {
+                    return self.finish_with_error(record, error).await;
+                }
                 Stop::Done(Err(error)) => {
                     let result = failed(&error.to_string());
                     return self.finish(record, SessionStatus::Failed, result).await;
@@ -354,6 +396,9 @@ impl PluginHost {
                         false => SessionStatus::AwaitingSample,
                     };
                     self.turn(&mut record, status, now);
+                    if record.is_task {
+                        record.asks.clone_from(&asks);
+                    }
                     match self.suspend(&mut record, run).await? {
                         Some(again) => run = again,
                         None => return Ok(Turn::Asks { state: self.seal(&record)?, asks }),
@@ -421,6 +466,17 @@ impl PluginHost {
         Ok(Turn::Done(result))
     }
 
+    async fn finish_with_error(
+        &self,
+        mut record: SessionRecord,
+        error: ErrorObject,
+    ) -> Result<Turn, SessionError> {
+        self.turn(&mut record, SessionStatus::Failed, (self.clock)());
+        record.error = Some(error.clone());
+        self.commit(&mut record).await?;
+        Err(SessionError::Protocol(error))
+    }
+
     fn seal(&self, record: &SessionRecord) -> Result<String, SessionError> {
         let SuspendPolicy::Token { codec, .. } = &self.policy else {
             return Ok(record.id.clone());
@@ -461,6 +517,9 @@ fn answer(record: &mut SessionRecord, resumption: &Resumption<'_>) -> bool {
 
 /// What a session that is over gives.
 fn over(record: &SessionRecord) -> Result<Turn, SessionError> {
+    if let Some(error) = record.error.clone() {
+        return Err(SessionError::Protocol(error));
+    }
     match record.status {
         SessionStatus::Completed | SessionStatus::Failed => {
             let result = record.result.as_ref().and_then(|result| result.decode().ok());

@@ -108,6 +108,7 @@ pub fn reply(
             let error = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
             return server.fail(call.id, error);
         }
+        Err(SessionError::Protocol(error)) => return server.fail(call.id, error),
         Err(error) => return server.finish(call.id, failed(&error.to_string())),
     };
     let carriers = Carriers::for_peer(&call.capabilities);

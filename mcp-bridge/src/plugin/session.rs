@@ -1,7 +1,10 @@
 //! A call of a tool that waits, as it is kept.
+use super::ask::Ask;
 use super::journal::Journal;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +67,15 @@ pub struct SessionRecord {
     pub result: Option<Raw>,
     /// Why it ended, where it did before it was done.
     pub reason: Option<String>,
+    /// The error of the protocol that it ended with, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorObject>,
+    /// Whether it is a task, of which clients ask how it stands.
+    #[serde(default)]
+    pub is_task: bool,
+    /// What it waits for, if it is a task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Ask>,
     /// One more each time it is kept.
     pub revision: u64,
     /// One more each time somebody begins to run it: who was before may no longer change it.
@@ -95,11 +107,20 @@ pub struct SessionLimits {
     pub kept: Duration,
     /// How long whoever runs a tool is not taken for dead.
     pub lease: Duration,
+    /// How long those who ask how a task stands should wait before they ask again.
+    pub poll: Duration,
 }
 
 impl Default for SessionLimits {
     fn default() -> Self {
         let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-        Self { active: minutes(5), waiting: minutes(60), kept: minutes(10), lease: minutes(6) }
+        let poll = Duration::from_secs(1);
+        Self {
+            active: minutes(5),
+            waiting: minutes(60),
+            kept: minutes(10),
+            lease: minutes(6),
+            poll,
+        }
     }
 }

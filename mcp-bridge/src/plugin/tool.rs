@@ -4,7 +4,7 @@ use super::elicits::Elicitations;
 use super::journal::{Journal, digest};
 use super::turn::Told;
 use crate::mcp::content::{ContentBlock, TextContent};
-use crate::mcp::tools::{CallToolResult, Tool};
+use crate::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use crate::schema::Violation;
 use alloc::boxed::Box;
 use alloc::format;
@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 pub struct PluginTool {
     tool: Tool,
     fingerprint: String,
+    task_support: TaskSupport,
     body: Arc<dyn Fn(Raw, Arc<Shared>) -> Body + Send + Sync>,
 }
 
@@ -82,7 +83,12 @@ impl PluginTool {
     /// );
     /// ```
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> PluginToolBuilder {
-        PluginToolBuilder { name: name.into(), version: version.into(), description: None }
+        PluginToolBuilder {
+            name: name.into(),
+            version: version.into(),
+            description: None,
+            task_support: TaskSupport::Forbidden,
+        }
     }
 
     /// The tool as a server lists it.
@@ -93,6 +99,11 @@ impl PluginTool {
     /// Names its code: another version, other arguments or other questions give another one.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
+    }
+
+    /// Whether a call of it can be a [task](crate::mcp::tasks).
+    pub fn task_support(&self) -> &TaskSupport {
+        &self.task_support
     }
 
     pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<Told>) -> Run {
@@ -115,9 +126,18 @@ pub struct PluginToolBuilder {
     name: String,
     version: String,
     description: Option<String>,
+    task_support: TaskSupport,
 }
 
 impl PluginToolBuilder {
+    /// Says whether a call can be a [task](crate::mcp::tasks), for clients of 2026-07-28 on that know of them: none can unless
+    /// this says so. A tool that has to be one is refused to all others.
+    #[must_use]
+    pub fn task_support(mut self, support: TaskSupport) -> Self {
+        self.task_support = support;
+        self
+    }
+
     /// What the tool does, for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
@@ -152,7 +172,7 @@ impl<E: Elicitations> PluginToolWithElicits<E> {
         R: Serialize,
         F: Future<Output = Result<R, PluginError>> + Send + 'static,
     {
-        let PluginToolBuilder { name, version, description } = self.builder;
+        let PluginToolBuilder { name, version, description, task_support } = self.builder;
         let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<P>();
         let schema = Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))?;
         let mut texts = alloc::vec![name.clone(), version, schema.as_str().to_string()];
@@ -174,7 +194,7 @@ impl<E: Elicitations> PluginToolWithElicits<E> {
                 Err(error) => Box::pin(core::future::ready(Ok(failed(&error.to_string())))),
             }
         };
-        Ok(PluginTool { tool, fingerprint, body: Arc::new(body) })
+        Ok(PluginTool { tool, fingerprint, task_support, body: Arc::new(body) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a host of tools is asked, and what it answers.
-use super::context::{Ask, Notice};
+use super::ask::Ask;
+use super::context::Notice;
 use super::events::PluginSessionErrorCode;
 use super::journal::Outcome;
 use super::store::StoreError;
@@ -10,6 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 
 /// How a call waits.
@@ -135,6 +137,12 @@ pub enum SessionError {
     /// The tool failed before: this is why.
     #[error("the tool failed: {0}")]
     Failed(String),
+    /// The call ended with an error of the protocol, which the model does not see.
+    #[error(transparent)]
+    Protocol(ErrorObject),
+    /// Such a call cannot be a task: the tool is none of those that can, or nothing is kept of its calls.
+    #[error("a call of `{0}` cannot be a task")]
+    NoTask(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -187,7 +187,8 @@ impl<C: StateCodec> Relay<C> {
                     let _ended = server.log(id, &params);
                 }
             }
-            ClientEvent::Notification(_) => {}
+            // The client of the call does not wait for less.
+            ClientEvent::Notification(_) | ClientEvent::Task { .. } => {}
             ClientEvent::Malformed(problem) => {
                 self.events.push_back(RelayEvent::Malformed(problem));
             }

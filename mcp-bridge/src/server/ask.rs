@@ -72,12 +72,17 @@ impl AskError {
     /// The error to fail the call with, if that is what the specification asks for.
     pub fn error_object(&self) -> Option<ErrorObject> {
         let Self::Capability { required, .. } = self else { return None };
-        let text = "the client did not declare a capability that is required";
-        let mut error = ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, text);
-        let data = MissingRequiredClientCapabilityData::new(*required.clone());
-        error.data = Raw::from_value(&data).ok();
-        Some(error)
+        Some(missing_capability_error(required))
     }
+}
+
+/// The error for a client that did not declare what a request needs.
+pub fn missing_capability_error(required: &ClientCapabilities) -> ErrorObject {
+    let text = "the client did not declare a capability that is required";
+    let mut error = ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, text);
+    let data = MissingRequiredClientCapabilityData::new(required.clone());
+    error.data = Raw::from_value(&data).ok();
+    error
 }
 
 /// Which question a request to the client is.
@@ -269,8 +274,15 @@ pub fn missing_capability(
 fn result(needs: Needs) -> InputRequiredResult {
     let mut result = InputRequiredResult::new();
     result.request_state = needs.request_state;
+    let requests = input_requests(needs.requests);
+    result.input_requests = Some(requests).filter(|requests| !requests.is_empty());
+    result
+}
+
+/// Requests as they are inside of a result, from 2026-07-28 on.
+pub(crate) fn input_requests(needed: Vec<(String, ServerRequest)>) -> Extra {
     let mut requests = Extra::new();
-    for (key, request) in needs.requests {
+    for (key, request) in needed {
         let request = for_modern(request);
         let mut input = InputRequest::new(request.method());
         // A request for the roots has no params to speak of.
@@ -280,8 +292,7 @@ fn result(needs: Needs) -> InputRequiredResult {
             requests.insert(key, input);
         }
     }
-    result.input_requests = Some(requests).filter(|requests| !requests.is_empty());
-    result
+    requests
 }
 
 /// A request as it is from 2026-07-28 on: without an id for the question, and without a task.

@@ -1,4 +1,5 @@
 //! Requests of the client, each answered or turned into an event.
+use super::tasks::Listener;
 use super::{CallId, Context, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
 use crate::mcp::base::{
     CacheScope, EmptyResult, Era, NotificationMetaObject, PaginatedRequestParams, ProtocolVersion,
@@ -119,12 +120,18 @@ impl Server {
             }
             ClientRequest::SubscriptionsListen(params) => self.listen(id, &params),
             ClientRequest::Other { method, .. } => return Err(not_found(&method)),
-            request => {
-                let event = ServerEvent::Request { id: id.clone(), request: Box::new(request) };
-                self.events.push_back(event);
+            request if is_about_tasks(&request) && context.version.era() != Some(Era::Legacy) => {
+                self.check_task_request(&request, &context.capabilities)?;
+                self.pass_on(id, request);
             }
+            request => self.pass_on(id, request),
         }
         Ok(())
+    }
+
+    fn pass_on(&mut self, id: &RequestId, request: ClientRequest) {
+        let event = ServerEvent::Request { id: id.clone(), request: Box::new(request) };
+        self.events.push_back(event);
     }
 
     fn initialize(&mut self, id: &RequestId, params: InitializeRequestParams) {
@@ -138,7 +145,10 @@ impl Server {
             log_level: None,
         });
         let ServerOptions { capabilities, server_info, instructions, .. } = &self.options;
-        let mut result = InitializeResult::new(version, capabilities.clone(), server_info.clone());
+        // Extensions are of the newer generation.
+        let mut capabilities = capabilities.clone();
+        capabilities.extensions = None;
+        let mut result = InitializeResult::new(version, capabilities, server_info.clone());
         result.instructions.clone_from(instructions);
         self.answer_with(id, &result);
     }
@@ -279,9 +289,13 @@ impl Server {
     /// Says what the client will hear of: changes of tools.
     fn listen(&mut self, id: &RequestId, params: &SubscriptionsListenRequestParams) {
         let wants_tools = params.notifications.tools_list_changed == Some(true);
-        self.listeners.insert(id.clone(), wants_tools);
+        let wanted = params.notifications.task_ids.clone().filter(|_| self.offers_tasks());
+        let tasks = wanted.iter().flatten().take(Self::MAX_TASKS_LISTENED).cloned().collect();
         let mut filter = SubscriptionFilter::new();
         filter.tools_list_changed = wants_tools.then_some(true);
+        filter.task_ids =
+            wanted.map(|wanted| wanted.into_iter().take(Self::MAX_TASKS_LISTENED).collect());
+        self.listeners.insert(id.clone(), Listener { wants_tools, tasks });
         let mut told = SubscriptionsListenRequestParams::new(filter);
         told.meta = Some(subscription(id));
         self.notify("notifications/subscriptions/acknowledged", &told, Some(id.clone()));
@@ -293,7 +307,7 @@ impl Server {
         if self.session.is_some() {
             self.notify(method, &RequestParams::new(), None);
         }
-        let listeners = self.listeners.iter().filter(|(_, wants_tools)| **wants_tools);
+        let listeners = self.listeners.iter().filter(|(_, listener)| listener.wants_tools);
         let listeners: Vec<_> = listeners.map(|(id, _)| id.clone()).collect();
         for id in listeners {
             let mut params = RequestParams::new();
@@ -315,12 +329,19 @@ impl Server {
     }
 }
 
+fn is_about_tasks(request: &ClientRequest) -> bool {
+    matches!(
+        request,
+        ClientRequest::GetTask(_) | ClientRequest::UpdateTask(_) | ClientRequest::CancelTask(_)
+    )
+}
+
 /// Whether clients of a version send a method.
 fn is_known(method: &str, version: &ProtocolVersion) -> bool {
     methods::find(Direction::ToServer, method).is_some_and(|method| method.is_sent_in(version))
 }
 
-fn subscription(id: &RequestId) -> Meta {
+pub(super) fn subscription(id: &RequestId) -> Meta {
     let mut meta = NotificationMetaObject::new();
     meta.subscription_id = Some(id.clone());
     meta.to_meta()
@@ -337,7 +358,7 @@ fn missing(member: &str) -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, problem)
 }
 
-fn not_found(method: &str) -> ErrorObject {
+pub(super) fn not_found(method: &str) -> ErrorObject {
     ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, alloc::format!("unknown method: {method}"))
 }
 

@@ -218,7 +218,7 @@ async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
     let resumption = Resumption { state: &state, tool, arguments, principal, answers };
     let elsewhere = third.resume(resumption.clone()).await;
     let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };
-    let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption).await;
+    let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
     assert!(matches!(lost, Err(SessionError::NotFound)), "{lost:?}");
     let record = store.load(&state).await.expect("a server").expect("a record");
     assert_eq!(record.status, SessionStatus::Lost);

@@ -3,6 +3,7 @@ use super::PluginHost;
 use crate::plugin::session::{SessionRecord, SessionStatus};
 use crate::plugin::turn::SessionError;
 use alloc::vec::Vec;
+use jsonrpc_core::ErrorObject;
 
 impl PluginHost {
     /// Ends a call that waits or runs. One that is over stays as it is.
@@ -13,6 +14,17 @@ impl PluginHost {
         self.end_early(id, principal, SessionStatus::Aborted, reason).await
     }
 
+    /// Ends a session with an error of the protocol.
+    pub(in crate::plugin) async fn end_with_error(
+        &self,
+        id: &str,
+        principal: &str,
+        error: ErrorObject,
+    ) -> Result<(), SessionError> {
+        let reason = error.message.clone();
+        self.end_as(id, principal, SessionStatus::Failed, &reason, Some(error)).await
+    }
+
     async fn end_early(
         &self,
         id: &str,
@@ -20,14 +32,26 @@ impl PluginHost {
         status: SessionStatus,
         reason: &str,
     ) -> Result<(), SessionError> {
+        self.end_as(id, principal, status, reason, None).await
+    }
+
+    async fn end_as(
+        &self,
+        id: &str,
+        principal: &str,
+        status: SessionStatus,
+        reason: &str,
+        error: Option<ErrorObject>,
+    ) -> Result<(), SessionError> {
         for _ in 0..Self::MAX_ATTEMPTS {
-            let record = self.store.load(id).await?.ok_or(SessionError::NotFound)?;
+            let mut record = self.store.load(id).await?.ok_or(SessionError::NotFound)?;
             if record.principal != principal {
                 return Err(SessionError::NotFound);
             }
             if record.status.is_over() {
                 return Ok(());
             }
+            record.error.clone_from(&error);
             match self.end(record, status, reason).await {
                 Ok(None) => {}
                 Err(SessionError::Store(error)) => return Err(error.into()),

@@ -12,8 +12,11 @@ use mcp_bridge::mcp::error::RESOURCE_NOT_FOUND;
 use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::prompts::GetPromptRequestParams;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
+use mcp_bridge::plugin::NewCall;
 use mcp_bridge::relay::StateCodec;
-use mcp_bridge::server::{DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability};
+use mcp_bridge::server::{
+    DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
+};
 use mcp_http::{Answer, CallContext, Endpoint, PluginService, RequestContext, Service};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,6 +58,7 @@ impl Conformance {
     /// Tells where it is served.
     pub(crate) fn serve_at(&self, endpoint: &Arc<Endpoint>) {
         self.endpoint.get_or_init(|| Arc::downgrade(endpoint));
+        self.plugins.serve_at(endpoint);
     }
 
     /// The tools that ask.
@@ -110,6 +114,24 @@ impl Conformance {
             }
             round += 1;
         }
+    }
+
+    /// Goes on with a call as a task of another tool, whose arguments are what was answered.
+    async fn go_on_with(&self, tool: &str, call: &ToolCall, context: &CallContext) -> Answer {
+        if !call.takes_task() {
+            return Answer::Failed(tasks_required());
+        }
+        let content = |answer: &Raw| value(answer).get("content").cloned().unwrap_or_default();
+        let answers = call.responses.iter();
+        let answers: Value = answers
+            .filter_map(|(key, answer)| Some((key.clone(), content(answer.as_ref().ok()?))))
+            .collect();
+        let (Ok(id), Ok(arguments)) = (context.new_id(), Raw::from_value(&answers)) else {
+            return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
+        };
+        let principal = context.principal();
+        let new = NewCall { session_id: &id, call_id: &id, tool, arguments, principal };
+        self.plugins.begin_task(new, &call.capabilities).await
     }
 
     fn prompt(&self, params: &GetPromptRequestParams, era: Era) -> Result<Value, ErrorObject> {
@@ -180,11 +202,17 @@ impl Service for Conformance {
         };
         let done = || Answer::from(CallToolResult::new([text_block("done")]));
         match does {
-            Does::Give(result) => match serde_json::from_value::<CallToolResult>(result.clone()) {
-                Ok(result) => result.into(),
-                Err(error) => Answer::Failed(invalid(&error.to_string())),
+            Does::Give(result) => {
+                let result = fill(result, &value(&call.arguments));
+                match serde_json::from_value::<CallToolResult>(result) {
+                    Ok(result) => result.into(),
+                    Err(error) => Answer::Failed(invalid(&error.to_string())),
+                }
+            }
+            Does::Ask(asks) => match (self.ask(call, asks), &asks.then) {
+                (Ok(Answer::Done(_)), Some(tool)) => self.go_on_with(tool, call, context).await,
+                (answer, _) => answer.unwrap_or_else(Answer::Failed),
             },
-            Does::Ask(asks) => self.ask(call, asks).unwrap_or_else(Answer::Failed),
             Does::Progress => {
                 for progress in [0.0, 50.0, 100.0] {
                     context.progress(progress, Some(100.0), None);
@@ -243,10 +271,7 @@ impl Service for Conformance {
                 json!({ "completion": { "values": [], "hasMore": false } })
             }
             ClientRequest::Subscribe(_) | ClientRequest::Unsubscribe(_) => json!({}),
-            other => {
-                let problem = format!("unknown method: {}", other.method());
-                return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem));
-            }
+            other => return self.plugins.request(other, context).await,
         };
         if let (Era::Modern, Value::Object(result)) = (context.era, &mut result) {
             result.entry("resultType").or_insert("complete".into());

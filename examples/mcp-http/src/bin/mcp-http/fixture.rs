@@ -28,7 +28,7 @@ pub(crate) struct FixtureTool {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Does {
-    /// Gives this result.
+    /// Gives this result; `$name` stands for an argument.
     Give(Value),
     /// Asks, round by round, and then says what was answered.
     Ask(Rounds),
@@ -55,6 +55,9 @@ pub(crate) struct Rounds {
     /// Whether what the client cannot do is left out.
     #[serde(default)]
     pub(crate) only_declared: bool,
+    /// The tool that goes on with the answers, as a task.
+    #[serde(default)]
+    pub(crate) then: Option<String>,
 }
 
 /// A prompt, and its messages; `$name` stands for an argument.

@@ -3,6 +3,7 @@
 mod conformance;
 mod context;
 mod fixture;
+mod task_tools;
 
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
@@ -97,7 +98,8 @@ fn host(
     owner: &str,
 ) -> Result<Arc<PluginHost>, Violation> {
     let clock = Arc::new(since_1970);
-    Ok(Arc::new(PluginHost::new([book_flight::tool()?], policy, store, owner, clock)))
+    let tools = task_tools::task_tools()?.into_iter().chain([book_flight::tool()?]);
+    Ok(Arc::new(PluginHost::new(tools, policy, store, owner, clock)))
 }
 
 /// The tools that ask, with their sessions in memory or in Redis.

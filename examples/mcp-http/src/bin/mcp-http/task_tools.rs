@@ -1,0 +1,122 @@
+//! The tools that the conformance suite runs as tasks.
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::elicitations;
+use mcp_bridge::mcp::tools::TaskSupport;
+use mcp_bridge::plugin::{Elicited, NoElicitations, PluginContext, PluginError, PluginTool};
+use mcp_bridge::schema::Violation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long a job takes that fails.
+const JOB: Duration = Duration::from_millis(500);
+
+#[derive(Deserialize, JsonSchema)]
+struct Slow {
+    /// How long it takes.
+    seconds: u64,
+    label: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct File {
+    filename: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Confirmation {
+    confirm: bool,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Empty {}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Asked {
+    user_name: Name,
+}
+
+elicitations! {
+    /// What deleting asks.
+    Deleting handled by DeletingHandlers {
+        /// Really?
+        confirm: Confirm = "confirm" (File => Confirmation),
+    }
+}
+
+elicitations! {
+    /// Two questions at once.
+    Both handled by BothHandlers {
+        /// Who?
+        who: Who = "who" (Empty => Name),
+        /// Really?
+        really: Really = "really" (Empty => Confirmation),
+    }
+}
+
+pub(crate) fn task_tools() -> Result<[PluginTool; 6], Violation> {
+    let tool = |name, description, support| {
+        PluginTool::builder(name, "1").description(description).task_support(support)
+    };
+    let (optional, required) = (TaskSupport::Optional, TaskSupport::Required);
+    Ok([
+        tool("slow_compute", "Takes its time", optional.clone())
+            .elicits::<NoElicitations>()
+            .execute(slow)?,
+        tool("failing_job", "Fails", required.clone()).elicits::<NoElicitations>().execute(
+            |_: Nothing, _| async {
+                tokio::time::sleep(JOB).await;
+                Err::<(), _>(PluginError::failed("this job fails each time"))
+            },
+        )?,
+        tool("protocol_error_job", "Breaks", optional.clone())
+            .elicits::<NoElicitations>()
+            .execute(|_: Nothing, _| async {
+                tokio::time::sleep(JOB).await;
+                let error =
+                    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "this job breaks each time");
+                Err::<(), _>(PluginError::Protocol(error))
+            })?,
+        tool("confirm_delete", "Deletes nothing, if that is confirmed", optional.clone())
+            .elicits::<Deleting>()
+            .execute(delete)?,
+        tool("multi_input", "Asks two things at once", optional).elicits::<Both>().execute(both)?,
+        tool("greet_later", "Greets, after a while", required)
+            .elicits::<NoElicitations>()
+            .execute(|asked: Asked, _| async move {
+                tokio::time::sleep(JOB).await;
+                Ok(format!("Hello, {}!", asked.user_name.name))
+            })?,
+    ])
+}
+
+async fn slow(slow: Slow, _: PluginContext<NoElicitations>) -> Result<String, PluginError> {
+    tokio::time::sleep(Duration::from_secs(slow.seconds)).await;
+    Ok(format!("{} took {} s", slow.label.as_deref().unwrap_or("it"), slow.seconds))
+}
+
+async fn delete(file: File, ctx: PluginContext<Deleting>) -> Result<String, PluginError> {
+    let message = format!("Delete {}?", file.filename);
+    Ok(match ctx.elicit::<Confirm>(&message, &file).await? {
+        Elicited::Accept(Confirmation { confirm: true }) => format!("{} is gone", file.filename),
+        _ => format!("{} stays", file.filename),
+    })
+}
+
+async fn both(_: Nothing, ctx: PluginContext<Both>) -> Result<String, PluginError> {
+    let who = ctx.elicit::<Who>("Who?", &Empty {});
+    let really = ctx.elicit::<Really>("Really?", &Empty {});
+    let (who, really) = tokio::join!(who, really);
+    Ok(match (who?, really?) {
+        (Elicited::Accept(who), Elicited::Accept(Confirmation { confirm: true })) => who.name,
+        _ => "nobody".to_owned(),
+    })
+}

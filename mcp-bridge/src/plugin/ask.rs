@@ -1,0 +1,71 @@
+//! What a tool needs before it can go on.
+use super::journal::EntryKind;
+use crate::context::{Carriers, EncodeError, Encoding, ModelContext, encode};
+use crate::mcp::dispatch::ServerRequest;
+use alloc::string::String;
+use jsonrpc_core::wire::{DecodeError, Raw};
+use serde::{Deserialize, Serialize};
+
+/// A question that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
+#[non_exhaustive]
+pub struct Ask {
+    /// What an answer is for; the only one of its name in a call.
+    pub key: String,
+    /// Whether it goes to the user or to the model.
+    pub kind: EntryKind,
+    /// The request, without its context.
+    pub request: ServerRequest,
+    /// What it shows beside its message.
+    pub context: Option<ModelContext>,
+}
+
+impl Ask {
+    /// The request with its context, in `carriers`.
+    ///
+    /// # Errors
+    /// The context does not fit in.
+    pub fn to_request(&self, carriers: Carriers) -> Result<ServerRequest, EncodeError> {
+        let mut request = self.request.clone();
+        if let (ServerRequest::Elicit(params), Some(context)) = (&mut request, &self.context) {
+            encode(params, context, &Encoding::new(carriers))?;
+        }
+        Ok(request)
+    }
+}
+
+/// A question as it is kept, and sent from program to program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Written {
+    key: String,
+    kind: EntryKind,
+    method: String,
+    params: Option<Raw>,
+    context: Option<Raw>,
+}
+
+impl From<Ask> for Written {
+    fn from(ask: Ask) -> Self {
+        Self {
+            // Params that have no JSON form, which none of these do, read as none.
+            params: ask.request.to_params().ok().flatten(),
+            method: ask.request.method().into(),
+            context: ask.context.map(|context| context.as_raw().clone()),
+            key: ask.key,
+            kind: ask.kind,
+        }
+    }
+}
+
+impl TryFrom<Written> for Ask {
+    type Error = DecodeError;
+
+    fn try_from(written: Written) -> Result<Self, DecodeError> {
+        let params = written.params.as_ref().map(AsRef::as_ref);
+        let request = ServerRequest::decode(&written.method, params)?;
+        // What was a context is one still.
+        let context = written.context.and_then(|raw| ModelContext::from_raw(raw).ok());
+        Ok(Self { key: written.key, kind: written.kind, request, context })
+    }
+}
