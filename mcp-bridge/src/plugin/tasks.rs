@@ -1,15 +1,4 @@
-//! Calls that are tasks: the client does not wait for them, but asks how they stand.
-//!
-//! A task is a session that says so. It is kept where sessions are, so that any program with the store can tell how it stands,
-//! take answers, and go on with it.
-//!
-//! | the session | the task |
-//! |---|---|
-//! | runs, or has all answers | `working` |
-//! | waits for answers | `input_required`, with what is still open |
-//! | is done, or its tool failed | `completed`, with the result |
-//! | ended with an error of the protocol, expired or was lost | `failed`, with the error |
-//! | was aborted | `cancelled` |
+//! Calls that are tasks.
 use super::PluginHost;
 use super::journal::{Answered, Outcome};
 use super::session::{SessionRecord, SessionStatus};
@@ -27,7 +16,59 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 use std::time::SystemTime;
 
-/// A task that is kept, and has not begun to run.
+/// A task that is kept, and has not begun to run: the client does not wait for it, but asks how it stands.
+///
+/// A task is a session that says so. It is kept where sessions are, so that any program with the store can tell how it stands,
+/// take answers, and go on with it.
+///
+/// | the session | the task |
+/// |---|---|
+/// | runs, or has all answers | `working` |
+/// | waits for answers | `input_required`, with what is still open |
+/// | is done, or its tool failed | `completed`, with the result |
+/// | ended with an error of the protocol, expired or was lost | `failed`, with the error |
+/// | was aborted | `cancelled` |
+///
+/// Spec: [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks) (draft of 2026-08-21)
+///
+/// ```
+/// use core::time::Duration;
+/// use jsonrpc_core::wire::Raw;
+/// use mcp_bridge::context::Carriers;
+/// use mcp_bridge::mcp::tasks::TaskStatus;
+/// use mcp_bridge::mcp::tools::TaskSupport;
+/// use mcp_bridge::plugin::{
+///     MemoryStore, NewCall, NoElicitations, PluginContext, PluginHost, PluginTool, SuspendPolicy,
+/// };
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use std::sync::Arc;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Count {
+///     to: u32,
+/// }
+///
+/// let count = PluginTool::builder("count", "1")
+///     .task_support(TaskSupport::Optional)
+///     .elicits::<NoElicitations>()
+///     .execute(|count: Count, _: PluginContext<NoElicitations>| async move { Ok((1..=count.to).sum::<u32>()) })?;
+/// let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::from_secs(1_800_000_000)));
+/// let host = PluginHost::new([count], SuspendPolicy::Replay, store, "7f3a", clock);
+/// # futures::executor::block_on(async {
+/// let (id, arguments) = ("9c41", Raw::from_text(r#"{"to":4}"#)?);
+/// let call = NewCall { session_id: id, call_id: id, tool: "count", arguments, principal: "ada" };
+/// let started = host.start_task(call).await?;
+/// // This goes to the client, and the task runs on.
+/// assert_eq!((&started.task.status, &*started.task.created_at), (&TaskStatus::Working, "2027-01-15T08:00:00.000Z"));
+/// host.run_task(started, None).await?;
+///
+/// let view = host.task(id, "ada", Carriers::ALL).await?;
+/// assert_eq!(view.task.status, TaskStatus::Completed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct StartedTask {
     record: SessionRecord,

@@ -18,6 +18,15 @@ mod methods;
 mod plugin;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_claim;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_ends;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_page;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_serve;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
@@ -29,9 +38,15 @@ mod relay;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod seal;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod shapes;
+#[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod tasks;
 #[cfg(test)]
 mod tool_events;
 #[cfg(test)]

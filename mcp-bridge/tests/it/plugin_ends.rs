@@ -1,0 +1,112 @@
+//! Sessions that end before they are done, and who is let in.
+use crate::plugin::{
+    World, answer, answer_as, asked, begin, book_flight, booked, booking, flight, seat, tipped,
+    value,
+};
+use futures::executor::block_on;
+use mcp_bridge::plugin::{
+    MemoryStore, PluginHost, PluginSessionErrorCode, SessionError, SessionStatus, StoreError,
+    SuspendPolicy,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[test]
+fn a_session_can_be_aborted_and_is_listed_until_then() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
+        let world = World::new();
+        let host = world.host(policy, "a");
+        let (state, _) = asked(begin(&host));
+        let active = block_on(host.active()).expect("a store");
+        assert_eq!((active.len(), active[0].status), (1, SessionStatus::AwaitingElicit));
+        assert!(matches!(block_on(host.abort("9c41", "eve", "")), Err(SessionError::NotFound)));
+        block_on(host.abort("9c41", "ada", "changed my mind")).expect("aborted");
+        block_on(host.abort("9c41", "ada", "again")).expect("aborted before");
+        let error = answer(&host, &state, [flight()]).expect_err("aborted");
+        assert_eq!(error.code(), PluginSessionErrorCode::SessionAborted);
+        assert_eq!(world.record("9c41").reason.as_deref(), Some("changed my mind"));
+        assert!(block_on(host.active()).expect("a store").is_empty());
+    }
+}
+
+#[test]
+fn a_session_expires_and_is_forgotten() {
+    let world = World::new();
+    let host = world.host(SuspendPolicy::Replay, "a");
+    let (state, _) = asked(begin(&host));
+    world.time.pass(3599);
+    let (state, _) = asked(answer(&host, &state, []));
+    world.time.pass(3600);
+    assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::Expired)));
+    let record = world.record("9c41");
+    assert_eq!(
+        (record.status, record.waited.as_secs(), record.active.as_secs()),
+        (SessionStatus::Expired, 7199, 0)
+    );
+    world.time.pass(600);
+    block_on(host.sweep()).expect("swept");
+    assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::NotFound)));
+    // A sweep ends those that nobody answers.
+    let (_, _) = asked(begin(&host));
+    world.time.pass(3600);
+    block_on(host.sweep()).expect("swept");
+    assert_eq!(world.record("9c41").status, SessionStatus::Expired);
+}
+
+#[test]
+fn a_token_expires_and_is_used_once() {
+    let world = World::new();
+    let host = world.host(world.token(true), "a");
+    let (state, _) = asked(begin(&host));
+    asked(answer(&host, &state, [flight()]));
+    assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::NotFound)));
+    let world = World::new();
+    let host = world.host(world.token(false), "a");
+    let (state, _) = asked(begin(&host));
+    let again =
+        (asked(answer(&host, &state, [flight()])).1, asked(answer(&host, &state, [flight()])).1);
+    assert_eq!(again.0, again.1);
+    world.time.pass(3600);
+    assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::Expired)));
+    world.time.pass(3600);
+    assert!(matches!(answer(&host, &state, [flight()]), Err(SessionError::NotFound)));
+}
+
+#[test]
+fn nobody_else_is_let_in_and_no_other_code() {
+    let world = World::new();
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, world.token(false)] {
+        let world = World::new();
+        let host = world.host(policy.clone(), "a");
+        let (state, _) = asked(begin(&host));
+        assert!(matches!(answer_as(&host, &state, "eve", [flight()]), Err(SessionError::NotFound)));
+        let newer = world.host_of(policy.clone(), "a", "2");
+        let error = answer(&newer, &state, [flight()]).expect_err("other code");
+        let is_token = matches!(policy, SuspendPolicy::Token { .. });
+        let is_loud = matches!(error, SessionError::OtherCode { .. });
+        assert!(is_loud || is_token && matches!(error, SessionError::NotFound), "{error:?}");
+    }
+}
+
+#[test]
+fn a_step_is_not_the_clients_to_answer() {
+    let world = World::new();
+    let host = world.host(SuspendPolicy::Replay, "a");
+    let (state, _) = asked(begin(&host));
+    asked(answer(&host, &state, [flight()]));
+    asked(answer(&host, &state, [seat(), ("charge".into(), value(&json!(77)))]));
+    assert_eq!(
+        booked(answer(&host, &state, [("charge".into(), value(&json!(77))), tipped()])),
+        booking()
+    );
+}
+
+#[test]
+fn a_full_store_says_so() {
+    let store = Arc::new(MemoryStore::new(0));
+    let tool = book_flight("1", &Arc::default());
+    let host =
+        PluginHost::new([tool], SuspendPolicy::Replay, store, "a", Arc::new(|| Duration::ZERO));
+    assert!(matches!(begin(&host), Err(SessionError::Store(StoreError::Full))));
+}

@@ -1,0 +1,578 @@
+//! Calls that are tasks: in the store, and on both ends of a connection.
+use crate::plugin::{World, accept, booking, flight, seat, tipped};
+use crate::server::{ALL, CAPABILITIES, VERSION, text, tool, wire_raw};
+use futures::executor::block_on;
+use jsonrpc_core::wire::{Extra, Presence, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use mcp_bridge::client::{CallError, CallParams, Client, ClientEvent, ClientOptions, UpstreamCall};
+use mcp_bridge::context::Carriers;
+use mcp_bridge::mcp::base::{Era, ResultType};
+use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
+use mcp_bridge::mcp::tasks::{EXTENSION, Task, TaskStatus};
+use mcp_bridge::mcp::tools::TaskSupport;
+use mcp_bridge::plugin::{
+    MemoryStore, NewCall, NoElicitations, Outcome, PluginError, PluginHost, PluginTool,
+    SessionError, SessionStatus, SessionStore, SuspendPolicy, Turn,
+};
+use mcp_bridge::server::{AskError, Server, ServerEvent, ServerOptions};
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const ID: &str = "9c41";
+
+/// Begins the booking as a task, and runs it until it waits; gives how it stood at first.
+fn start(host: &PluginHost) -> Task {
+    let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
+    let arguments = Raw::from_text(arguments).expect("JSON");
+    let (tool, principal) = ("book_flight", "ada");
+    let call = NewCall { session_id: ID, call_id: ID, tool, arguments, principal };
+    let started = block_on(host.start_task(call)).expect("a task");
+    let first = started.task.clone();
+    let turn = block_on(host.run_task(started, None));
+    assert!(matches!(turn, Ok(Turn::Asks { .. })), "{turn:?}");
+    first
+}
+
+fn view(host: &PluginHost) -> Task {
+    block_on(host.task(ID, "ada", Carriers::NONE)).expect("a task").task
+}
+
+fn answer(host: &PluginHost, answers: &[(String, Outcome)]) -> bool {
+    block_on(host.answer_task(ID, "ada", answers)).expect("a task")
+}
+
+fn go_on(host: &PluginHost) -> Result<Turn, SessionError> {
+    block_on(host.resume(PluginHost::task_resumption(ID, "book_flight", "ada")))
+}
+
+/// What a task needs, by key.
+fn needed(task: &Task) -> Vec<&str> {
+    task.input_requests.iter().flat_map(Extra::iter).map(|(key, _)| key).collect()
+}
+
+#[test]
+fn a_flight_is_booked_as_a_task() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::ParkOrReplay, SuspendPolicy::Replay] {
+        let world = World::new();
+        let host = world.host(policy, "a");
+        let first = start(&host);
+        assert_eq!((first.status, first.result_type), (TaskStatus::Working, None));
+        assert_eq!(first.created_at, "1970-01-01T00:00:00.000Z");
+        world.time.pass(5);
+        for (next, given) in [("pickFlight", flight()), ("pickSeat", seat()), ("tip", tipped())] {
+            let task = view(&host);
+            assert_eq!(task.status, TaskStatus::InputRequired);
+            assert_eq!(needed(&task), [next]);
+            assert!(!answer(&host, &[("nobody".into(), given.1.clone())]));
+            assert_eq!(needed(&view(&host)), [next], "what nobody asked changes nothing");
+            assert!(answer(&host, std::slice::from_ref(&given)));
+            let seen = block_on(host.task(ID, "ada", Carriers::NONE)).expect("a task");
+            assert_eq!((seen.task.status, seen.is_idle), (TaskStatus::Working, true));
+            go_on(&host).expect("it goes on");
+        }
+        let done = view(&host);
+        assert_eq!(
+            (&done.status, &done.last_updated_at[..]),
+            (&TaskStatus::Completed, "1970-01-01T00:00:05.000Z")
+        );
+        let result: Value = done.result.expect("a result").decode().expect("JSON");
+        assert_eq!(
+            (&result["structuredContent"], &result["resultType"]),
+            (&booking(), &json!("complete"))
+        );
+        assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
+        // It is kept for ten minutes after its end, which is five seconds after its beginning.
+        assert_eq!(done.ttl_ms, Presence::Value(605_000.into()));
+        assert!(!answer(&host, &[flight()]), "it is over");
+    }
+}
+
+#[test]
+fn any_program_goes_on_with_a_task() {
+    let world = World::new();
+    let program = |owner| world.host(SuspendPolicy::Replay, owner);
+    start(&program("a"));
+    assert!(answer(&program("b"), &[flight()]));
+    go_on(&program("c")).expect("it goes on");
+    assert_eq!(needed(&view(&program("d"))), ["pickSeat"]);
+
+    // One that ends while it runs is taken for dead after a while, by others than itself.
+    assert!(answer(&program("b"), &[seat()]));
+    let mut record = world.record(ID);
+    record.status = SessionStatus::Running;
+    record.revision += 1;
+    (record.owner, record.deadline) = ("e".into(), Duration::from_secs(60));
+
+    assert!(block_on(world.store.save(&record)).expect("a store"));
+    let is_idle =
+        |owner| block_on(program(owner).task(ID, "ada", Carriers::NONE)).expect("a task").is_idle;
+    assert!(!is_idle("a"));
+    world.time.pass(60);
+    assert!(is_idle("a") && !is_idle("e"));
+    go_on(&program("a")).expect("it goes on");
+    assert_eq!(needed(&view(&program("e"))), ["tip"]);
+}
+
+#[test]
+fn a_task_ends_early() {
+    let cancelled = |host: &PluginHost, _: &World| {
+        block_on(host.cancel_task(ID, "ada")).expect("a task");
+    };
+    let failed = |host: &PluginHost, _: &World| {
+        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no more");
+        block_on(host.fail_task(ID, "ada", error)).expect("a task");
+    };
+    let expired = |_: &PluginHost, world: &World| world.time.pass(60 * 60);
+    let lost = |host: &PluginHost, _: &World| block_on(host.lose(ID, "ada")).expect("a task");
+    type End = dyn Fn(&PluginHost, &World);
+    let table: [(&End, TaskStatus, Option<&str>); 4] = [
+        (&cancelled, TaskStatus::Cancelled, None),
+        (&failed, TaskStatus::Failed, Some("no more")),
+        (&expired, TaskStatus::Failed, Some("nobody answered in time")),
+        (&lost, TaskStatus::Failed, Some("the program that had it in memory has ended")),
+    ];
+    for (end, status, message) in table {
+        let world = World::new();
+        let host = world.host(SuspendPolicy::Replay, "a");
+        start(&host);
+        end(&host, &world);
+        for _ in 0..2 {
+            let task = view(&host);
+            assert_eq!(task.status, status);
+            assert_eq!(task.error.map(|error| error.message).as_deref(), message);
+            assert!(!answer(&host, &[flight()]));
+            block_on(host.sweep()).expect("a store");
+        }
+        // Once is enough, and says nothing else afterwards.
+        block_on(host.cancel_task(ID, "ada")).expect("a task");
+        assert_eq!(view(&host).status, status);
+        world.time.pass(24 * 60 * 60);
+        block_on(host.sweep()).expect("a store");
+        let gone = block_on(host.task(ID, "ada", Carriers::NONE));
+        assert!(matches!(gone, Err(SessionError::NotFound)), "{gone:?}");
+    }
+}
+
+#[test]
+fn nobody_else_hears_of_a_task_and_not_every_call_is_one() {
+    let world = World::new();
+    let host = world.host(SuspendPolicy::Replay, "a");
+    start(&host);
+    let is_unknown = |id, principal| {
+        let seen = block_on(host.task(id, principal, Carriers::NONE));
+        let ended = block_on(host.cancel_task(id, principal));
+        let answered = block_on(host.answer_task(id, principal, &[flight()]));
+        [seen.err(), ended.err(), answered.err()]
+            .iter()
+            .all(|error| matches!(error, Some(SessionError::NotFound)))
+    };
+    assert!(is_unknown(ID, "eve") && is_unknown("other", "ada"));
+
+    // A session that waits is none.
+    let plain = World::new();
+    let host = plain.host(SuspendPolicy::Replay, "a");
+    crate::plugin::begin(&host).expect("it asks");
+    let seen = block_on(host.task(ID, "ada", Carriers::NONE));
+    assert!(matches!(seen, Err(SessionError::NotFound)), "{seen:?}");
+
+    // Of a token, nothing is kept.
+    let host = world.host(world.token(true), "a");
+    assert_eq!(host.task_support("book_flight"), TaskSupport::Forbidden);
+    assert_eq!(host.task_support("nobody"), TaskSupport::Forbidden);
+    let arguments = Raw::from_text("{}").expect("JSON");
+    let call =
+        NewCall { session_id: "b", call_id: "b", tool: "book_flight", arguments, principal: "ada" };
+    assert!(matches!(block_on(host.start_task(call)), Err(SessionError::NoTask(_))));
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[test]
+fn a_tool_may_end_with_an_error_of_the_protocol() {
+    let tool = PluginTool::builder("broken", "1").task_support(TaskSupport::Required);
+    let tool = tool.elicits::<NoElicitations>().execute(|_: Nothing, _| async {
+        let error = ErrorObject::new(ErrorCode::from(-32_000), "no fuel");
+        Err::<(), _>(PluginError::Protocol(error))
+    });
+    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+    let host = PluginHost::new([tool.expect("forms")], SuspendPolicy::Replay, store, "a", clock);
+    let arguments = Raw::from_text("{}").expect("JSON");
+    let call = NewCall { session_id: ID, call_id: ID, tool: "broken", arguments, principal: "ada" };
+    let turn = block_on(host.run_task(block_on(host.start_task(call)).expect("a task"), None));
+    let Err(SessionError::Protocol(error)) = turn else { panic!("{turn:?}") };
+    assert_eq!(error.message, "no fuel");
+    let task = view(&host);
+    assert_eq!((task.status, task.result), (TaskStatus::Failed, None));
+    assert_eq!(task.error, Some(error));
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Ask(usize),
+    Answer(usize, usize),
+    GoOn(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..3usize).prop_map(Step::Ask),
+        (0..3usize, 0..4usize).prop_map(|(host, which)| Step::Answer(host, which)),
+        (0..3usize).prop_map(Step::GoOn),
+    ]
+}
+
+proptest! {
+    /// Whichever programs a client asks and answers, in whatever order and however often, a task stands as one of the table,
+    /// never goes back from its end, and books once, by the first answers.
+    #[test]
+    fn a_task_ends_once(steps in prop::collection::vec(step(), 0..16)) {
+        let world = World::new();
+        let hosts = ["a", "b", "c"].map(|owner| world.host(SuspendPolicy::Replay, owner));
+        start(&hosts[0]);
+        let late = ("pickFlight".to_owned(), accept(&json!({ "flightId": "SH-142" })));
+        let given = [flight(), seat(), tipped(), late];
+        let to_the_end = (0..3).flat_map(|which| [Step::Answer(0, which), Step::GoOn(0)]);
+        let (mut flight_id, mut is_over) = (None, false);
+        for step in steps.into_iter().chain(to_the_end) {
+            match step {
+                Step::Ask(host) => {
+                    let task = view(&hosts[host]);
+                    prop_assert_eq!(task.input_requests.is_some(), task.status == TaskStatus::InputRequired);
+                    prop_assert_eq!(task.result.is_some(), task.status == TaskStatus::Completed);
+                    prop_assert!(!is_over || task.status == TaskStatus::Completed);
+                    is_over = task.status.is_terminal();
+                }
+                Step::Answer(host, which) => {
+                    let first = match which { 0 => Some("CA-287"), 3 => Some("SH-142"), _ => None };
+                    flight_id = flight_id.or(first);
+                    answer(&hosts[host], &given[which..=which]);
+                }
+                Step::GoOn(host) => drop(go_on(&hosts[host])),
+            }
+        }
+        let task = view(&hosts[1]);
+        prop_assert_eq!(task.status, TaskStatus::Completed);
+        let result: Value = task.result.expect("a result").decode().expect("JSON");
+        prop_assert_eq!(result["structuredContent"]["flight"].as_str(), flight_id);
+        prop_assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
+    }
+}
+
+/// A server that offers tasks or does not, and a client that takes them or does not.
+fn served(offers: bool, takes: bool, method: &str, mut params: Value) -> (Server, Option<Value>) {
+    let mut options = ServerOptions::new(Implementation::new("s", "1"), [tool("t")]);
+    if offers {
+        options.offer_tasks();
+    }
+    let mut server = Server::new(options);
+    let mut can = ALL();
+    if takes {
+        can["extensions"] = json!({ EXTENSION: {} });
+    }
+    params["_meta"] = json!({ VERSION: "2026-07-28", CAPABILITIES: can });
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    server.handle_line(Ok(&line.to_string()));
+    let sent = sent(&mut server);
+    (server, sent)
+}
+
+fn sent(server: &mut Server) -> Option<Value> {
+    let mut line = Vec::new();
+    server.poll_outgoing()?.message.as_message().to_line(&mut line);
+    Some(serde_json::from_slice(&line).expect("JSON"))
+}
+
+fn task(status: TaskStatus) -> Task {
+    let mut task = Task::new("t1", status, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z");
+    task.ttl_ms = Presence::Null;
+    task
+}
+
+#[test]
+fn a_server_makes_tasks_for_those_who_take_them() {
+    for takes in [true, false] {
+        let (mut server, _) = served(true, takes, "tools/call", json!({ "name": "t" }));
+        let Some(ServerEvent::Call(call)) = server.poll_event() else { panic!("a call") };
+        assert_eq!(call.takes_task(), takes);
+        let made = server.create_task(call.id, task(TaskStatus::Working));
+        if takes {
+            assert_eq!(made, Ok(()));
+            let expected = json!({ "resultType": "task", "taskId": "t1", "status": "working", "ttlMs": null,
+                "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z" });
+            assert_eq!(sent(&mut server).expect("a result")["result"], expected);
+            assert!(matches!(
+                server.create_task(call.id, task(TaskStatus::Working)),
+                Err(AskError::NotOpen(_))
+            ));
+        } else {
+            let error = made.expect_err("not declared").error_object().expect("an error");
+            assert_eq!(error.code, ErrorCode::from(-32_021));
+            let data: Value = error.data.expect("data").decode().expect("JSON");
+            assert_eq!(
+                data,
+                json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } })
+            );
+            server.finish(call.id, text("done")).expect("it is still open");
+        }
+    }
+}
+
+#[test]
+fn requests_about_tasks_are_for_those_who_know_of_them() {
+    let params = || json!({ "taskId": "t1", "inputResponses": {} });
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let (mut server, refused) = served(true, true, method, params());
+        assert_eq!(refused, None);
+        let Some(ServerEvent::Request { request, .. }) = server.poll_event() else { panic!("one") };
+        assert_eq!(request.method(), method);
+        assert_eq!(
+            served(true, false, method, params()).1.expect("an error")["error"]["code"],
+            -32_021
+        );
+        assert_eq!(
+            served(false, true, method, params()).1.expect("an error")["error"]["code"],
+            -32_601
+        );
+    }
+    for method in ["tasks/list", "tasks/result"] {
+        let refused = served(true, true, method, params()).1.expect("an error");
+        assert_eq!(refused["error"]["code"], -32_601, "the extension has none");
+    }
+    // An older client hears nothing of the extension, and has no task.
+    let mut options = ServerOptions::new(Implementation::new("s", "1"), [tool("t")]);
+    options.offer_tasks();
+    let mut server = Server::new(options);
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "extensions": { EXTENSION: {} } },
+        "clientInfo": { "name": "c", "version": "1" } });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
+    server.handle_line(Ok(&hello.to_string()));
+    assert_eq!(
+        sent(&mut server).expect("an answer")["result"]["capabilities"]["extensions"],
+        Value::Null
+    );
+    let call =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "t" } });
+    server.handle_line(Ok(&call.to_string()));
+    let Some(ServerEvent::Call(call)) = server.poll_event() else { panic!("a call") };
+    assert!(!call.takes_task());
+}
+
+#[test]
+fn those_who_listen_hear_of_their_tasks() {
+    let wanted = json!({ "notifications": { "taskIds": ["t1", "t2"], "toolsListChanged": false } });
+    let (mut server, told) = served(true, true, "subscriptions/listen", wanted.clone());
+    let told = told.expect("what is told of");
+    assert_eq!(told["params"]["notifications"], json!({ "taskIds": ["t1", "t2"] }));
+    let mut done = task(TaskStatus::Completed);
+    (done.result, done.result_type) =
+        (Some(wire_raw(&json!({ "content": [] }))), Some(ResultType::Complete));
+    server.task_changed(&done);
+    let told = sent(&mut server).expect("news");
+    assert_eq!(told["method"], "notifications/tasks");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+    assert_eq!(
+        (&told["params"]["status"], &told["params"]["result"]),
+        (&json!("completed"), &json!({ "content": [] }))
+    );
+    assert_eq!(told["params"]["resultType"], Value::Null);
+    done.task_id = "t3".into();
+    server.task_changed(&done);
+    assert_eq!(sent(&mut server), None);
+    // Nobody hears of tasks where there are none.
+    let (_, told) = served(false, true, "subscriptions/listen", wanted);
+    assert_eq!(told.expect("what is told of")["params"]["notifications"], json!({}));
+}
+
+/// A client in the middle of a call that became a task.
+struct Upstream {
+    client: Client,
+    call: UpstreamCall,
+}
+
+impl Upstream {
+    fn new(takes: bool, deadline: Option<Duration>) -> Self {
+        let mut can = ALL();
+        if takes {
+            can["extensions"] = json!({ EXTENSION: {} });
+        }
+        let can: ClientCapabilities = wire_raw(&can).decode().expect("JSON");
+        let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
+        options.era = Some(Era::Modern);
+        let mut client = Client::new(options);
+        client.start(Duration::ZERO);
+        let mut upstream = Self { client, call: UpstreamCall::from_number(0) };
+        upstream.give(json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }));
+        let mut params = CallParams::new("t", wire_raw(&json!({})));
+        params.deadline = deadline;
+        upstream.call = upstream.client.call(params).expect("it is ready");
+        upstream
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        let mut line = Vec::new();
+        self.client.poll_outgoing()?.as_message().to_line(&mut line);
+        Some(serde_json::from_slice(&line).expect("JSON"))
+    }
+
+    /// Answers the one request that was sent.
+    fn give(&mut self, result: Value) -> Value {
+        let request = self.take().expect("a request");
+        let response = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+        self.client.handle_line(Ok(&response.to_string()), None);
+        request
+    }
+
+    /// Answers the call with a task, and each question about it with one of these.
+    fn poll(&mut self, stands: impl IntoIterator<Item = Value>) {
+        let mut now = Duration::ZERO;
+        for (round, mut task) in stands.into_iter().enumerate() {
+            for (name, value) in [
+                ("taskId", json!("t1")),
+                ("createdAt", json!("x")),
+                ("lastUpdatedAt", json!("x")),
+                ("ttlMs", Value::Null),
+                ("pollIntervalMs", json!(500)),
+            ] {
+                task[name] = value;
+            }
+            if round > 0 {
+                assert_eq!(self.client.poll_timeout(), Some(Duration::ZERO), "the time is wanted");
+                self.client.handle_timeout(now);
+                now += Duration::from_millis(500);
+                assert_eq!(
+                    (self.take(), self.client.poll_timeout()),
+                    (None, Some(now)),
+                    "not before"
+                );
+                self.client.handle_timeout(now);
+            } else {
+                task["resultType"] = "task".into();
+            }
+            let request = self.give(task);
+            assert_eq!(request["method"], if round > 0 { "tasks/get" } else { "tools/call" });
+        }
+    }
+
+    /// What happened, but how the task stood.
+    fn events(&mut self) -> Vec<ClientEvent> {
+        let events = std::iter::from_fn(|| self.client.poll_event());
+        events
+            .filter(|event| !matches!(event, ClientEvent::Task { .. } | ClientEvent::Ready(_)))
+            .collect()
+    }
+}
+
+#[test]
+fn a_client_asks_about_a_task_until_it_is_over() {
+    let mut upstream = Upstream::new(true, None);
+    let question = json!({ "who": { "method": "elicitation/create", "params": { "message": "Who?", "requestedSchema": { "type": "object", "properties": {} } } },
+        "roots": { "method": "roots/list" } });
+    let asks = json!({ "status": "input_required", "inputRequests": question });
+    upstream.poll([
+        json!({ "status": "working" }),
+        json!({ "status": "paused" }),
+        asks.clone(),
+        asks.clone(),
+    ]);
+    let events = upstream.events();
+    let [ClientEvent::Needs { call, needs }] = &events[..] else { panic!("once: {events:?}") };
+    let keys: Vec<_> = needs.requests.iter().map(|(key, _)| &**key).collect();
+    assert_eq!((*call, keys), (upstream.call, vec!["roots", "who"]));
+
+    // A question without an answer is cancelled; what else has none stays open.
+    let no = || Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no"));
+    let answers = vec![("who".to_owned(), no()), ("roots".into(), no()), ("nobody".into(), no())];
+    upstream.client.answer(*call, answers).expect("it is open");
+    let update = upstream.give(json!({ "resultType": "complete" }));
+    assert_eq!(update["method"], "tasks/update");
+    assert_eq!(update["params"]["inputResponses"], json!({ "who": { "action": "cancel" } }));
+    assert!(update["params"]["_meta"][CAPABILITIES]["extensions"][EXTENSION].is_object());
+
+    upstream.client.handle_timeout(Duration::from_secs(10));
+    upstream.client.handle_timeout(Duration::from_secs(20));
+    let done = json!({ "taskId": "t1", "status": "completed", "createdAt": "x", "lastUpdatedAt": "x", "ttlMs": 1,
+        "result": { "content": [] }, "resultType": "complete" });
+    upstream.give(done);
+    let events = upstream.events();
+    assert!(matches!(&events[..], [ClientEvent::Done { .. }]), "{events:?}");
+    assert_eq!((upstream.client.poll_timeout(), upstream.client.open_calls()), (None, 0));
+}
+
+#[test]
+fn a_task_ends_as_a_call_does() {
+    let refused = |message: &str| json!({ "status": "failed", "error": { "code": -32603, "message": message } });
+    let odd = json!({ "status": "input_required", "inputRequests": { "a": { "method": "elicitation/create", "params": 1 } } });
+    let many = |count: usize| -> Value {
+        let asks = (0..count).map(|key| (key.to_string(), json!({ "method": "roots/list" })));
+        json!({ "status": "input_required", "inputRequests": asks.collect::<serde_json::Map<_, _>>() })
+    };
+    type Is = fn(&CallError) -> bool;
+    let table: [(Value, Is, bool); 6] = [
+        (
+            refused("no"),
+            |error| matches!(error, CallError::Refused(error) if error.message == "no"),
+            false,
+        ),
+        (json!({ "status": "failed" }), |error| matches!(error, CallError::Refused(_)), false),
+        (json!({ "status": "cancelled" }), |error| *error == CallError::Cancelled, false),
+        (
+            json!({ "status": "completed" }),
+            |error| matches!(error, CallError::Decode { .. }),
+            false,
+        ),
+        (odd, |error| matches!(error, CallError::Decode { .. }), true),
+        (many(Client::MAX_TASK_QUESTIONS + 1), |error| *error == CallError::TooManyRounds, true),
+    ];
+    for (stands, is_it, is_told) in table {
+        let mut upstream = Upstream::new(true, None);
+        upstream.poll([json!({ "status": "working" }), stands.clone()]);
+        let events = upstream.events();
+        let [ClientEvent::Failed { error, .. }] = &events[..] else {
+            panic!("{stands}: {events:?}")
+        };
+        assert!(is_it(error), "{stands}: {error:?}");
+        let told = upstream.take().map(|told| told["method"].clone());
+        assert_eq!(told, is_told.then(|| json!("tasks/cancel")), "{stands}");
+    }
+    // A server may not make tasks for those who know nothing of them.
+    let mut upstream = Upstream::new(false, None);
+    upstream.poll([json!({ "status": "working" })]);
+    let events = upstream.events();
+    assert!(
+        matches!(&events[..], [ClientEvent::Failed { error: CallError::ResultType(_), .. }]),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn nobody_waits_for_a_task_for_ever() {
+    let mut upstream = Upstream::new(true, Some(Duration::from_secs(60)));
+    upstream.poll([json!({ "status": "working" })]);
+    upstream.client.handle_timeout(Duration::from_secs(59));
+    assert_eq!(upstream.take(), None);
+    upstream.client.handle_timeout(Duration::from_secs(60));
+    assert_eq!(upstream.take().expect("it is told")["method"], "tasks/cancel");
+    let events = upstream.events();
+    assert!(
+        matches!(&events[..], [ClientEvent::Failed { error: CallError::Silent, .. }]),
+        "{events:?}"
+    );
+
+    let mut upstream = Upstream::new(true, None);
+    upstream.poll([json!({ "status": "working" })]);
+    upstream.client.cancel(upstream.call).expect("it is open");
+    let told = upstream.give(json!({ "resultType": "complete" }));
+    assert_eq!(
+        (&told["method"], &told["params"]["taskId"]),
+        (&json!("tasks/cancel"), &json!("t1"))
+    );
+    assert!(upstream.events().is_empty());
+    upstream.client.handle_close();
+    assert!(upstream.events().is_empty());
+}
