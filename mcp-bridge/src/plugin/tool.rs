@@ -131,7 +131,8 @@ pub struct PluginToolBuilder {
 
 impl PluginToolBuilder {
     /// Says whether a call can be a [task](crate::mcp::tasks), for clients of 2026-07-28 on that know of them: none can unless
-    /// this says so. A tool that has to be one is refused to all others.
+    /// this says so. A tool that has to be one is refused to all others. Where nothing is kept of its calls, as with
+    /// [`Token`](super::SuspendPolicy::Token), it is called as any other.
     #[must_use]
     pub fn task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;
