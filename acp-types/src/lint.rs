@@ -41,6 +41,7 @@ mod messages;
 mod options;
 mod patch;
 mod prose;
+mod proxy;
 mod rule;
 mod schema;
 mod session;

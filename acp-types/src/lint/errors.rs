@@ -36,5 +36,22 @@ pub(super) fn look_at(method: &str, error: &ErrorObject, report: &mut Report) {
     }
 }
 
+/// Looks at whether an error says that its request was cancelled, and whether it should.
+pub(super) fn cancelled(
+    error: &ErrorObject,
+    is_taken_back: bool,
+    is_stopped: bool,
+    report: &mut Report,
+) {
+    let says_so = error.code == ErrorCode::REQUEST_CANCELLED;
+    if is_taken_back && !says_so {
+        let expected = ErrorCode::REQUEST_CANCELLED;
+        let message = format!("expected a result or {expected}, got {}", error.code);
+        report.add(&rule::CANCEL_ANSWER, "/error/code", message);
+    } else if says_so && !is_taken_back && !is_stopped {
+        report.add(&rule::CANCEL_UNASKED, "/error/code", "nobody took the request back");
+    }
+}
+
 /// The codes that JSON-RPC keeps for itself, without those that it leaves to servers.
 const RESERVED: core::ops::RangeInclusive<i64> = -32768..=-32100;

@@ -1,5 +1,6 @@
 //! Messages of a connection: what they are, what they answer, which session they are of.
 use super::check::{self, Capabilities};
+use super::proxy::{self, Proxy};
 use super::schema::shown;
 use super::session::Standing;
 use super::{Linter, errors, receiver, rule};
@@ -28,6 +29,8 @@ pub(super) struct Connection {
     elicitations: BTreeSet<String>,
     /// The agent archives sessions.
     archives: bool,
+    /// The agent is a proxy.
+    pub(super) proxy: Option<Proxy>,
     /// Requests of the client.
     pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
     /// Requests of the agent.
@@ -44,6 +47,28 @@ pub(super) struct Pending {
     pub(super) params: Value,
     /// Its session was cancelled since.
     pub(super) is_cancelled: bool,
+    /// `$/cancel_request` named it.
+    is_taken_back: bool,
+    /// Its session was cancelled, closed or deleted since.
+    is_stopped: bool,
+}
+
+/// The version that parameters or a result of `initialize` name.
+pub(super) fn protocol_version(value: &Value) -> Option<u64> {
+    value.get("protocolVersion").and_then(Value::as_u64)
+}
+
+/// Whether a method may go this way. The client of a proxy is its conductor.
+pub(super) fn fits(to: Receiver, direction: Direction) -> bool {
+    match to {
+        Receiver::ToEither | Receiver::ToProxyOrConductor => true,
+        Receiver::ToProxy => direction == Direction::Sent,
+        Receiver::ToAgent | Receiver::ToClient => to == receiver(direction),
+    }
+}
+
+fn is_initialize(method: &str) -> bool {
+    matches!(method, "initialize" | "proxy/initialize")
 }
 
 /// The version that parameters of `initialize` are of, by their shape.
@@ -65,9 +90,14 @@ fn version_of_result(result: &Value) -> u16 {
     }
 }
 
-/// Whether the answer to a method is looked at beside what was asked.
-fn is_kept(method: &str) -> bool {
-    matches!(method, "initialize" | "session/request_permission" | "elicitation/create")
+/// What is kept of parameters, to be looked at beside the answer.
+fn kept(method: &str, params: Value) -> Value {
+    match method {
+        "session/request_permission" | "elicitation/create" => params,
+        "proxy/successor" => proxy::kept(&params),
+        _ if is_initialize(method) => params,
+        _ => Value::Null,
+    }
 }
 
 fn parse(raw: Option<&RawValue>) -> Value {
@@ -140,10 +170,12 @@ impl Linter {
         } else if open.len() < limit {
             let pending = Pending {
                 line,
-                params: if is_kept(&request.method) { params } else { Value::Null },
+                params: kept(&request.method, params),
                 method: request.method.to_string(),
                 session,
                 is_cancelled: false,
+                is_taken_back: false,
+                is_stopped: false,
             };
             open.insert(request.id.clone(), pending);
         }
@@ -157,8 +189,13 @@ impl Linter {
             let id = params
                 .get("requestId")
                 .and_then(|id| serde_json::from_str::<RequestId>(&id.to_string()).ok());
-            if id.is_some_and(|id| !self.connection.open(direction).contains_key(&id)) {
-                self.report.add(&rule::CANCEL_UNKNOWN, "/params/requestId", "no such open request");
+            let Some(id) = id else { return };
+            match self.connection.open(direction).get_mut(&id) {
+                Some(open) => open.is_taken_back = true,
+                None => {
+                    let message = "no such open request";
+                    self.report.add(&rule::CANCEL_UNKNOWN, "/params/requestId", message);
+                }
             }
         }
     }
@@ -166,7 +203,13 @@ impl Linter {
     /// What requests and notifications have in common.
     fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: &Value) {
         let direction = self.report.direction;
-        let is_initialize = name == "initialize" && direction == Direction::Sent;
+        let is_initialize = is_initialize(name) && direction == Direction::Sent;
+        if is_initialize && name != "initialize" {
+            self.connection.proxy = Some(Proxy::default());
+        }
+        // A proxy asks its successor before it answers.
+        let may_come = name.starts_with("$/")
+            || (name == "proxy/successor" && self.connection.proxy.is_some());
         let version = match (self.connection.version, is_initialize) {
             (Some(_), true) => {
                 self.report.add(&rule::INITIALIZE_AGAIN, "/method", "`initialize` came before");
@@ -175,7 +218,7 @@ impl Linter {
             (None, true) => version_of_request(params),
             (Some(version), false) => version,
             (None, false) => {
-                if !name.starts_with("$/") {
+                if !may_come {
                     let message = format!("`{}` before `initialize` is answered", shown(name));
                     self.report.add(&rule::NOT_INITIALIZED, "/method", message);
                 }
@@ -192,17 +235,18 @@ impl Linter {
         capabilities.method(direction, name, report);
         check::params(version, direction, kind, name, raw, capabilities, report);
         self.schemas.look_at(version, method.params, params, "/params", report);
+        if name == "proxy/successor" {
+            self.successor(version, kind, params);
+        }
         self.in_session(version, name, params);
     }
 
     /// The method, if it may go this way.
     fn method(&mut self, version: u16, kind: MethodKind, name: &str) -> Option<&'static Method> {
         let table = if version == 2 { methods::V2 } else { methods::V1 };
-        let receiver = receiver(self.report.direction);
+        let direction = self.report.direction;
         let found = table.iter().find(|method| {
-            method.name == name
-                && method.kind == kind
-                && (method.direction == receiver || method.direction == Receiver::ToEither)
+            method.name == name && method.kind == kind && fits(method.direction, direction)
         });
         if found.is_some() || name.starts_with(EXTENSION_PREFIX) || name.starts_with("$/") {
             return found;
@@ -305,6 +349,14 @@ impl Linter {
                 open.is_cancelled |= open.session.as_deref() == Some(id);
             }
         }
+        if matches!(name, "session/cancel" | "session/close" | "session/delete") {
+            for open in self.connection.open_to_agent.values_mut() {
+                open.is_stopped |= open.session.as_deref() == Some(id);
+            }
+            for open in self.connection.open_to_client.values_mut() {
+                open.is_stopped |= open.session.as_deref() == Some(id);
+            }
+        }
         session.message(version, name, params, &self.limits, &mut self.report);
         if let Some(child) = session.take_subagent()
             && self.sessions.len() < self.limits.sessions
@@ -327,17 +379,29 @@ impl Linter {
         };
         if let Err(error) = &response.outcome {
             errors::look_at(&pending.method, error, &mut self.report);
+            let (taken_back, stopped) = (pending.is_taken_back, pending.is_stopped);
+            errors::cancelled(error, taken_back, stopped, &mut self.report);
         }
         let raw = response.outcome.as_ref().ok().copied();
         let result = parse(raw);
         let mut version = self.connection.version.unwrap_or(1);
-        if pending.method == "initialize" && asked == Direction::Sent && raw.is_some() {
+        if is_initialize(&pending.method) && asked == Direction::Sent && raw.is_some() {
             version = version_of_result(&result);
             self.initialized(version, &pending, &result, raw);
+            if pending.method != "initialize" {
+                self.proxy_answered(&result);
+            }
+        }
+        if raw.is_some() {
+            self.successor_answered(asked, &pending, &result);
         }
         if let Some(raw) = raw {
             let table = if version == 2 { methods::V2 } else { methods::V1 };
-            let method = methods::find(table, receiver(asked), &pending.method);
+            let method = table.iter().find(|method| {
+                method.name == pending.method
+                    && method.kind == MethodKind::Request
+                    && fits(method.direction, asked)
+            });
             if let Some(name) = method.and_then(|method| method.result) {
                 check::result(version, asked, &pending.method, raw, &mut self.report);
                 self.schemas.look_at(version, name, &result, "/result", &mut self.report);
@@ -377,7 +441,7 @@ impl Linter {
             "mcp/message" if result.get("result").is_some() && result.get("error").is_some() => {
                 report.add(&rule::MCP_OUTCOME, "/result", "expected one of `result` and `error`");
             }
-            "initialize" if version == 1 => check::capability_pairs(result, report),
+            name if is_initialize(name) && version == 1 => check::capability_pairs(result, report),
             _ => {}
         }
     }
@@ -389,8 +453,8 @@ impl Linter {
         result: &Value,
         raw: Option<&RawValue>,
     ) {
-        let number = |value: &Value| value.get("protocolVersion").and_then(Value::as_u64);
-        if let (Some(asked), Some(answered)) = (number(&pending.params), number(result)) {
+        let asked = protocol_version(&pending.params);
+        if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
             let pointer = "/result/protocolVersion";
             if version == 2 && answered > asked {
                 let message = format!("asked for version {asked}, answered {answered}");

@@ -153,6 +153,13 @@ rules! {
         UNMATCHED_RESPONSE = "unmatched-response" Error "a response to no open request" at "https://www.jsonrpc.org/specification#response_object";
         UNANSWERED_REQUEST = "unanswered-request" Warning "a request without a response when the transcript ends" at "https://www.jsonrpc.org/specification#response_object";
         CANCEL_UNKNOWN = "cancel-unknown" Info "`$/cancel_request` for a request that is not open" at "cancellation";
+        CANCEL_ANSWER = "cancel-answer" Warning "a request that was taken back with `$/cancel_request`, and answered with an error other than -32800" at "cancellation";
+        CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that nobody took back and whose session nobody stopped, which also says that resources are short" at "cancellation";
+        PROXY_UNASKED = "proxy-unasked" Error "`proxy/successor` on a connection that `proxy/initialize` did not begin" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_MESSAGE = "proxy-message" Error "a wrapped message that may not go to that side, or whose parameters are neither an object nor an array" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_FORWARD = "proxy-forward" Error "a proxy that answers `proxy/initialize` without an answer of its successor to `initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_VERSION = "proxy-version" Error "a proxy that answers `proxy/initialize` with another version than its successor" at "https://agentclientprotocol.com/rfds/proxy-chains";
+        PROXY_CANCEL = "proxy-cancel" Error "a cancellation that is passed on to another program: each cancels its own requests" at "https://agentclientprotocol.com/rfds/proxy-chains";
         SESSION_UNKNOWN = "session-unknown" Error "something of a session that nobody began" at "session-setup";
         UPDATE_EARLY = "update-early" Warning "something of a session before the answer that names it" at "session-setup";
         SESSION_CLOSED = "session-closed" Error "something of a session after it was closed or deleted" at "session-setup";

@@ -1,5 +1,6 @@
 //! What borrows from a line says what the types say: prompts of both versions, and updates of version 2. Those of version 1
 //! are with the [lines](super::line).
+use crate::shapes::cases;
 use crate::wire_types::VERSIONS;
 use acp_types::v1::borrowed::ContentBlockRef;
 use acp_types::v2::borrowed::{SessionUpdateRef, UpdateSessionNotificationRef};
@@ -156,7 +157,7 @@ fn lines_of(params: &str) -> [String; 2] {
 macro_rules! prompts_agree {
     ($test:ident, $damaged:ident, $same_block:ident, $version:ident, $index:literal, $page:ident) => {
         proptest! {
-            #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+            #![proptest_config(cases(64))]
 
             /// A prompt that borrows says what the owned one says.
             #[test]
@@ -205,7 +206,7 @@ prompts_agree!(
 );
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(cases(96))]
 
     /// A notification that borrows says what the owned one says, wherever the tags stand and whatever is unknown.
     #[test]

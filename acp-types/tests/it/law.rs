@@ -1,5 +1,5 @@
 //! The law: decode, then encode, gives the same JSON value.
-use crate::shapes::{Member, Node, Presence, Shape};
+use crate::shapes::{Member, Node, Presence, Shape, cases};
 use crate::wire_types::VERSIONS;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::SessionNotification;
@@ -19,7 +19,7 @@ const WORD: usize = size_of::<usize>();
 fn every_type_keeps_the_law() {
     for version in VERSIONS {
         for wire_type in version.types {
-            let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+            let config = Config { failure_persistence: None, ..cases(48) };
             let law =
                 TestRunner::new(config).run(&version.shapes.instance(wire_type.name), |node| {
                     let written = (wire_type.again)(&node.text())
@@ -41,7 +41,7 @@ fn every_type_keeps_the_law() {
 fn every_type_is_read_in_one_go() {
     for version in VERSIONS {
         for wire_type in version.types {
-            let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
+            let config = Config { failure_persistence: None, ..cases(12) };
             let read =
                 TestRunner::new(config).run(&version.shapes.instance(wire_type.name), |node| {
                     let text = node.text();

@@ -1,7 +1,7 @@
 //! What is done about values that cannot be read is what the marks of the schema say, and nothing else. `shapes.rs` has the
 //! marks; that those are the schema's is for the comparison with the official types to show.
 use crate::law::{with, wrong};
-use crate::shapes::{Member, Node, Presence, Shape};
+use crate::shapes::{Member, Node, Presence, Shape, cases};
 use crate::wire_types::{Lenient, VERSIONS, WireType};
 use jsonrpc_core::wire::{DiagnosticCode, Mode};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ struct Case {
 }
 
 /// The ways to make a member wrong.
-fn cases(node: &Node, member: Member) -> Vec<Case> {
+fn given(node: &Node, member: Member) -> Vec<Case> {
     let Member { name: Some(name), presence, marks, of } = member else { return Vec::new() };
     // Anything is right for these.
     if of == "any" {
@@ -62,7 +62,7 @@ fn marks_are_those_of_the_schema() {
             let Shape::Object(members) = shape else { continue };
             let node = version.shapes.instance(name).new_tree(&mut runner).expect(name).current();
             for member in members {
-                for case in cases(&node, *member) {
+                for case in given(&node, *member) {
                     let is_lenient = case.expected.is_some();
                     check(version.find(name), member.name.unwrap_or_default(), &case);
                     *(if is_lenient { &mut lenient } else { &mut refused }) += 1;
@@ -132,7 +132,7 @@ fn what_cannot_be_read_comes_out_again() {
             .filter(|(_, members)| members.iter().any(|member| member.marks.contains('~')))
             .collect();
         for (name, members) in marked {
-            let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
+            let config = Config { failure_persistence: None, ..cases(12) };
             let which = prop::collection::vec(any::<bool>(), members.len());
             let law = TestRunner::new(config).run(
                 &(version.shapes.instance(name), which),

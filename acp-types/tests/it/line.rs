@@ -1,4 +1,5 @@
 //! Lines read and written in one pass, and updates that borrow from them, say what the types say.
+use crate::shapes::cases;
 use crate::wire_types::VERSIONS;
 use acp_types::line::{self, LineError};
 use acp_types::v1::borrowed::{
@@ -89,7 +90,7 @@ fn text(text: Presence<JsonStr<'_>>) -> Presence<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(cases(96))]
 
     /// A notification that borrows says what the owned one says, wherever the tags stand and whatever is unknown; and lines
     /// are read as their parameters are.

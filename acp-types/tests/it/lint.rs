@@ -1,4 +1,5 @@
 //! Each rule finds what breaks it, and nothing in what does not.
+use crate::shapes::cases;
 use acp_types::lint::{Finding, Limits, Linter, RULES, Rule, Severity};
 use jsonrpc_core::transcript::Direction;
 use proptest::prelude::*;
@@ -166,6 +167,27 @@ fn an_answer_without_a_reason_ignores_a_cancellation() {
     }
 }
 
+/// Who stops a session takes back what is open of it; what goes wrong after that is another matter.
+#[test]
+fn who_stops_a_session_takes_its_requests_back() {
+    let text = fixture(&rule("cancel-unasked"), "invalid.txt");
+    let (before, answer) = text.trim_end().rsplit_once('\n').unwrap();
+    for (id, method) in
+        [("", "session/cancel"), (r#""id":9,"#, "session/close"), (r#""id":9,"#, "session/delete")]
+    {
+        let stop = format!(
+            r#"> {{"jsonrpc":"2.0",{id}"method":"{method}","params":{{"sessionId":"s"}}}}"#
+        );
+        let other = stop.replace("\"s\"", "\"other\"");
+        for (stop, is_found) in [(stop, false), (other, true)] {
+            let found = findings(linter(), &format!("{before}\n{stop}\n{answer}\n"));
+            let unasked = found.iter().any(|found| found.rule.code == "cancel-unasked");
+            assert_eq!(unasked, is_found, "{stop}");
+            assert!(found.iter().all(|found| found.rule.code != "cancel-answer"), "{found:?}");
+        }
+    }
+}
+
 /// Secrets are known by the words of their names.
 #[test]
 fn secrets_are_known_by_words() {
@@ -215,7 +237,7 @@ fn conversation() -> impl Strategy<Value = Vec<(bool, Vec<u8>)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     /// Whatever passes in whatever order: no panic, and findings are of lines that passed, at places that were there.
     #[test]

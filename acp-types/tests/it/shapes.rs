@@ -24,6 +24,12 @@ use std::sync::LazyLock;
 #[derive(Debug)]
 pub(crate) struct Shapes(pub(crate) BTreeMap<&'static str, Shape>);
 
+/// How many cases of a property are tried: `PROPTEST_CASES`, or so few for every day.
+pub(crate) fn cases(everyday: u32) -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(everyday))
+}
+
 /// The shapes of version 1.
 pub(crate) static V1: LazyLock<Shapes> =
     LazyLock::new(|| Shapes::parse(include_str!("v1_shapes.txt")));
