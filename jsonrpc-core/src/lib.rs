@@ -15,10 +15,11 @@
 //!
 //! | with the feature | there is | is for | brings |
 //! |---|---|---|---|
-//! | `codec` | `codec` | the framings as decoders and encoders, over a child process for example | bytes, tokio-util; std |
-//! | `async` | `driver`, `memory` | connections that run by themselves, with async handlers, on any runtime; its page has two of them at work | async-trait, bytes, futures; std |
+//! | `codec` | `codec` | the framings as decoders and encoders, over a child process for example | bytes, bytestring, tokio-util; std |
+//! | `async` | `driver`, `memory` | connections that run by themselves, with async handlers, on any runtime; its page has two of them at work | async-trait, bytes, bytestring, futures; std |
+//! | `schemars` | `JsonSchema` for what the macros of [`wire`] define | schemas of a protocol's types | schemars |
 //!
-//! Neither is on unless asked for. All else is `no_std` with `alloc`.
+//! None is on unless asked for. All else is `no_std` with `alloc`.
 //!
 //! Apart from those nothing here sends, receives or waits, and nothing at all looks at a clock. Nothing panics at what a
 //! peer sends, and nothing grows past a limit: [`framing::Lines::DEFAULT_LIMIT`],
