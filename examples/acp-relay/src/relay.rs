@@ -2,14 +2,19 @@
 
 use crate::insertion::{Inserting, Watching};
 use crate::system::{End, Ready, wait_ready};
-use crate::tap::Tap;
+use crate::tap::{Passing, Tap};
 use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How much is read at once: what a pipe holds.
 const CHUNK: usize = 64 << 10;
+
+/// How many buffers that were looked at are kept for the next reads.
+const KEPT_BUFFERS: usize = 16;
 
 /// Why a relay ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +28,7 @@ pub(crate) enum Ended {
 /// What is done with bytes before they are written.
 #[derive(Debug)]
 pub(crate) enum Before<'a> {
-    /// A copy is left.
+    /// They are left to be looked at later.
     Copy(Direction, &'a Tap),
     /// They are looked at, and something may be put into them.
     Insert(Inserting),
@@ -41,8 +46,8 @@ impl<'a> Before<'a> {
     }
 }
 
-/// Passes all of `source` on to `sink`, each read in one write, and leaves a copy in the tap right before: what answers
-/// these bytes then comes after them in the tap as well.
+/// Passes all of `source` on to `sink`, each read in one write, and leaves it in the tap right before: what answers these
+/// bytes then comes after them in the tap as well.
 ///
 /// `holding` is true while bytes were read and are not yet written.
 pub(crate) fn relay(
@@ -67,9 +72,9 @@ fn relay_each(
     before: &mut Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
-    let mut buffer = vec![0; CHUNK];
+    let mut buffers = Buffers::default();
     loop {
-        let length = match source.read(&mut buffer) {
+        let length = match source.read(buffers.next()) {
             Ok(0) => return Ended::Source,
             Ok(length) => length,
             Err(error) => match wait(&error, &source, Ready::Read) {
@@ -78,12 +83,13 @@ fn relay_each(
             },
         };
         let at = Instant::now();
-        let bytes = buffer.get(..length).unwrap_or_default();
+        let passing = Passing { buffer: &buffers.next, length };
+        let bytes = passing.bytes();
         holding.store(true, Ordering::SeqCst);
         let written = match before {
             Before::Copy(direction, tap) => {
-                // The copy is left first: an answer must not come to the tap before its question does.
-                let observer_sleeps = tap.offer(*direction, at, bytes);
+                // They are left first: an answer must not come to the tap before its question does.
+                let observer_sleeps = tap.offer(*direction, at, passing);
                 let written = write(sink, bytes);
                 if observer_sleeps {
                     tap.wake();
@@ -97,6 +103,40 @@ fn relay_each(
         if written.is_err() {
             return Ended::Sink;
         }
+    }
+}
+
+/// What is read into: another buffer each time that one was left in the tap, and the same again once nobody looks at it any
+/// more.
+#[derive(Debug)]
+struct Buffers {
+    next: Arc<[u8]>,
+    /// Those that were left, the oldest first.
+    left: VecDeque<Arc<[u8]>>,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { next: Arc::from(vec![0; CHUNK]), left: VecDeque::new() }
+    }
+}
+
+impl Buffers {
+    /// A buffer that nobody looks at.
+    fn next(&mut self) -> &mut [u8] {
+        if Arc::get_mut(&mut self.next).is_none() {
+            let next = self.looked_at().unwrap_or_else(|| Arc::from(vec![0; CHUNK]));
+            self.left.push_back(core::mem::replace(&mut self.next, next));
+            while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
+        }
+        // It would be copied if somebody looked at it.
+        Arc::make_mut(&mut self.next)
+    }
+
+    /// Takes the oldest of those that were left, if it was looked at.
+    fn looked_at(&mut self) -> Option<Arc<[u8]>> {
+        Arc::get_mut(self.left.front_mut()?)?;
+        self.left.pop_front()
     }
 }
 
@@ -187,6 +227,29 @@ mod tests {
         assert_eq!(sink.written, b"{}\n");
         tap.close(CloseReason::ClientClosed);
         assert!(matches!(tap.take(), Taken::End(_)));
+    }
+
+    /// What is looked at stays as it is, and its memory is used again afterwards.
+    #[test]
+    fn buffers_that_were_left_are_used_again_once_they_were_looked_at() {
+        let mut buffers = Buffers::default();
+        let mut looked_at = Vec::new();
+        for at in 0..2 * KEPT_BUFFERS {
+            buffers.next().fill(at as u8);
+            looked_at.push(Arc::clone(&buffers.next));
+        }
+        buffers.next();
+        assert_eq!(buffers.left.len(), looked_at.len());
+        for (at, buffer) in looked_at.iter().enumerate() {
+            assert!(buffer.iter().all(|byte| *byte == at as u8), "{at}");
+        }
+        let oldest = looked_at.remove(0).as_ptr();
+        looked_at.push(Arc::clone(&buffers.next));
+        assert_eq!(buffers.next().as_ptr(), oldest);
+        looked_at.clear();
+        looked_at.push(Arc::clone(&buffers.next));
+        buffers.next();
+        assert_eq!(buffers.left.len(), KEPT_BUFFERS);
     }
 
     /// An end that somebody made non-blocking is waited for.

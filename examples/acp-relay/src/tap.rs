@@ -3,7 +3,7 @@
 use crate::CloseReason;
 use core::time::Duration;
 use jsonrpc_core::transcript::Direction;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// How many bytes may wait to be looked at. What comes on top is dropped and counted: the session goes first.
@@ -15,11 +15,15 @@ pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 /// How long chunks gather before they are looked at, unless they are many: waking somebody costs more than looking.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// How many bytes are many.
-const MANY_BYTES: usize = 8 << 20;
+/// How many bytes are many: so few that they are still in the processor's caches when they are looked at, and that their
+/// memory can be kept for the next ones.
+const MANY_BYTES: usize = 512 << 10;
 
 /// How much memory for bytes is kept for the next time.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 2 * MANY_BYTES;
+
+/// A read of so many bytes is not copied: what it was read into is left.
+pub(crate) const LENT_FROM: usize = 16 << 10;
 
 /// A chunk of bytes that passed.
 #[derive(Clone, Copy, Debug)]
@@ -37,40 +41,89 @@ pub struct Chunk<'a> {
 /// Chunks in the order in which they passed.
 #[derive(Debug, Default)]
 pub struct Chunks {
-    bytes: Vec<u8>,
+    /// The bytes of small chunks, one after the other.
+    copied: Vec<u8>,
     pieces: Vec<Piece>,
+    /// How many bytes the other chunks have.
+    lent_bytes: usize,
+    /// How much memory they take.
+    lent_memory: usize,
 }
 
 #[derive(Debug)]
 struct Piece {
     direction: Direction,
     at: Instant,
-    end: usize,
+    length: usize,
     after_gap: bool,
+    /// What the bytes are at the start of, if they were not copied.
+    lent: Option<Arc<[u8]>>,
 }
 
 impl Chunks {
     /// Each chunk.
     pub fn iter(&self) -> impl Iterator<Item = Chunk<'_>> {
-        let mut start = 0;
+        let mut copied = &*self.copied;
         self.pieces.iter().map(move |piece| {
-            let bytes = self.bytes.get(start..piece.end).unwrap_or_default();
-            start = piece.end;
-            let Piece { direction, at, after_gap, .. } = *piece;
+            let Piece { direction, at, length, after_gap, .. } = *piece;
+            let bytes = match &piece.lent {
+                Some(buffer) => buffer.get(..length).unwrap_or_default(),
+                None => copied.split_off(..length).unwrap_or_default(),
+            };
             Chunk { direction, at, bytes, after_gap }
         })
     }
 
     /// How many bytes they have together.
     pub fn bytes(&self) -> usize {
-        self.bytes.len()
+        self.copied.len() + self.lent_bytes
+    }
+
+    fn memory(&self) -> usize {
+        self.copied.len() + self.lent_memory
+    }
+
+    fn push(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>, after_gap: bool) {
+        let (length, lent) = (bytes.length, bytes.lent().map(Arc::clone));
+        match &lent {
+            Some(buffer) => {
+                self.lent_bytes += length;
+                self.lent_memory += buffer.len();
+            }
+            None => self.copied.extend_from_slice(bytes.bytes()),
+        }
+        self.pieces.push(Piece { direction, at, length, after_gap, lent });
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
-        self.bytes.shrink_to(KEPT_BYTES);
+        self.copied.clear();
+        self.copied.shrink_to(KEPT_BYTES);
         self.pieces.clear();
         self.pieces.shrink_to(KEPT_BYTES / size_of::<Piece>());
+        (self.lent_bytes, self.lent_memory) = (0, 0);
+    }
+}
+
+/// Bytes on their way: the start of what they were read into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing<'a> {
+    pub(crate) buffer: &'a Arc<[u8]>,
+    pub(crate) length: usize,
+}
+
+impl<'a> Passing<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
+
+    /// The buffer, if the bytes are too many to be copied.
+    fn lent(self) -> Option<&'a Arc<[u8]>> {
+        (self.length >= LENT_FROM).then_some(self.buffer)
+    }
+
+    /// How much memory keeping them takes.
+    fn memory(self) -> usize {
+        self.lent().map_or(self.length, |buffer| buffer.len())
     }
 }
 
@@ -132,27 +185,26 @@ impl Waiting {
     }
 
     fn is_much(&self) -> bool {
-        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS / 4
+        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS / 16
     }
 }
 
 impl Tap {
-    /// Leaves a copy of `bytes`, or counts them as dropped if too much waits. True if it is time to
-    /// [`wake`](Self::wake) the observer, when there is time for that.
-    pub fn offer(&self, direction: Direction, at: Instant, bytes: &[u8]) -> bool {
+    /// Leaves bytes to be looked at, or counts them as dropped if too much waits. Those that are many are not copied, and
+    /// who offers them reads into something else next. True if it is time to [`wake`](Self::wake) the observer, when there
+    /// is time for that.
+    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
         let mut waiting = self.lock();
-        let full = waiting.chunks.bytes() + bytes.len() > MAX_WAITING_BYTES
+        let full = waiting.chunks.memory() + bytes.memory() > MAX_WAITING_BYTES
             || waiting.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
         if full || waiting.closed.is_some() {
             *waiting.gap(direction) = true;
             waiting.dropped.chunks += 1;
-            waiting.dropped.bytes += bytes.len() as u64;
+            waiting.dropped.bytes += bytes.length as u64;
             return false;
         }
         let after_gap = core::mem::take(waiting.gap(direction));
-        waiting.chunks.bytes.extend_from_slice(bytes);
-        let end = waiting.chunks.bytes.len();
-        waiting.chunks.pieces.push(Piece { direction, at, end, after_gap });
+        waiting.chunks.push(direction, at, bytes, after_gap);
         let is_time = match waiting.observer {
             Observer::Busy => false,
             Observer::Asleep => true,
@@ -235,35 +287,70 @@ mod tests {
         chunks.iter().map(|chunk| (chunk.direction, chunk.bytes.len(), chunk.after_gap)).collect()
     }
 
+    fn offer(tap: &Tap, direction: Direction, bytes: &[u8]) -> Arc<[u8]> {
+        let buffer = Arc::from(bytes);
+        let passing = Passing { buffer: &buffer, length: bytes.len() };
+        tap.offer(direction, Instant::now(), passing);
+        buffer
+    }
+
     #[test]
     fn what_does_not_fit_is_dropped_and_the_gap_is_known_in_its_direction() {
-        let (tap, now) = (Tap::default(), Instant::now());
-        tap.offer(TO_AGENT, now, &vec![0; MAX_WAITING_BYTES - 1]);
-        tap.offer(TO_EDITOR, now, b"ab");
-        tap.offer(TO_EDITOR, now, b"c");
+        let tap = Tap::default();
+        offer(&tap, TO_AGENT, &vec![0; MAX_WAITING_BYTES - 1]);
+        offer(&tap, TO_EDITOR, b"ab");
+        offer(&tap, TO_EDITOR, b"c");
         let first = [(TO_AGENT, MAX_WAITING_BYTES - 1, false), (TO_EDITOR, 1, true)];
         assert_eq!(take(&tap), first);
-        tap.offer(TO_EDITOR, now, b"d");
+        offer(&tap, TO_EDITOR, b"d");
         assert_eq!(take(&tap), [(TO_EDITOR, 1, false)]);
         assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, 2));
     }
 
     #[test]
     fn chunks_are_bounded_in_number() {
-        let (tap, now) = (Tap::default(), Instant::now());
+        let tap = Tap::default();
         for _ in 0..=MAX_WAITING_CHUNKS {
-            tap.offer(TO_AGENT, now, b"x");
+            offer(&tap, TO_AGENT, b"x");
         }
         assert_eq!(take(&tap).len(), MAX_WAITING_CHUNKS);
         assert_eq!(tap.dropped().chunks, 1);
     }
 
+    /// Memory counts, and not how much of it is used.
+    #[test]
+    fn what_is_not_copied_is_bounded_by_what_it_was_read_into() {
+        let (tap, buffer) = (Tap::default(), Arc::from(vec![0; MAX_WAITING_BYTES / 4]));
+        for _ in 0..5 {
+            let passing = Passing { buffer: &buffer, length: LENT_FROM };
+            tap.offer(TO_EDITOR, Instant::now(), passing);
+        }
+        assert_eq!(take(&tap), [(TO_EDITOR, LENT_FROM, false); 4]);
+        assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, LENT_FROM as u64));
+    }
+
+    #[test]
+    fn many_bytes_are_not_copied_and_keep_their_place_among_few() {
+        let tap = Tap::default();
+        let many: Vec<u8> = (0..LENT_FROM).map(|at| at as u8).collect();
+        offer(&tap, TO_AGENT, b"a");
+        let left = offer(&tap, TO_EDITOR, &many);
+        let not_left = offer(&tap, TO_EDITOR, &many[1..]);
+        offer(&tap, TO_AGENT, b"bc");
+        assert_eq!((Arc::strong_count(&left), Arc::strong_count(&not_left)), (2, 1));
+        let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
+        assert!(chunks.iter().map(|it| it.bytes).eq([b"a", &*many, &many[1..], b"bc"]));
+        assert_eq!(chunks.bytes(), 2 * LENT_FROM + 2);
+        tap.give_back(chunks);
+        assert_eq!(Arc::strong_count(&left), 1);
+    }
+
     #[test]
     fn what_waits_is_taken_before_the_end() {
-        let (tap, now) = (Tap::default(), Instant::now());
-        tap.offer(TO_AGENT, now, b"x");
+        let tap = Tap::default();
+        offer(&tap, TO_AGENT, b"x");
         tap.close(CloseReason::AgentExited);
-        tap.offer(TO_AGENT, now, b"y");
+        offer(&tap, TO_AGENT, b"y");
         assert_eq!(take(&tap), [(TO_AGENT, 1, false)]);
         assert!(matches!(tap.take(), Taken::End(CloseReason::AgentExited)));
         assert_eq!(tap.dropped().chunks, 1);

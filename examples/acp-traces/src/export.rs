@@ -112,13 +112,17 @@ impl Exporter {
 
     /// Queues a span.
     pub(crate) fn export(&mut self, span: SpanData) {
+        let Some((processor, tally)) = &self.batches else {
+            if let Some((lines, file)) = &mut self.file {
+                file.offer(lines.line(span));
+            }
+            return;
+        };
         if let Some((lines, file)) = &mut self.file {
             file.offer(lines.line(span.clone()));
         }
-        if let Some((processor, tally)) = &self.batches {
-            tally.count_made();
-            processor.on_end(span);
-        }
+        tally.count_made();
+        processor.on_end(span);
     }
 
     /// How many spans were for the collector so far, and how many it took.

@@ -1,5 +1,6 @@
 //! A file of lines that a thread of its own writes: who has a line never waits for the disk.
 
+use core::time::Duration;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,12 @@ use std::time::Instant;
 
 /// How many bytes may wait to be written. What comes on top is dropped and counted.
 pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
+
+/// How long lines gather before they are written, unless they are many: waking the writer costs more than a line.
+const GATHERING: Duration = Duration::from_millis(10);
+
+/// How many bytes are many.
+const MANY_BYTES: usize = 256 << 10;
 
 /// A file of lines, with lines on their way to it; clones are the same file.
 #[derive(Clone, Debug)]
@@ -30,8 +37,21 @@ struct Waiting {
     written: u64,
     is_closed: bool,
     error: Option<io::Error>,
-    /// The writer has ended.
-    is_done: bool,
+    writer: Writer,
+}
+
+/// What the writer is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Writer {
+    /// It writes, or has been woken.
+    #[default]
+    Busy,
+    /// It waits for the first line.
+    Asleep,
+    /// It lets lines gather.
+    Gathering,
+    /// It has ended.
+    Done,
 }
 
 /// A file cannot be written to.
@@ -76,8 +96,17 @@ impl LineFile {
         let mut waiting = self.queue.lock();
         waiting.offered += 1;
         let fits = waiting.bytes.len() + line.len() <= MAX_WAITING_BYTES;
-        if fits && !waiting.is_done && !waiting.is_closed {
-            waiting.bytes.extend_from_slice(line);
+        if !fits || waiting.writer == Writer::Done || waiting.is_closed {
+            return;
+        }
+        waiting.bytes.extend_from_slice(line);
+        let is_time = match waiting.writer {
+            Writer::Busy | Writer::Done => false,
+            Writer::Asleep => true,
+            Writer::Gathering => waiting.bytes.len() >= MANY_BYTES,
+        };
+        if is_time {
+            waiting.writer = Writer::Busy;
             drop(waiting);
             self.queue.changed.notify_all();
         }
@@ -92,7 +121,7 @@ impl LineFile {
         let (waiting, _) = self
             .queue
             .changed
-            .wait_timeout_while(waiting, left, |waiting| !waiting.is_done)
+            .wait_timeout_while(waiting, left, |waiting| waiting.writer != Writer::Done)
             .unwrap_or_else(PoisonError::into_inner);
         let (offered, lost) = (waiting.offered, waiting.offered - waiting.written);
         let reason = match &waiting.error {
@@ -144,12 +173,9 @@ impl Queue {
     fn write_to(&self, mut file: impl Write) {
         let mut bytes = Vec::new();
         loop {
-            let mut waiting = self
-                .changed
-                .wait_while(self.lock(), |it| it.bytes.is_empty() && !it.is_closed)
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = self.wait();
             if waiting.bytes.is_empty() {
-                waiting.is_done = true;
+                waiting.writer = Writer::Done;
                 break;
             }
             bytes.clear();
@@ -160,11 +186,33 @@ impl Queue {
             waiting.written += lines;
             if error.is_some() {
                 waiting.error = error;
-                waiting.is_done = true;
+                waiting.writer = Writer::Done;
                 break;
             }
         }
         self.changed.notify_all();
+    }
+
+    /// Waits for lines, and lets more of them gather; there are none when no more come.
+    fn wait(&self) -> MutexGuard<'_, Waiting> {
+        let waiting = self
+            .changed
+            .wait_while(self.lock(), |waiting| {
+                let sleeps = waiting.bytes.is_empty() && !waiting.is_closed;
+                waiting.writer = if sleeps { Writer::Asleep } else { Writer::Busy };
+                sleeps
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut waiting, _) = self
+            .changed
+            .wait_timeout_while(waiting, GATHERING, |waiting| {
+                let gathers = !waiting.is_closed && waiting.bytes.len() < MANY_BYTES;
+                waiting.writer = if gathers { Writer::Gathering } else { Writer::Busy };
+                gathers
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.writer = Writer::Busy;
+        waiting
     }
 }
 
