@@ -2,9 +2,10 @@
 //!
 //! Spec: [Attribute](https://opentelemetry.io/docs/specs/otel/common/#attribute)
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt::Write;
 use jsonrpc_core::RequestId;
 
 /// One attribute of a span or an event.
@@ -110,9 +111,23 @@ pub(crate) fn clip(name: &str) -> String {
 
 /// An id of a request, as text not longer than [`MAX_NAME_BYTES`].
 pub(crate) fn id_text(id: &RequestId) -> String {
-    let mut text = id.to_string();
+    if let Some(text) = id.as_str() {
+        return clip(text);
+    }
+    let mut text = match id.as_i64() {
+        Some(number) => String::with_capacity(decimal_len(number)),
+        None => String::new(),
+    };
+    // Writing to a string does not fail.
+    let _ = write!(text, "{id}");
     text.truncate(cut(&text, MAX_NAME_BYTES).len());
     text
+}
+
+/// How many bytes a number has as text.
+fn decimal_len(number: i64) -> usize {
+    let more = number.unsigned_abs().checked_ilog10().unwrap_or_default() as usize;
+    usize::from(number < 0) + 1 + more
 }
 
 /// The start of a text, not longer than `max` bytes.

@@ -109,7 +109,7 @@ fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanP
     let mut spans = 0;
     while let Some(made) = tracing.poll() {
         if let Made::Span(span) = made {
-            to.on_end(*span);
+            to.on_end(span);
             spans += 1;
         }
     }

@@ -303,7 +303,7 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.reading.tracing.poll() {
             match made {
-                Made::Span(span) => self.exporter.export(*span),
+                Made::Span(span) => self.exporter.export(span),
                 Made::Measurement(measured) => {
                     if let Some(metrics) = &mut self.metrics {
                         metrics.record(measured);

@@ -124,7 +124,7 @@ impl Sink<'_> {
     fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
             if let Made::Span(span) = made {
-                self.take(*span)?;
+                self.take(span)?;
             }
         }
         Ok(())

@@ -11,9 +11,10 @@ use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
 
 /// What comes out of lines.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it goes where it is kept at once")]
 pub(crate) enum Made {
     /// A span that has ended.
-    Span(Box<SpanData>),
+    Span(SpanData),
     /// Something was measured.
     Measurement(Measurement),
 }
@@ -48,7 +49,7 @@ impl Tracing {
                 Record::Metric(measured) => return Some(Made::Measurement(measured)),
                 record => {
                     if let Some(span) = self.spans.take(record) {
-                        return Some(Made::Span(Box::new(span)));
+                        return Some(Made::Span(span));
                     }
                 }
             }
