@@ -93,7 +93,7 @@ pub(crate) fn session(mut command: Command) -> String {
     end.stderr
 }
 
-pub(crate) const SESSION: [&str; 2] = ["initialize", "session/new"];
+const SESSION: [&str; 2] = ["initialize", "session/new"];
 
 #[test]
 fn spans_go_over_http() {

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 /// A turn with a tool call.
-const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
+pub(crate) const TURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
+
+/// The names of its spans.
+pub(crate) const TURN_SPANS: [&str; 2] = ["execute_tool execute", "invoke_agent"];
 
 fn replay(transcript: &Path, options: &[&str]) -> Output {
     acp_traces(&["replay"]).arg(transcript).args(options).output().unwrap()
@@ -34,7 +37,7 @@ fn told(output: &Output) -> &str {
 fn ids_follow_from_the_transcript_and_times_are_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let lines = lines(&replay_to(&folder.path().join("spans"), Path::new(TURN)));
-    assert_eq!(names(&lines), ["execute_tool execute", "invoke_agent"]);
+    assert_eq!(names(&lines), TURN_SPANS);
     let (tool, turn) = (span(&lines[0]), span(&lines[1]));
     let trace = "f6ab790114fe72ca2c9641540133ced0";
     let (turn_id, tool_id) = ("d5c9334a656b9cc8", "a992ddb14ad70d46");

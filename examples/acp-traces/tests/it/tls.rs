@@ -1,8 +1,9 @@
 //! Collectors over TLS.
 
 use crate::collector::Collector;
-use crate::protocols::{HttpCollector, SESSION, session};
+use crate::protocols::{HttpCollector, session};
 use crate::proxy::acp_traces;
+use crate::replay::{TURN, TURN_SPANS};
 use axum::serve::Listener;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::fs;
@@ -79,22 +80,31 @@ fn to(url: &str, protocol: &str) -> Command {
     acp_traces(&["--otlp-endpoint", url, "--protocol", protocol])
 }
 
+/// Sends the spans of a recorded turn, and waits for the answer however long the handshake takes.
+fn turn_to(url: &str, protocol: &str) -> Command {
+    acp_traces(&["replay", TURN, "--otlp-endpoint", url, "--protocol", protocol])
+}
+
+fn told(mut command: Command) -> String {
+    String::from_utf8(command.output().unwrap().stderr).unwrap()
+}
+
 #[test]
 fn a_certificate_of_the_environment_is_trusted() {
     let certificate = Certificate::new();
     let trusted = certificate.file("certificate.pem");
     for variable in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"] {
         let collector = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
-        let mut command = to(&collector.url(), "grpc");
+        let mut command = turn_to(&collector.url(), "grpc");
         command.env(variable, &trusted);
-        assert_eq!(session(command), "");
-        assert_eq!(collector.received().names(), SESSION, "{variable}");
+        assert_eq!(told(command), "");
+        assert_eq!(collector.received().names(), TURN_SPANS, "{variable}");
         for protocol in ["http/protobuf", "http/json"] {
             let collector = HttpCollector::listen(|it| OverTls(it, certificate.acceptor()));
-            let mut command = to(&format!("https://{}", collector.address), protocol);
+            let mut command = turn_to(&format!("https://{}", collector.address), protocol);
             command.env(variable, &trusted);
-            assert_eq!(session(command), "");
-            assert_eq!(collector.request().trace().names(), SESSION, "{variable} {protocol}");
+            assert_eq!(told(command), "");
+            assert_eq!(collector.request().trace().names(), TURN_SPANS, "{variable} {protocol}");
         }
     }
 }
@@ -114,16 +124,16 @@ fn metrics_go_over_tls_as_well() {
 fn a_collector_asks_who_we_are() {
     let certificate = Certificate::new();
     let collector = Collector::start_with_tls(&certificate.pem, &certificate.key, true);
-    let mut command = to(&collector.url(), "grpc");
+    let mut command = turn_to(&collector.url(), "grpc");
     command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.file("certificate.pem"));
     command.env("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate.file("certificate.pem"));
     command.env("OTEL_EXPORTER_OTLP_CLIENT_KEY", certificate.file("key.pem"));
-    assert_eq!(session(command), "");
-    assert_eq!(collector.received().names(), SESSION);
+    assert_eq!(told(command), "");
+    assert_eq!(collector.received().names(), TURN_SPANS);
     // Who says nothing is not let in.
-    let mut command = to(&collector.url(), "grpc");
+    let mut command = turn_to(&collector.url(), "grpc");
     command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", certificate.file("certificate.pem"));
-    assert!(session(command).contains("2 of 2 spans did not reach"));
+    assert!(told(command).contains("2 of 2 spans did not reach"));
     assert!(collector.received().spans.is_empty());
 }
 
@@ -135,9 +145,9 @@ fn a_collector_that_nobody_vouches_for_gets_nothing() {
     let http_url = format!("https://{}", http.address);
     for (url, protocol) in [(grpc.url(), "grpc"), (http_url, "http/protobuf")] {
         for trusted in [None, Some(other.file("certificate.pem"))] {
-            let mut command = to(&url, protocol);
+            let mut command = turn_to(&url, protocol);
             command.envs(trusted.map(|path| ("OTEL_EXPORTER_OTLP_CERTIFICATE", path)));
-            let told = session(command);
+            let told = told(command);
             assert!(told.starts_with("acp-traces: 2 of 2 spans did not reach https://"), "{told}");
             assert!(told.contains("certificate"), "{told}");
         }
