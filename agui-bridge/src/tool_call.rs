@@ -463,7 +463,10 @@ impl Translator {
             };
             let patch: Vec<_> = changed.into_iter().filter_map(replace).collect();
             if !patch.is_empty() {
-                self.close_text();
+                // What is said of a call that is over is no part of what comes now, in whatever run it is said.
+                if !gone {
+                    self.close_text();
+                }
                 self.emit(ActivityDeltaEvent::new(id, "acp.tool", patch));
             }
             return;

@@ -403,3 +403,16 @@ fn an_update_that_comes_after_its_turn_is_one_of_that_call() {
         .map(|event| (&event["name"], &event["value"]["status"]));
     assert_eq!(head, Some((&json!("acp.tool_call.late"), &json!("completed"))));
 }
+
+/// Found by chance: what is told late of a call that is over divided the text, unless another run was open by then.
+#[test]
+fn a_text_goes_on_over_what_is_told_of_a_call_that_is_over() {
+    let say = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+    let late = update(json!({"locations": [{"path": "/f", "line": 1}]}));
+    let body = turn(&[call(json!({"status": "completed"})), say("a"), late, say("b")]);
+    let patches = of_type(&body, "ACTIVITY_DELTA");
+    assert_eq!(patches.len(), 1);
+    assert_eq!(patches[0]["patch"][0]["path"], "/locations");
+    assert_eq!(of_type(&body, "TEXT_MESSAGE_START").len(), 1);
+    assert_eq!(of_type(&body, "TEXT_MESSAGE_CONTENT").len(), 2);
+}
