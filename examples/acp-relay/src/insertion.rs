@@ -21,7 +21,7 @@ pub trait Insert: Debug + Send + Sync {
 /// What happens to what passes, beside that.
 #[derive(Clone, Debug)]
 pub enum Watching {
-    /// A copy is left in a [`Tap`](crate::Tap).
+    /// It is left in a [`Tap`](crate::Tap).
     Copies,
     /// Lines go through this on their way.
     Inserts(Arc<dyn Insert>),

@@ -3,10 +3,10 @@
 //! ```text
 //!            ┌ relay ─ relay ┐   bytes, unchanged and at once
 //! editor ⇄ ──┤               ├── ⇄ agent
-//!            └──── tap ──────┘   a copy, while there is room
+//!            └──── tap ──────┘   what passed, while there is room
 //! ```
 //!
-//! Or, where something is to be put into lines ([`Insert`]), no copy: each line is looked at and then passed on.
+//! Or, where something is to be put into lines ([`Insert`]), nothing is left: each line is looked at and then passed on.
 //!
 //! Directions are as the editor sees them: `Sent` is for the agent, `Received` is from it.
 

@@ -68,7 +68,7 @@ impl Session {
         Ok(Self { name, agent: process, tap, holding, events })
     }
 
-    /// Where the copy of what passes is.
+    /// Where what passes is left.
     pub fn tap(&self) -> &Arc<Tap> {
         &self.tap
     }

@@ -1,4 +1,4 @@
-//! Where the relay leaves a copy of what passed, for the observer to look at later.
+//! Where the relay leaves what passed, for the observer to look at later.
 
 use crate::CloseReason;
 use core::time::Duration;

@@ -3,7 +3,7 @@
 //! ```text
 //!            ┌ relay ─ relay ┐   bytes, unchanged and at once
 //! editor ⇄ ──┤               ├── ⇄ agent
-//!            └──── tap ──────┘   a copy, while there is room
+//!            └──── tap ──────┘   what passed, while there is room
 //!                   │
 //!               observer         lines → tracker → spans
 //!                │     │
