@@ -7,14 +7,15 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
+use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// How much is read at once: what a pipe holds.
 const CHUNK: usize = 64 << 10;
 
-/// How many buffers that were looked at are kept for the next reads.
-const KEPT_BUFFERS: usize = 16;
+/// How many buffers that were looked at are kept for the next reads: new memory costs more than what is read into it.
+const KEPT_BUFFERS: usize = 128;
 
 /// Why a relay ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -106,6 +107,10 @@ fn relay_each(
     }
 }
 
+fn new_buffer() -> Arc<[u8]> {
+    repeat_n(0, CHUNK).collect()
+}
+
 /// What is read into: another buffer each time that one was left in the tap, and the same again once nobody looks at it any
 /// more.
 #[derive(Debug)]
@@ -117,7 +122,7 @@ struct Buffers {
 
 impl Default for Buffers {
     fn default() -> Self {
-        Self { next: Arc::from(vec![0; CHUNK]), left: VecDeque::new() }
+        Self { next: new_buffer(), left: VecDeque::new() }
     }
 }
 
@@ -125,7 +130,7 @@ impl Buffers {
     /// A buffer that nobody looks at.
     fn next(&mut self) -> &mut [u8] {
         if Arc::get_mut(&mut self.next).is_none() {
-            let next = self.looked_at().unwrap_or_else(|| Arc::from(vec![0; CHUNK]));
+            let next = self.looked_at().unwrap_or_else(|| new_buffer());
             self.left.push_back(core::mem::replace(&mut self.next, next));
             while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
         }

@@ -15,12 +15,11 @@ pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 /// How long chunks gather before they are looked at, unless they are many: waking somebody costs more than looking.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// How many bytes are many: so few that they are still in the processor's caches when they are looked at, and that their
-/// memory can be kept for the next ones.
-const MANY_BYTES: usize = 512 << 10;
+/// How many bytes are many.
+const MANY_BYTES: usize = 4 << 20;
 
 /// How much memory for bytes is kept for the next time.
-const KEPT_BYTES: usize = 2 * MANY_BYTES;
+const KEPT_BYTES: usize = MANY_BYTES;
 
 /// A read of so many bytes is not copied: what it was read into is left.
 pub(crate) const LENT_FROM: usize = 16 << 10;
