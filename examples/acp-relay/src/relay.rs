@@ -130,7 +130,7 @@ impl Buffers {
     /// A buffer that nobody looks at.
     fn next(&mut self) -> &mut [u8] {
         if Arc::get_mut(&mut self.next).is_none() {
-            let next = self.looked_at().unwrap_or_else(|| new_buffer());
+            let next = self.looked_at().unwrap_or_else(new_buffer);
             self.left.push_back(core::mem::replace(&mut self.next, next));
             while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
         }
