@@ -11,6 +11,7 @@ use mcp_bridge::mcp::dispatch::{
 };
 use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::methods;
+use mcp_bridge::mcp::tasks::{Task, TaskStatus};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::relay::{Relay, RelayOptions, StateCodec};
 use mcp_bridge::schema;
@@ -143,8 +144,11 @@ pub fn mcp_peers(data: &[u8]) {
     let tool: Tool =
         wire::decode(r#"{"name":"t","inputSchema":{"type":"object"}}"#).expect("a tool");
     let me = Implementation::new("fuzz", "1");
-    let mut server = Server::new(ServerOptions::new(me.clone(), [tool]));
-    let mut client = Client::new(ClientOptions::new(me.clone(), ClientCapabilities::new()));
+    let mut options = ServerOptions::new(me.clone(), [tool]);
+    options.offer_tasks();
+    let mut server = Server::new(options);
+    let can = wire::decode(r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#);
+    let mut client = Client::new(ClientOptions::new(me.clone(), can.expect("capabilities")));
     let offered = RelayOptions::new(ServerOptions::new(me.clone(), []), "");
     let mut relay = Relay::new(ClientOptions::new(me, ClientCapabilities::new()), offered, Open);
     client.start(Duration::ZERO);
@@ -163,6 +167,9 @@ pub fn mcp_peers(data: &[u8]) {
         }
         client.handle_line(Ok(line), None);
         run_client(&mut client);
+        let now = Duration::from_secs(u64::try_from(index).expect("a count"));
+        client.handle_timeout(now);
+        assert!(client.poll_timeout().is_none_or(|due| due > now), "the time stands still");
         if index.is_multiple_of(2) {
             relay.handle_upstream(Ok(line), None, Duration::from_secs(1));
         } else {
@@ -180,7 +187,22 @@ pub fn mcp_peers(data: &[u8]) {
 
 fn run_tools(server: &mut Server, index: usize) {
     while let Some(event) = server.poll_event() {
-        let ServerEvent::Call(call) = event else { continue };
+        let call = match event {
+            ServerEvent::Call(call) => call,
+            ServerEvent::Request { id, request } => {
+                let echo = request.to_params().expect("JSON").expect("params");
+                server.respond(&id, Ok(&echo)).expect("it is open");
+                continue;
+            }
+            _ => continue,
+        };
+        let task =
+            Task::new("t1", TaskStatus::Working, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z");
+        server.task_changed(&task);
+        if index % 3 == 1 && call.takes_task() {
+            server.create_task(call.id, task).expect("it is open");
+            continue;
+        }
         let mut needs =
             Needs::new([("roots", ServerRequest::decode("roots/list", None).expect("params"))]);
         needs.request_state = Some("s".into());

@@ -9,6 +9,7 @@ use mcp_bridge::mcp::sampling::{
     CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessage,
     SamplingMessageContentBlock,
 };
+use mcp_bridge::mcp::tools::TaskSupport;
 use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
 use mcp_bridge::schema::Violation;
 use schemars::JsonSchema;
@@ -153,6 +154,7 @@ elicitations! {
 pub fn tool() -> Result<PluginTool, Violation> {
     PluginTool::builder(NAME, VERSION)
         .description("Book a flight for the user, who chooses the flight and the seat")
+        .task_support(TaskSupport::Optional)
         .elicits::<BookFlight>()
         .execute(book)
 }

@@ -1,13 +1,12 @@
 //! A flight is booked over HTTP, by clients of both generations.
 use crate::world::{Events, World};
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionStore, SuspendPolicy};
+use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionLimits, SessionStore, SuspendPolicy};
 use mcp_bridge::seal::{SealedStates, StateKey};
 use mcp_http::book_flight::{self, FixedTip, Flight, Trip, flights, seat_map};
 use mcp_http::{EndpointOptions, PluginService, random_bytes, since_1970};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A program that offers the tool, with what outlives it.
@@ -19,7 +18,10 @@ pub(crate) async fn program(
 ) -> World {
     let store = Arc::clone(store) as Arc<dyn SessionStore>;
     let tool = book_flight::tool().expect("forms");
+    let mut limits = SessionLimits::default();
+    limits.poll = Duration::from_millis(20);
     let host = PluginHost::new([tool], policy, store, owner, Arc::new(since_1970));
+    let host = host.with_limits(limits);
     let mut service = PluginService::new(host, Implementation::new("travel", "1"));
     if has_model {
         service = service.with_sampler(Arc::new(FixedTip));
@@ -27,7 +29,7 @@ pub(crate) async fn program(
     World::new(Arc::new(service), EndpointOptions::default()).await
 }
 
-fn token() -> SuspendPolicy {
+pub(crate) fn token() -> SuspendPolicy {
     let random = |nonce: &mut [u8; 12]| *nonce = random_bytes().expect("randomness");
     let key = StateKey::new(1, [7; 32]);
     let codec = SealedStates::new(key, Duration::from_secs(60), since_1970, random);
@@ -165,7 +167,7 @@ async fn answers_may_come_after_a_restart_and_to_another_program() {
 }
 
 /// The next message that is not about progress.
-async fn next_but_progress(events: &mut Events, how_far: &mut Vec<f64>) -> Value {
+pub(crate) async fn next_but_progress(events: &mut Events, how_far: &mut Vec<f64>) -> Value {
     loop {
         let message = events.message().await;
         if message["method"] != "notifications/progress" {
@@ -198,75 +200,4 @@ async fn an_older_client_is_asked_in_the_stream_of_the_call() {
         check(&done["result"], "Bring a coat.");
         assert!(events.next().await.is_none(), "the stream ends with the response");
     }
-}
-
-#[tokio::test]
-async fn the_user_may_decline_and_turn_away() {
-    let can = json!({ "elicitation": {}, "sampling": {} });
-    for (action, status) in [("decline", "declined"), ("cancel", "cancelled")] {
-        for question in ["Which flight", "Which seat"] {
-            let program = program(SuspendPolicy::Replay, &Arc::default(), "a", false).await;
-            let answer = |request: &Value| {
-                let message = request["params"]["message"].as_str().unwrap_or_default();
-                match message.starts_with(question) {
-                    true => json!({ "action": action }),
-                    false => result(request),
-                }
-            };
-            let (ended, _) = book(&[&program], &can, answer).await;
-            assert_eq!(ended["structuredContent"], json!({ "status": status }), "{question}");
-        }
-    }
-}
-
-/// What a tool says that failed.
-fn failure(result: &Value) -> &str {
-    assert_eq!(result["isError"], true, "{result}");
-    result["content"][0]["text"].as_str().expect("a text")
-}
-
-#[tokio::test]
-async fn a_call_may_be_aborted_and_may_expire() {
-    let can = json!({ "elicitation": {}, "sampling": {} });
-    let seconds = Arc::new(AtomicU64::new(0));
-    let clock = Arc::clone(&seconds);
-    let clock = Arc::new(move || Duration::from_secs(clock.load(Ordering::SeqCst)));
-    let (tool, store) = (book_flight::tool().expect("forms"), Arc::new(MemoryStore::default()));
-    let host = PluginHost::new([tool], SuspendPolicy::Replay, store, "a", clock);
-    let service = PluginService::new(host, Implementation::new("travel", "1"));
-    let service = Arc::new(service);
-    let mut options = EndpointOptions::default();
-    options.question_time = Some(Duration::from_millis(1));
-    let world = World::new(Arc::clone(&service) as Arc<_>, options).await;
-    let begin = async || -> Value {
-        let params = json!({ "name": "book_flight", "arguments": trip() });
-        let begun = world.modern(1, "tools/call", params, &can).send().await.expect("one");
-        begun.json().await.expect("JSON")
-    };
-
-    let begun = begin().await;
-    let active = service.host().active().await.expect("a store");
-    assert_eq!(active.len(), 1);
-    service.host().abort(&active[0].id, "", "enough").await.expect("it waits");
-    let (ended, _) = go_on(&[&world], &can, result, &begun).await;
-    assert_eq!(failure(&ended), "the session was aborted");
-    assert!(service.host().active().await.expect("a store").is_empty());
-
-    let begun = begin().await;
-    seconds.fetch_add(2 * 60 * 60, Ordering::SeqCst);
-    let (ended, _) = go_on(&[&world], &can, result, &begun).await;
-    assert_eq!(failure(&ended), "the session has expired");
-
-    // An older client that does not answer.
-    let session = world.session(&can).await;
-    let params = json!({ "name": "book_flight", "arguments": trip() });
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let mut events = Events::of(session.post(&call).await);
-    let question = events.message().await;
-    assert_eq!(question["method"], "elicitation/create");
-    let withdrawn = events.message().await;
-    assert_eq!(withdrawn["method"], "notifications/cancelled");
-    assert_eq!(withdrawn["params"]["requestId"], question["id"]);
-    let ended = events.message().await;
-    assert!(failure(&ended["result"]).ends_with("no answer in time"), "{ended}");
 }

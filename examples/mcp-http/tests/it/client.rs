@@ -4,7 +4,8 @@ use crate::endpoint::world;
 use async_trait::async_trait;
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use jsonrpc_core::ErrorObject;
@@ -32,11 +33,19 @@ impl Handler for Traveller {
 }
 
 async fn connect(url: &str, era: Option<Era>) -> Result<HttpClient, ConnectError> {
-    let can = r#"{"elicitation":{},"sampling":{}}"#;
+    connect_with(reqwest::Client::new(), url, era, r#"{"elicitation":{},"sampling":{}}"#).await
+}
+
+async fn connect_with(
+    http: reqwest::Client,
+    url: &str,
+    era: Option<Era>,
+    can: &str,
+) -> Result<HttpClient, ConnectError> {
     let can: ClientCapabilities = wire::decode(can).expect("JSON");
     let mut options = ClientOptions::new(Implementation::new("c", "1"), can);
     options.era = era;
-    HttpClient::connect(reqwest::Client::new(), url, options, Arc::new(Traveller)).await
+    HttpClient::connect(http, url, options, Arc::new(Traveller)).await
 }
 
 fn params(tool: &str, arguments: &Value) -> CallParams {
@@ -58,6 +67,44 @@ async fn a_flight_is_booked_in_both_generations() {
             (&booked["status"], &booked["tip"]),
             (&json!("booked"), &json!("Bring a coat."))
         );
+    }
+}
+
+#[tokio::test]
+async fn a_flight_is_booked_as_a_task() {
+    let can =
+        r#"{"elicitation":{},"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
+        let program = program(policy, &Arc::default(), "a", false).await;
+        let client =
+            connect_with(reqwest::Client::new(), &program.url, Some(Era::Modern), can).await;
+        let arguments = json!({ "from": "Paris", "destination": "Oslo" });
+        let booked = client.expect("a server").call(params("book_flight", &arguments)).await;
+        let booked = booked.expect("a result").structured_content;
+        let booked: Value = booked.value().expect("one").decode().expect("JSON");
+        assert_eq!(
+            (&booked["status"], &booked["tip"]),
+            (&json!("booked"), &json!("Bring a coat."))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_bearer_token_says_who_calls() {
+    let mut options = EndpointOptions::default();
+    options.authenticate = Some(Arc::new(|headers| {
+        let is_ada = headers.get(AUTHORIZATION).is_some_and(|token| token == "Bearer 7f3a");
+        is_ada.then(|| "ada".to_owned())
+    }));
+    let (server, _tools, _told) = world(options).await;
+    for era in [Era::Modern, Era::Legacy] {
+        let refused = connect(&server.url, Some(era)).await;
+        assert!(matches!(refused, Err(ConnectError::Refused(_))), "{refused:?}");
+        let token = HeaderValue::from_static("Bearer 7f3a");
+        let headers = HeaderMap::from_iter([(AUTHORIZATION, token)]);
+        let http = reqwest::Client::builder().default_headers(headers).build().expect("a client");
+        let client = connect_with(http, &server.url, Some(era), "{}").await.expect("a server");
+        client.tools().await.expect("a list");
     }
 }
 

@@ -7,6 +7,8 @@ mod client;
 #[cfg(test)]
 mod endpoint;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]

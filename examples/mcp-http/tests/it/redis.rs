@@ -1,6 +1,6 @@
 //! Sessions in a real Redis server, which several programs share. `REDIS_URL` says where it is.
 use crate::book_flight::{book, check, result, trip};
-use crate::world::World;
+use crate::world::{Events, World};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
     MemoryStore, NewCall, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus,
@@ -10,7 +10,7 @@ use mcp_http::{
     EndpointOptions, PluginService, RedisOwner, RedisStore, book_flight, random_id, since_1970,
 };
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -169,10 +169,90 @@ async fn a_program_that_is_killed_loses_nothing_that_is_journaled() {
         let (began, after) = (first.world(), second.world());
         let params = json!({ "name": "book_flight", "arguments": trip() });
         let begun = began.modern(1, "tools/call", params, &can).send().await.expect("one");
-        let begun: serde_json::Value = begun.json().await.expect("JSON");
+        let begun: Value = begun.json().await.expect("JSON");
         drop(first);
         let (booked, _) = crate::book_flight::go_on(&[&after], &can, result, &begun).await;
         check(&booked, "Bring a coat.");
+    }
+}
+
+/// The `tools/call` that brings answers.
+fn resumed(begun: &Value, progress: &str) -> Value {
+    let asked = begun["result"]["inputRequests"].as_object().expect("requests");
+    let answers = asked.iter().map(|(key, request)| (key.clone(), result(request)));
+    json!({
+        "name": "book_flight", "arguments": trip(), "requestState": begun["result"]["requestState"],
+        "inputResponses": Value::Object(answers.collect()), "_meta": { "progressToken": progress },
+    })
+}
+
+#[tokio::test]
+async fn what_is_told_after_an_answer_reaches_the_call_that_brought_it() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    let (first, second) = (Program::start("park"), Program::start("park"));
+    let params = json!({ "name": "book_flight", "arguments": trip() });
+    let begun = first.world().modern(1, "tools/call", params, &can).send().await.expect("one");
+    let begun: Value = begun.json().await.expect("JSON");
+    let answer = second.world().modern(2, "tools/call", resumed(&begun, "p2"), &can).send().await;
+    let mut events = Events::of(answer.expect("an answer"));
+    let told = events.message().await;
+    assert_eq!(told["method"], "notifications/progress");
+    assert_eq!(
+        (&told["params"]["progressToken"], &told["params"]["progress"]),
+        (&json!("p2"), &json!(1.0))
+    );
+    let asks = events.message().await;
+    assert_eq!((&asks["id"], &asks["result"]["resultType"]), (&json!(2), &json!("input_required")));
+}
+
+#[tokio::test]
+async fn answers_that_come_to_all_programs_at_once_count_once() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    for suspend in ["replay", "park-or-replay", "park"] {
+        let programs = [Program::start(suspend), Program::start(suspend)];
+        let worlds = programs.each_ref().map(Program::world);
+        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let begun = worlds[0].modern(1, "tools/call", params, &can).send().await.expect("one");
+        let mut last: Value = begun.json().await.expect("JSON");
+        let mut tickets = Vec::new();
+        for round in 0..10 {
+            if last["result"]["resultType"] != "input_required" {
+                break;
+            }
+            // Each answer comes four times, twice to each program.
+            let answers = (0..4).map(|at| {
+                worlds[at % 2].modern(round, "tools/call", resumed(&last, "p"), &can).send()
+            });
+            let mut next = None;
+            for answer in futures::future::join_all(answers).await {
+                let answer = whole(answer.expect("an answer")).await;
+                match answer["result"]["structuredContent"]["ticketNumber"].as_str() {
+                    Some(ticket) => tickets.push(ticket.to_owned()),
+                    None if answer["result"]["isError"] == true => continue,
+                    None => {}
+                }
+                next = Some(answer);
+            }
+            last = next.expect("one of them goes on");
+        }
+        assert!(
+            !tickets.is_empty() && tickets.iter().all(|ticket| *ticket == tickets[0]),
+            "{tickets:?}"
+        );
+    }
+}
+
+/// The response, in a stream or not.
+async fn whole(response: reqwest::Response) -> Value {
+    if response.headers()["content-type"] == "application/json" {
+        return response.json().await.expect("JSON");
+    }
+    let mut events = Events::of(response);
+    loop {
+        let message = events.message().await;
+        if message["method"].is_null() {
+            return message;
+        }
     }
 }
 
@@ -208,7 +288,7 @@ async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
     };
     // Another principal's: HTTP has nobody here, and ada began it.
     let theirs = world.modern(1, "tools/call", answer(&state), &can).send().await.expect("one");
-    let theirs: serde_json::Value = theirs.json().await.expect("JSON");
+    let theirs: Value = theirs.json().await.expect("JSON");
     assert_eq!(theirs["result"]["isError"], true);
 
     drop((first, first_owner));
