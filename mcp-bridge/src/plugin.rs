@@ -79,6 +79,7 @@ mod elicits;
 mod events;
 mod forward;
 mod host;
+mod in_result;
 mod journal;
 mod serve;
 mod session;
@@ -98,6 +99,9 @@ pub use events::{
 };
 pub use forward::{ForwardedResumption, ForwardedTurn};
 pub use host::PluginHost;
+pub use in_result::{
+    ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
+};
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use serve::{reply, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};

@@ -2,14 +2,15 @@
 use crate::service::{Answer, CallContext, RequestContext, Service};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{DecodeError, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
-use mcp_bridge::mcp::tools::{TaskSupport, Tool};
+use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use mcp_bridge::plugin::{
-    Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn, resumption,
+    ANSWER_TOOL, AnswerArguments, Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn,
+    answer_tool, ask_in_result, resumption,
 };
 use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability, tasks_required};
 use std::fmt;
@@ -52,6 +53,7 @@ pub struct PluginService {
     server_info: Implementation,
     sampler: Option<Arc<dyn Sampler>>,
     forwarder: Option<Arc<dyn Forwarder>>,
+    asks_in_results: bool,
     pub(crate) tasks: Arc<Tasks>,
 }
 
@@ -66,7 +68,15 @@ impl PluginService {
     pub fn new(host: impl Into<Arc<PluginHost>>, server_info: Implementation) -> Self {
         let host = host.into();
         let tools = host.tools().cloned().collect();
-        Self { host, tools, server_info, sampler: None, forwarder: None, tasks: Arc::default() }
+        Self {
+            host,
+            tools,
+            server_info,
+            sampler: None,
+            forwarder: None,
+            asks_in_results: false,
+            tasks: Arc::default(),
+        }
     }
 
     /// With a model for clients that have none.
@@ -80,6 +90,14 @@ impl PluginService {
     #[must_use]
     pub fn with_forwarder(mut self, forwarder: Arc<dyn Forwarder>) -> Self {
         self.forwarder = Some(forwarder);
+        self
+    }
+
+    /// With questions in results, for clients that show no forms, and a tool with which models bring the answers.
+    #[must_use]
+    pub fn with_questions_in_results(mut self) -> Self {
+        self.asks_in_results = true;
+        self.tools = self.tools.iter().cloned().chain([answer_tool()]).collect();
         self
     }
 
@@ -144,6 +162,26 @@ impl PluginService {
     }
 }
 
+impl PluginService {
+    /// The answers that a model brings with this call, if it does.
+    fn answered(&self, call: &ToolCall) -> Option<Result<AnswerArguments, DecodeError>> {
+        let brings = self.asks_in_results && call.name == ANSWER_TOOL;
+        brings.then(|| call.arguments.decode())
+    }
+
+    /// What a call asks of a client that shows no forms.
+    fn in_result(
+        &self,
+        caller: &Caller<'_>,
+        turn: &Result<Turn, SessionError>,
+    ) -> Option<CallToolResult> {
+        let Ok(Turn::Asks { state, asks }) = turn else { return None };
+        let is_beyond = |ask: &Ask| missing_capability(caller.capabilities, &ask.request).is_some();
+        let is_for_model = self.asks_in_results && asks.iter().any(is_beyond);
+        is_for_model.then(|| ask_in_result(caller.tool, state, asks)).flatten()
+    }
+}
+
 /// Who calls what.
 pub(crate) struct Caller<'a> {
     pub(crate) tool: &'a str,
@@ -196,16 +234,30 @@ impl Service for PluginService {
         }
         let client = context.clone();
         let told: Told = Arc::new(move |notice| client.tell(notice));
-        let turn = match resumption(call, principal) {
-            Some(resumption) => self.resume(resumption, Some(Arc::clone(&told))).await,
-            None => {
+        let answered = self.answered(call);
+        let (tool, turn) = match (&answered, resumption(call, principal)) {
+            (Some(Err(error)), _) => {
+                let problem = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
+                return Answer::Failed(problem);
+            }
+            (Some(Ok(answers)), _) => {
+                let resumption = answers.as_resumption(principal);
+                (&*answers.tool, self.resume(resumption, Some(Arc::clone(&told))).await)
+            }
+            (None, Some(resumption)) => {
+                (&*call.name, self.resume(resumption, Some(Arc::clone(&told))).await)
+            }
+            (None, None) => {
                 let told = Some(Arc::clone(&told));
-                self.host.handle_telling(call, &session, principal, told).await
+                (&*call.name, self.host.handle_telling(call, &session, principal, told).await)
             }
         };
-        let (tool, capabilities) = (call.name.as_str(), &call.capabilities);
-        let caller = Caller { tool, principal, capabilities };
-        Answer::Turn(Box::new(self.sampled(&caller, Some(&told), turn).await))
+        let caller = Caller { tool, principal, capabilities: &call.capabilities };
+        let turn = self.sampled(&caller, Some(&told), turn).await;
+        match self.in_result(&caller, &turn) {
+            Some(result) => result.into(),
+            None => Answer::Turn(Box::new(turn)),
+        }
     }
 
     async fn request(

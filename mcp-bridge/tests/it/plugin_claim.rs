@@ -3,11 +3,11 @@ use crate::plugin::{
     World, accept, answer, asked, begin, book_flight, booked, booking, flight, seat, tipped,
 };
 use mcp_bridge::plugin::{
-    MemoryStore, PluginHost, Resumption, SessionRecord, SessionStore, StoreError, SuspendPolicy,
-    Turn,
+    MemoryStore, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus, SessionStore,
+    StoreError, SuspendPolicy, Turn,
 };
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -143,6 +143,67 @@ proptest! {
             }
         }
         prop_assert!(racing.iter().all(Option::is_none));
+        prop_assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
+    }
+}
+
+/// What one who answers came to.
+#[derive(Clone, Debug, PartialEq)]
+enum Came {
+    To(Value),
+    Nowhere(String),
+}
+
+proptest! {
+    /// However the steps of programs fall between each other of which some are taken for dead while they run: who comes to an end
+    /// comes to the same one as all others, and what is kept is that, and of the last epoch.
+    #[test]
+    fn whoever_is_taken_for_dead_changes_nothing_any_more(
+        schedule in prop::collection::vec((0..4usize, prop::bool::weighted(0.1)), 0..40),
+    ) {
+        let world = World::new();
+        let store: Arc<dyn SessionStore> = Arc::new(Yielding(Arc::clone(&world.store)));
+        let first = world.host(SuspendPolicy::Replay, "first");
+        let (state, _) = asked(begin(&first));
+        asked(answer(&first, &state, [flight()]));
+        asked(answer(&first, &state, [seat()]));
+        let before = world.record(&state).epoch;
+        let hosts = ["a", "b", "c", "d"].map(|owner| {
+            let (time, tool) = (world.time.clone(), book_flight("1", &world.tickets));
+            let store = Arc::clone(&store);
+            PluginHost::new([tool], SuspendPolicy::Replay, store, owner, Arc::new(move || time.now()))
+        });
+        let mut racing: Vec<_> = hosts.iter().map(|host| {
+            let (tool, arguments, principal) = ("book_flight", None, "ada");
+            let answers = vec![tipped()];
+            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers })))
+        }).collect();
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let to_the_end = (0..4).flat_map(|which| std::iter::repeat_n((which, false), 200));
+        let (mut came, mut epoch) = (Vec::new(), before);
+        for (which, is_late) in schedule.into_iter().chain(to_the_end) {
+            if is_late && world.time.now() < Duration::from_secs(3000) {
+                // Longer than a lease, and all in all not as long as an answer may take.
+                world.time.pass(400);
+            }
+            let Some(future) = &mut racing[which] else { continue };
+            if let std::task::Poll::Ready(turn) = future.as_mut().poll(&mut cx) {
+                came.push(match turn {
+                    Ok(Turn::Taken) => Came::Nowhere("taken".into()),
+                    Err(SessionError::Superseded) => Came::Nowhere("superseded".into()),
+                    turn => Came::To(booked(turn)),
+                });
+                racing[which] = None;
+            }
+            let now = world.record(&state).epoch;
+            prop_assert!(now >= epoch, "an epoch comes once");
+            epoch = now;
+        }
+        prop_assert_eq!(came.len(), 4);
+        prop_assert!(came.iter().any(|came| *came == Came::To(booking())), "{:?}", came);
+        prop_assert!(came.iter().all(|came| matches!(came, Came::Nowhere(_)) || *came == Came::To(booking())), "{:?}", came);
+        let record = world.record(&state);
+        prop_assert_eq!(record.status, SessionStatus::Completed);
         prop_assert_eq!(world.tickets.load(Ordering::SeqCst), 1);
     }
 }

@@ -201,3 +201,61 @@ async fn an_older_client_is_asked_in_the_stream_of_the_call() {
         assert!(events.next().await.is_none(), "the stream ends with the response");
     }
 }
+
+/// What a model calls with the answers to the questions of a result.
+fn answered(asked: &Value) -> Value {
+    let questions = asked["questions"].as_array().expect("questions");
+    let answer = |question: &Value| {
+        let request = json!({ "method": "elicitation/create", "params": question });
+        (question["key"].as_str().expect("a key").to_owned(), result(&request))
+    };
+    let answers: serde_json::Map<_, _> = questions.iter().map(answer).collect();
+    let arguments = json!({ "tool": asked["tool"], "state": asked["state"], "answers": answers });
+    json!({ "name": "answer_question", "arguments": arguments })
+}
+
+#[tokio::test]
+async fn a_model_asks_for_a_client_that_shows_no_forms() {
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay, token()] {
+        let tool = book_flight::tool().expect("forms");
+        let host = PluginHost::new(
+            [tool],
+            policy,
+            Arc::new(MemoryStore::default()),
+            "a",
+            Arc::new(since_1970),
+        );
+        let service = PluginService::new(host, Implementation::new("travel", "1"));
+        let service = service.with_sampler(Arc::new(FixedTip)).with_questions_in_results();
+        let world = World::new(Arc::new(service), EndpointOptions::default()).await;
+        let session = world.session(&json!({})).await;
+        for is_modern in [true, false] {
+            let mut params = json!({ "name": "book_flight", "arguments": trip() });
+            let mut rounds = 0;
+            let booked = loop {
+                let response: Value = if is_modern {
+                    let response =
+                        world.modern(rounds, "tools/call", params, &json!({})).send().await;
+                    response.expect("an answer").json().await.expect("JSON")
+                } else {
+                    let call = json!({ "jsonrpc": "2.0", "id": rounds, "method": "tools/call", "params": params });
+                    Events::of(session.post(&call).await).message().await
+                };
+                let given = &response["result"]["structuredContent"];
+                if given["status"] != "input_required" {
+                    break response["result"].clone();
+                }
+                assert!(rounds < 5, "it asks for ever");
+                params = answered(given);
+                rounds += 1;
+            };
+            check(&booked, "Take the train into the city: it is faster than a taxi.");
+            assert_eq!(rounds, 3, "flight, seat, other seat");
+        }
+        let nonsense = json!({ "name": "answer_question", "arguments": { "tool": 1 } });
+        let refused =
+            world.modern(9, "tools/call", nonsense, &json!({})).send().await.expect("one");
+        let refused: Value = refused.json().await.expect("JSON");
+        assert_eq!(refused["error"]["code"], -32602);
+    }
+}

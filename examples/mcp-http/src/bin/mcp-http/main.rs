@@ -46,6 +46,9 @@ struct Args {
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
+    /// Puts questions into results, for clients that show no forms: the model asks, and calls `answer_question`.
+    #[arg(long)]
+    ask_in_results: bool,
     /// A name of this server beside those of this machine; may be given several times.
     #[arg(long)]
     host: Vec<String>,
@@ -130,7 +133,10 @@ async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
         Suspend::Replay => SuspendPolicy::Replay,
         Suspend::Token => SuspendPolicy::Token { codec: Arc::new(states()?), is_single_use: true },
     };
-    let plugins = plugins(&args, policy).await?;
+    let mut plugins = plugins(&args, policy).await?;
+    if args.ask_in_results {
+        plugins = plugins.with_questions_in_results();
+    }
     let service = Arc::new(Conformance::new(plugins, Box::new(states()?))?);
 
     let mut options = EndpointOptions::default();
