@@ -42,12 +42,12 @@
 //! assert_eq!((done, result.content.len()), (call, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::mcp::base::{CacheScope, Era, ProtocolVersion};
+use crate::mcp::base::{Era, ProtocolVersion};
 use crate::mcp::capabilities::{ClientCapabilities, Implementation, ServerCapabilities};
 use crate::mcp::dispatch::ServerNotification;
 use crate::mcp::progress::ProgressNotificationParams;
 use crate::mcp::tasks::Task;
-use crate::mcp::tools::{CallToolResult, Tool};
+use crate::mcp::tools::CallToolResult;
 use crate::server::Needs;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -67,6 +67,8 @@ mod handshake;
 mod incoming;
 mod list;
 mod tasks;
+
+pub use list::{BadTool, ToolList};
 
 /// A client of one server.
 #[derive(Debug)]
@@ -254,41 +256,6 @@ pub enum ConnectError {
     /// It says nothing, or the connection is closed.
     #[error("the server says nothing")]
     Silent,
-}
-
-/// The tools of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolList {
-    /// The tools that can be read, in order.
-    pub tools: Vec<Tool>,
-    /// Those that cannot, and what else was left out.
-    pub bad: Vec<BadTool>,
-    /// How long the list may be kept, in milliseconds: the shortest of its pages. From 2026-07-28 on.
-    pub ttl_ms: Option<u64>,
-    /// Who may be given it meanwhile: `private` if any page says so. From 2026-07-28 on.
-    pub cache_scope: Option<CacheScope>,
-}
-
-/// A tool that was left out of a list.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BadTool {
-    /// Its place among all of the list.
-    pub index: usize,
-    /// Its name, if that can be read.
-    pub name: Option<String>,
-    /// Why.
-    pub error: String,
-    /// The tool as it came.
-    pub raw: Raw,
-}
-
-impl BadTool {
-    /// A tool that somebody else leaves out, such as a transport that cannot carry calls of it.
-    pub fn new(index: usize, name: Option<String>, error: impl Into<String>, raw: Raw) -> Self {
-        Self { index, name, error: error.into(), raw }
-    }
 }
 
 /// Why a request gave nothing.

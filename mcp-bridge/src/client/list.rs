@@ -1,12 +1,48 @@
 //! The list of tools.
-use super::{BadTool, CallError, Client, ClientEvent, NotSent, Pending, State, ToolList};
+use super::{CallError, Client, ClientEvent, NotSent, Pending, State};
 use crate::mcp::base::{CacheScope, Era, PaginatedRequestParams};
-use crate::mcp::tools::ListToolsResult;
+use crate::mcp::tools::{ListToolsResult, Tool};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Extra, Raw};
+
+/// The tools of a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolList {
+    /// The tools that can be read, in order.
+    pub tools: Vec<Tool>,
+    /// Those that cannot, and what else was left out.
+    pub bad: Vec<BadTool>,
+    /// How long the list may be kept, in milliseconds: the shortest of its pages. From 2026-07-28 on.
+    pub ttl_ms: Option<u64>,
+    /// Who may be given it meanwhile: `private` if any page says so. From 2026-07-28 on.
+    pub cache_scope: Option<CacheScope>,
+}
+
+/// A tool that was left out of a list.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BadTool {
+    /// Its place among all of the list.
+    pub index: usize,
+    /// Its name, if that can be read.
+    pub name: Option<String>,
+    /// Why.
+    pub error: String,
+    /// The tool as it came.
+    pub raw: Raw,
+}
+
+impl BadTool {
+    /// A tool that somebody else leaves out, such as a transport that cannot carry calls of it.
+    pub fn new(index: usize, name: Option<String>, error: impl Into<String>, raw: Raw) -> Self {
+        Self { index, name, error: error.into(), raw }
+    }
+}
 
 /// A list as far as it came.
 #[derive(Debug, Default)]
