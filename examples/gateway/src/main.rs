@@ -18,6 +18,7 @@ mod page;
 mod page_tools;
 mod plugins;
 mod process;
+mod replicas;
 mod run_log;
 mod server;
 mod session_settings;
@@ -36,6 +37,7 @@ use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
 use page_tools::PageServers;
+use replicas::Replicas;
 use settings::{SettingsError, SiteSettings};
 use site::Site;
 use std::io::{self, IsTerminal, Write};
@@ -99,7 +101,7 @@ async fn serve(args: Args) -> Result<(), Error> {
         return Err(SettingsError::Open(settings.listen).into());
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
-    let toolbox = Arc::new(Toolbox::new()?);
+    let toolbox = Arc::new(Toolbox::new(replicas::tool_sessions(&settings.replicas).await?)?);
     let agents = settings
         .agents
         .iter()
@@ -112,7 +114,12 @@ async fn serve(args: Args) -> Result<(), Error> {
     let address = listener.local_addr()?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
     let servers = Arc::new(PageServers::new(agents_url, address, hosts));
-    let threads = Arc::new(Threads::new(agents, default_agent, toolbox, servers, &settings));
+    let replicas = Replicas::new(&settings.replicas, settings.times.keep.0).await?;
+    replicas.beat().await.map_err(|error| SettingsError::Store(error.to_string()))?;
+    let threads = Threads::new(agents, default_agent, toolbox, servers, replicas, &settings);
+    let threads = Arc::new(threads);
+    let left = CancellationToken::new();
+    let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
     eprintln!("listening on http://{address}");
 
     let ending = CancellationToken::new();
@@ -123,6 +130,9 @@ async fn serve(args: Args) -> Result<(), Error> {
     told_to_end().await;
     ending.cancel();
     threads.shut_down().await;
+    left.cancel();
+    let _left = serving.await;
+    threads.replicas().leave().await;
     // The streams have ended with their runs; who has not read them by then does not get the rest.
     if timeout(LINGER, server).await.is_err() {
         tracing::warn!("a connection is still open; leaving it");

@@ -13,24 +13,29 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::{
-    Ask, MemoryStore, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError,
-    SessionStore, SuspendPolicy, Turn,
+    Ask, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError, SessionStore,
+    SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
 use mcp_http::{book_flight, random_id, since_1970};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// Stands between a session and its question in the name of an interrupt.
 const ELICIT: &str = ":elicit:";
 
 /// The tools, and the calls of them that wait for answers.
-#[derive(Debug)]
 pub(crate) struct Plugins {
     host: PluginHost,
-    store: Arc<MemoryStore>,
+    store: Arc<dyn SessionStore>,
+}
+
+impl fmt::Debug for Plugins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugins").field("host", &self.host).finish_non_exhaustive()
+    }
 }
 
 /// What came of a call, for now.
@@ -44,8 +49,7 @@ pub(crate) enum Called {
 pub(crate) struct Refused(pub(crate) &'static str, pub(crate) String);
 
 impl Plugins {
-    pub(crate) fn new() -> io::Result<Self> {
-        let store = Arc::new(MemoryStore::default());
+    pub(crate) fn new(store: Arc<dyn SessionStore>) -> io::Result<Self> {
         let tool = book_flight::tool().map_err(io::Error::other)?;
         let host = PluginHost::new(
             [tool],

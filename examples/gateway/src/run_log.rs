@@ -17,6 +17,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+mod shared;
+
 /// After so long without an event a reader gets a comment, so that nothing between takes the stream for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
@@ -100,15 +102,15 @@ impl RunLog {
     pub(crate) fn push(&self, event: &Event) -> bool {
         let fits = {
             let mut state = self.state();
+            if state.ended {
+                // Another gateway has ended it.
+                return true;
+            }
             let number = state.last() + 1;
             let Some(frame) = frame(event, Some((&self.run_id, number))) else { return true };
             state.recent_bytes += frame.len();
             state.recent.push_back(frame);
-            let is_over =
-                state.recent_bytes > self.limits.bytes || state.recent.len() > self.limits.events;
-            if is_over {
-                state.fold(&self.limits, self.before.as_ref());
-            }
+            state.fold_if_over(&self.limits, self.before.as_ref());
             state.old_bytes <= self.limits.bytes
         };
         self.changed.send_replace(());
@@ -201,6 +203,12 @@ impl State {
         self.folded + self.recent.len() as u64
     }
 
+    fn fold_if_over(&mut self, limits: &LogLimits, before: Option<&Raw>) {
+        if self.recent_bytes > limits.bytes || self.recent.len() > limits.events {
+            self.fold(limits, before);
+        }
+    }
+
     /// Moves the older half of the recent events to the old ones; `before` is the state before the run.
     fn fold(&mut self, limits: &LogLimits, before: Option<&Raw>) {
         let mut events: Vec<_> = self.old.iter().filter_map(decode).collect();
@@ -237,6 +245,11 @@ enum Step {
 }
 
 impl Reader {
+    /// The run that is read.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.log.run_id
+    }
+
     /// What there is and what comes, with a comment in every silence. It ends with the run, and before it for a reader
     /// who fell behind what is kept.
     pub(crate) fn read(self) -> impl Stream<Item = Bytes> {
@@ -330,6 +343,7 @@ mod tests {
     use agui_types::verify::Verifier;
     use futures::StreamExt;
     use jsonrpc_core::wire;
+    use proptest::prelude::*;
 
     const LIMITS: LogLimits = LogLimits { events: 64, bytes: 16 * 1024, readers: 2 };
 
@@ -361,6 +375,41 @@ mod tests {
         events.push(TextMessageEndEvent::new("m").into());
         events.push(RunFinishedEvent::new("t", "r 1").into());
         events
+    }
+
+    proptest! {
+        /// However a log is brought elsewhere in parts, and whatever part comes twice, its readers there read the same run.
+        #[test]
+        fn parts_put_together_are_the_log(
+            events in 1..80_usize,
+            bytes in 200..3000_usize,
+            steps in prop::collection::vec((1..40_usize, any::<bool>()), 0..40),
+        ) {
+            let limits = LogLimits { events, bytes, ..LIMITS };
+            let here = RunLog::new(&input(), limits);
+            let there = Arc::new(RunLog::new(&input(), limits));
+            let said = run(60);
+            let mut unsaid = said.iter();
+            let mut before = here.part(0);
+            for (count, again) in steps.into_iter().chain([(said.len(), true)]) {
+                unsaid.by_ref().take(count).for_each(|event| { here.push(event); });
+                if again {
+                    there.apply(before.clone());
+                    before = here.part(there.last());
+                    there.apply(before.clone());
+                }
+            }
+            here.end();
+            while !there.has_ended() {
+                there.apply(here.part(there.last()));
+            }
+            prop_assert_eq!(there.last(), said.len() as u64);
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+            let (read, _) = runtime.unwrap().block_on(rest(&there, 0));
+            prop_assert_eq!(reduced(&read), reduced(&said));
+            let last = read.last().map(Event::tag);
+            prop_assert_eq!(last, Some("RUN_FINISHED"));
+        }
     }
 
     /// A log of all events, and whether they fitted.

@@ -1,6 +1,7 @@
 //! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
 use crate::page;
 use crate::page_tools;
+use crate::replicas::{Forwarded, StoreError, to_its_owner};
 use crate::run_log::Reader;
 use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
@@ -23,6 +24,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
 use futures::StreamExt;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
 use jsonrpc_core::wire::{self, Raw};
 use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;
@@ -35,7 +38,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// The most bytes of a request body.
-const MAX_BODY: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// The most bytes that are read of a larger one, so that its client gets as far as the answer.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
@@ -43,9 +46,9 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 /// How long that may take.
 const DISCARD_TIME: Duration = Duration::from_secs(10);
 
-/// The routes.
-pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
-    let api = Router::new()
+/// The routes for those who are known.
+fn api() -> Router<Arc<Threads>> {
+    Router::new()
         .route("/api/tools", get(tools))
         .route("/api/tools/sessions", get(tool_sessions))
         .route("/api/tools/sessions/{session}", delete(abort_session))
@@ -61,7 +64,13 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         )
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/runs/{run_id}/tools/{call_id}", post(tool_result))
-        .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer))
+        .route("/api/ai/chat/interrupts/{interrupt_id}", post(answer_question))
+}
+
+/// The routes.
+pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
+    let api = api()
+        .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
         .route_layer(from_fn_with_state(site.clone(), only_who_is_known));
     Router::new()
         .route("/", get(page::index))
@@ -79,6 +88,15 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .with_state(threads)
 }
 
+/// Answers a request that another gateway has let in.
+pub(crate) async fn answer(threads: &Arc<Threads>, request: Request) -> Response {
+    let service = TowerToHyperService::new(api().with_state(threads.clone()));
+    match service.call(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
 /// A request that is answered before there is a stream.
 #[derive(Debug)]
 pub(crate) struct Refusal(StatusCode, String);
@@ -86,6 +104,36 @@ pub(crate) struct Refusal(StatusCode, String);
 impl Refusal {
     pub(crate) fn new(status: StatusCode, message: impl ToString) -> Self {
         Self(status, message.to_string())
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error)
+    }
+}
+
+impl From<StartError> for Refusal {
+    fn from(error: StartError) -> Self {
+        let status = match &error {
+            StartError::Busy
+            | StartError::OtherRun
+            | StartError::Known
+            | StartError::Resumed(_) => StatusCode::CONFLICT,
+            StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
+            StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
+            StartError::Moved => StatusCode::MISDIRECTED_REQUEST,
+            StartError::Overloaded | StartError::Ending | StartError::Store(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            StartError::Input(error) => {
+                StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
+            }
+            StartError::Elsewhere(status, _) => {
+                StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
+            }
+        };
+        Self::new(status, error)
     }
 }
 
@@ -130,7 +178,7 @@ pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
 }
 
 /// Reads a body, unless it is over the limit.
-async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
+pub(crate) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
     let declared = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -167,10 +215,9 @@ async fn discard(mut chunks: BodyDataStream) {
 async fn chat(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Refusal> {
-    run(&threads, principal, None, &headers, body).await
+    run(&threads, principal, None, request).await
 }
 
 /// `POST /api/ai/agents/{agent}/chat`: the same with an agent of the caller's choice.
@@ -178,36 +225,28 @@ async fn chat_with(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
     agent: Part,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Refusal> {
     let Path(agent) = agent?;
-    run(&threads, principal, Some(&agent), &headers, body).await
+    run(&threads, principal, Some(&agent), request).await
 }
 
 async fn run(
     threads: &Arc<Threads>,
     principal: Principal,
     agent: Option<&str>,
-    headers: &HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, Refusal> {
-    let input: RunAgentInput = read_json(headers, body).await?;
-    let reader = threads.start(principal, agent, input).await.map_err(|error| {
-        let status = match &error {
-            StartError::Busy | StartError::OtherRun | StartError::Resumed(_) => {
-                StatusCode::CONFLICT
-            }
-            StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
-            StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
-            StartError::Overloaded | StartError::Ending => StatusCode::SERVICE_UNAVAILABLE,
-            StartError::Input(error) => {
-                StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
-            }
-        };
-        Refusal::new(status, error)
-    })?;
-    Ok(stream(reader))
+    let is_forwarded = request.extensions().get::<Forwarded>().is_some();
+    let (parts, body) = request.into_parts();
+    let input: RunAgentInput = read_json(&parts.headers, body).await?;
+    let reader = threads.start(principal.clone(), agent, input, is_forwarded).await?;
+    if !is_forwarded {
+        return Ok(stream(reader));
+    }
+    // It is read where it was asked for.
+    threads.read_elsewhere(&principal, reader.run_id()).await?;
+    Ok(Json(json!({ "runId": reader.run_id() })).into_response())
 }
 
 fn stream(reader: Reader) -> Response {
@@ -275,9 +314,10 @@ async fn capabilities(
 /// `GET /readyz`: whether the agents can be reached.
 async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, Json<Value>) {
     let agents = threads.readiness().await;
-    let is_ready = agents.values().all(|is_ready| *is_ready);
+    let store = threads.replicas().is_reached();
+    let is_ready = store && agents.values().all(|is_ready| *is_ready);
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({ "ready": is_ready, "agents": agents })))
+    (status, Json(json!({ "ready": is_ready, "agents": agents, "store": store })))
 }
 
 /// Where a reader has got to.
@@ -298,14 +338,17 @@ async fn follow(
 ) -> Result<Response, Refusal> {
     let (Path(run_id), Query(After { after })) = (run_id?, after?);
     let log = threads
-        .run(&principal, &run_id)
+        .find(&principal, &run_id)
+        .await?
         .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such run is going on or kept"))?;
     let header = headers.get("last-event-id").map(|id| String::from_utf8_lossy(id.as_bytes()));
     let after = match header.map(Cow::into_owned).or(after).filter(|id| !id.is_empty()) {
         None => 0,
-        Some(id) => log.number(&id).ok_or_else(|| {
-            Refusal::new(StatusCode::CONFLICT, format!("the run has no event `{id}`"))
-        })?,
+        Some(id) => {
+            threads.event_number(&principal, &run_id, &log, &id).await.ok_or_else(|| {
+                Refusal::new(StatusCode::CONFLICT, format!("the run has no event `{id}`"))
+            })?
+        }
     };
     if log.is_read(after) {
         // To an `EventSource` this says that it need not come again.
@@ -376,7 +419,7 @@ async fn page_server(
 }
 
 /// `POST /api/ai/chat/interrupts/{interruptId}`
-async fn answer(
+async fn answer_question(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
     interrupt_id: Part,

@@ -29,6 +29,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) site: SiteSettings,
     pub(crate) auth: AuthSettings,
+    pub(crate) replicas: ReplicaSettings,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
@@ -45,6 +46,7 @@ impl Default for Settings {
             limits: Limits::default(),
             site: SiteSettings::default(),
             auth: AuthSettings::default(),
+            replicas: ReplicaSettings::default(),
             agents: BTreeMap::new(),
         }
     }
@@ -118,6 +120,25 @@ pub(crate) struct AuthSettings {
     pub(crate) tokens: BTreeMap<String, Secret>,
     /// A header in which a proxy says who is there. The proxy has to remove it from what comes from outside.
     pub(crate) trusted_header: Option<String>,
+}
+
+/// What this gateway shares with others that serve the same threads.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ReplicaSettings {
+    /// The address of a Redis server, `redis://…`; without one the gateway is alone. It may have a password.
+    pub(crate) store: Option<Secret>,
+    /// What all keys there begin with.
+    pub(crate) prefix: String,
+    /// After how long without a sign of life a gateway is taken for dead.
+    pub(crate) lease: Seconds,
+}
+
+impl Default for ReplicaSettings {
+    fn default() -> Self {
+        let lease = Seconds(Duration::from_secs(10));
+        Self { store: None, prefix: "gateway".to_owned(), lease }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -283,6 +304,8 @@ pub(crate) enum SettingsError {
     Origin(String),
     #[error("auth.trusted-header: `{0}` is no name of a header")]
     Header(String),
+    #[error("replicas.store: {0}")]
+    Store(String),
     #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
     Open(SocketAddr),
     #[error(transparent)]
@@ -319,6 +342,9 @@ impl Settings {
         own(&mut self.cwd, "GATEWAY_CWD", &variable)?;
         own(&mut self.permission, "GATEWAY_PERMISSION", &variable)?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY", &variable)?;
+        own(&mut self.replicas.store, "GATEWAY_REPLICAS_STORE", &variable)?;
+        own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX", &variable)?;
+        own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE", &variable)?;
         group(&mut self.times, "GATEWAY_TIMES_", &variable)?;
         group(&mut self.limits, "GATEWAY_LIMITS_", &variable)?;
         Ok(self)

@@ -21,6 +21,12 @@ const CORS_TIME: Duration = Duration::from_secs(600);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal(Arc<str>);
 
+impl From<&str> for Principal {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
 impl Principal {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -38,6 +44,13 @@ const HIDDEN: &str = "(hidden)";
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HIDDEN)
+    }
+}
+
+impl Secret {
+    /// The secret itself, for whom it is.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
     }
 }
 

@@ -159,18 +159,17 @@ impl Chat {
             return self.error("TOO_MANY_CONVERSATIONS", message).await;
         }
         let conversation = self.conversations.entry(conversation_id.clone()).or_default();
-        let number = self.threads.number();
-        let message = UserMessage::new(format!("ws-{number}-user"), Content::Text(content));
+        let name = self.threads.name();
+        let message = UserMessage::new(format!("ws-{name}-user"), Content::Text(content));
         conversation.messages.push(ChatMessage::User(message));
         let over = conversation.messages.len().saturating_sub(MAX_HISTORY);
         conversation.messages.drain(..over);
-        let input = match input(&conversation_id, number, conversation) {
+        let input = match input(&conversation_id, &name, conversation) {
             Ok(input) => input,
             Err(error) => return self.error("INVALID_MESSAGE", error.to_string()).await,
         };
-        let started =
-            self.threads.start(self.principal.clone(), self.agent.as_deref(), input.clone()).await;
-        match started {
+        let (principal, agent) = (self.principal.clone(), self.agent.as_deref());
+        match self.threads.start(principal, agent, input.clone(), false).await {
             Ok(reader) => self.tell(&conversation_id, &input, reader.read()).await,
             Err(error) => {
                 if let Some(conversation) = self.conversations.get_mut(&conversation_id) {
@@ -244,7 +243,7 @@ fn error(code: &str, message: impl Into<String>) -> ServerMessage {
 /// The run's input: all that was said; what was asked is left without an answer.
 fn input(
     conversation_id: &str,
-    number: u64,
+    name: &str,
     conversation: &Conversation,
 ) -> Result<RunAgentInput, wire::DecodeError> {
     let resume: Vec<_> = conversation
@@ -253,7 +252,7 @@ fn input(
         .map(|id| serde_json::json!({ "interruptId": id, "status": "cancelled" }))
         .collect();
     let base = serde_json::json!({
-        "protocolVersion": "1.0", "threadId": conversation_id, "runId": format!("ws-{number}"),
+        "protocolVersion": "1.0", "threadId": conversation_id, "runId": format!("ws-{name}"),
         "messages": [], "resume": resume,
     });
     let mut input: RunAgentInput = wire::decode(&base.to_string())?;

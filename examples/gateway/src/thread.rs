@@ -134,7 +134,12 @@ impl Thread {
                     return self.fail(Failure::GatewayShutdown, "The gateway is ending.");
                 }
                 News::Command(Some(command)) => self.command(command),
-                News::Command(None) | News::Idle => return,
+                News::Command(None) => {
+                    // Another gateway has it now, and has ended its run.
+                    self.leave_session();
+                    return;
+                }
+                News::Idle => return,
                 News::Cancelled => self.stop(),
                 News::GraceOver => self.give_up(),
                 News::PageCall(call) => self.page.hear(call, self.began.elapsed()),

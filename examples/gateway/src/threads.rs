@@ -3,6 +3,7 @@ use crate::agent::Trouble;
 use crate::agents::Agents;
 use crate::model_thread::ModelThread;
 use crate::page_tools::PageServers;
+use crate::replicas::{Lease, Replicas};
 use crate::run_log::{Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
@@ -20,6 +21,7 @@ use agui_bridge::{AnswerError, Failure};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
+use futures::FutureExt;
 use futures::future::join_all;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,6 +32,11 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+mod shared;
+
+pub(crate) use shared::Target;
+use shared::run_name;
+
 /// The most commands that may wait for a thread.
 const MAX_COMMANDS: usize = 64;
 
@@ -38,7 +45,8 @@ const INTERRUPT: &str = "-int-";
 
 #[derive(Debug)]
 struct Entry {
-    number: String,
+    name: String,
+    lease: Lease,
     commands: mpsc::Sender<Command>,
 }
 
@@ -49,6 +57,7 @@ pub(crate) struct Threads {
     default_agent: String,
     toolbox: Arc<Toolbox>,
     page_servers: Arc<PageServers>,
+    replicas: Replicas,
     times: Times,
     limits: Limits,
     when_busy: WhenBusy,
@@ -81,6 +90,8 @@ type RunKey = (Principal, String);
 struct Kept {
     /// Runs are numbered as they come.
     number: u64,
+    /// Whether it was begun here; else this is what is known of it.
+    is_ours: bool,
     thread: ThreadKey,
     /// Tells whether a later input of its id is the same.
     fingerprint: u64,
@@ -94,6 +105,7 @@ impl Threads {
         default_agent: String,
         toolbox: Arc<Toolbox>,
         page_servers: Arc<PageServers>,
+        replicas: Replicas,
         settings: &Settings,
     ) -> Self {
         Self {
@@ -101,6 +113,7 @@ impl Threads {
             default_agent,
             toolbox,
             page_servers,
+            replicas,
             times: settings.times,
             limits: settings.limits,
             when_busy: settings.when_busy,
@@ -127,9 +140,14 @@ impl Threads {
         &self.toolbox
     }
 
-    /// A number that nothing else has.
-    pub(crate) fn number(&self) -> u64 {
+    /// A number that nothing else has here.
+    fn number(&self) -> u64 {
         self.numbered.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A name that nothing else has.
+    pub(crate) fn name(&self) -> String {
+        self.replicas.name(self.number())
     }
 
     /// What an agent can do; nothing for one that is not there.
@@ -153,66 +171,105 @@ impl Threads {
         principal: Principal,
         agent: Option<&str>,
         input: RunAgentInput,
+        is_forwarded: bool,
     ) -> Result<Reader, StartError> {
         let agent = agent.unwrap_or(&self.default_agent);
         if !self.agents.contains_key(agent) {
             return Err(StartError::UnknownAgent(agent.to_owned()));
         }
         let run = (principal.clone(), input.run_id.to_string());
+        let key = ThreadKey { principal, agent: agent.to_owned(), id: input.thread_id.to_string() };
+        if let Some(other) = lock(&self.runs).get(&run) {
+            return other.follow_same(&key, fingerprint(&input));
+        }
+        let started = self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded);
+        match started.await {
+            // Whoever brings the same answers again gets what came of them.
+            Err(StartError::Resumed(other)) => match self.find(&run.0, &other).await? {
+                Some(log) => Ok(log.follow(0)?),
+                None => Err(StartError::Resumed(other)),
+            },
+            // It was begun elsewhere.
+            Err(StartError::Known) => {
+                let _log = self.find(&run.0, &run.1).await?;
+                let known = lock(&self.runs)
+                    .get(&run)
+                    .map(|other| other.follow_same(&key, fingerprint(&input)));
+                known.unwrap_or(Err(StartError::OtherRun))
+            }
+            started => started,
+        }
+    }
+
+    /// Begins a run in a thread that this gateway has.
+    async fn start_here(
+        self: &Arc<Self>,
+        run: RunKey,
+        key: ThreadKey,
+        lease: Lease,
+        input: RunAgentInput,
+    ) -> Result<Reader, StartError> {
         let kept = Kept {
             number: self.number(),
-            thread: ThreadKey {
-                principal,
-                agent: agent.to_owned(),
-                id: input.thread_id.to_string(),
-            },
+            is_ours: true,
+            thread: key.clone(),
             fingerprint: fingerprint(&input),
             log: Arc::new(RunLog::new(&input, self.limits.log())),
             cancel: CancellationToken::new(),
         };
-        let (thread, log, cancel) = (kept.thread.clone(), kept.log.clone(), kept.cancel.clone());
+        let (log, cancel) = (kept.log.clone(), kept.cancel.clone());
+        let record = self.record(&kept, &input);
         let reader = log.follow(0)?;
-        {
+        let forgotten = {
             let mut runs = lock(&self.runs);
             if let Some(other) = runs.get(&run) {
-                let is_same = other.thread == kept.thread && other.fingerprint == kept.fingerprint;
-                return if is_same { Ok(other.log.follow(0)?) } else { Err(StartError::OtherRun) };
+                return other.follow_same(&key, kept.fingerprint);
             }
-            self.make_room(&mut runs)?;
+            let forgotten = self.make_room(&mut runs)?;
             runs.insert(run.clone(), kept);
-        }
+            forgotten
+        };
+        self.forget_everywhere(&forgotten).await;
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
-        let key = run.clone();
         self.tasks.spawn(async move {
-            let begun = threads.begin(&thread, input, log.clone(), cancel.clone()).await;
+            let name = run_name(&run);
+            let begun = match threads.replicas.begin_run(&name, &record).await {
+                Ok(true) => {
+                    let begun =
+                        threads.begin(&key, lease, input, log.clone(), cancel.clone()).await;
+                    if begun.is_err() {
+                        threads.replicas.forget_run(&name).await;
+                    }
+                    begun
+                }
+                Ok(false) => Err(StartError::Known),
+                Err(error) => Err(error.into()),
+            };
             let has_begun = begun.is_ok();
             if !has_begun {
                 // Before anybody hears of it: the same may be asked for again at once.
-                threads.forget(&key, &log);
+                threads.forget(&run, &log);
                 log.end();
             }
             let _ = reply.send(begun);
             if has_begun {
-                threads.keep(&key.1, &log, &cancel).await;
-                threads.forget(&key, &log);
+                let share = threads.share(&run, &record, &log, &cancel);
+                tokio::join!(share, threads.keep(&run, &log, &cancel));
+                // What others still read when this gateway ends, the store forgets by itself.
+                if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
+                    threads.replicas.forget_run(&name).await;
+                }
             }
         });
-        match begun.await.map_err(|_| StartError::Ending)? {
-            Ok(()) => Ok(reader),
-            // Whoever brings the same answers again gets what came of them.
-            Err(StartError::Resumed(other)) => match self.run(&run.0, &other) {
-                Some(log) => Ok(log.follow(0)?),
-                None => Err(StartError::Resumed(other)),
-            },
-            Err(error) => Err(error),
-        }
+        begun.await.map_err(|_| StartError::Ending)?.map(|()| reader)
     }
 
     async fn begin(
-        &self,
+        self: &Arc<Self>,
         key: &ThreadKey,
+        lease: Lease,
         input: RunAgentInput,
         log: Arc<RunLog>,
         cancel: CancellationToken,
@@ -231,7 +288,7 @@ impl Threads {
         };
         let run = Box::new(Run { input, agent, log, cancel });
         let (reply, begun) = oneshot::channel();
-        self.thread(key, agents)?
+        self.thread(key, lease, agents)?
             .try_send(Command::Run(run, reply))
             .map_err(|_| StartError::Overloaded)?;
         match timeout(self.times.queue.0, begun).await {
@@ -243,11 +300,19 @@ impl Threads {
     }
 
     /// Stops a run that nobody reads any more; returns a while after its end.
-    async fn keep(&self, run_id: &str, log: &RunLog, cancel: &CancellationToken) {
+    async fn keep(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
+        let grace = self.times.disconnect_grace.0;
+        let abandoned = async {
+            log.abandoned(grace).await;
+            while self.replicas.is_watched(&run_name(run)).await {
+                sleep(grace.max(self.replicas.beat_time())).await;
+                log.abandoned(grace).await;
+            }
+        };
         tokio::select! {
             () = log.ended() => {}
-            () = log.abandoned(self.times.disconnect_grace.0) => {
-                tracing::info!(run = run_id, "nobody reads the run; stopping it");
+            () = abandoned => {
+                tracing::info!(run = run.1, "nobody reads the run; stopping it");
                 cancel.cancel();
                 log.ended().await;
             }
@@ -258,38 +323,41 @@ impl Threads {
         }
     }
 
-    fn forget(&self, run: &RunKey, log: &Arc<RunLog>) {
+    /// Whether it was there.
+    fn forget(&self, run: &RunKey, log: &Arc<RunLog>) -> bool {
         let mut runs = lock(&self.runs);
         // Another may have its id since room was made.
-        if runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log)) {
+        let is_there = runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log));
+        if is_there {
             runs.remove(run);
         }
+        is_there
     }
 
-    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them.
-    fn make_room(&self, runs: &mut HashMap<RunKey, Kept>) -> Result<(), StartError> {
+    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them; gives those of them
+    /// that were begun here.
+    fn make_room(&self, runs: &mut HashMap<RunKey, Kept>) -> Result<Vec<RunKey>, StartError> {
         let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
+        let mut forgotten = Vec::new();
         while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
             let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
             let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
             let Some(oldest) = oldest else { break };
-            let freed = runs.remove(&oldest).map_or(0, |run| run.log.bytes());
+            let freed = runs.remove(&oldest);
             // It may have grown since it was counted.
-            bytes = bytes.saturating_sub(freed);
+            bytes = bytes.saturating_sub(freed.as_ref().map_or(0, |run| run.log.bytes()));
+            if freed.is_some_and(|run| run.is_ours) {
+                forgotten.push(oldest);
+            }
         }
-        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(()) }
-    }
-
-    /// A run that is going on, or has ended a while ago.
-    pub(crate) fn run(&self, principal: &Principal, run_id: &str) -> Option<Arc<RunLog>> {
-        lock(&self.runs).get(&(principal.clone(), run_id.to_owned())).map(|kept| kept.log.clone())
+        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
     }
 
     /// Stops a run; `false` when no such run is going on.
     pub(crate) fn cancel(&self, principal: &Principal, run_id: &str) -> bool {
         let runs = lock(&self.runs);
         let run = runs.get(&(principal.clone(), run_id.to_owned()));
-        let going_on = run.filter(|kept| !kept.log.has_ended());
+        let going_on = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
         going_on.inspect(|kept| kept.cancel.cancel()).is_some()
     }
 
@@ -300,13 +368,11 @@ impl Threads {
         interrupt_id: &str,
         answer: UserAnswer,
     ) -> Result<(), AnswerError> {
-        let number = interrupt_id
-            .split_once(INTERRUPT)
-            .map(|(number, _)| number)
-            .ok_or(AnswerError::Unknown)?;
+        let name =
+            interrupt_id.split_once(INTERRUPT).map(|(name, _)| name).ok_or(AnswerError::Unknown)?;
         let thread = lock(&self.threads)
             .iter()
-            .find(|(key, thread)| key.principal == *principal && thread.number == number)
+            .find(|(key, thread)| key.principal == *principal && thread.name == name)
             .map(|(_, thread)| thread.commands.clone());
         let (reply, answered) = oneshot::channel();
         let command = Command::Answer(interrupt_id.to_owned(), answer, reply);
@@ -403,19 +469,21 @@ impl Threads {
 
     /// The thread of this key, new when there is none.
     fn thread(
-        &self,
+        self: &Arc<Self>,
         key: &ThreadKey,
+        lease: Lease,
         agents: &Agents,
     ) -> Result<mpsc::Sender<Command>, StartError> {
         let mut threads = lock(&self.threads);
-        if let Some(thread) = threads.get(key).filter(|thread| !thread.commands.is_closed()) {
+        let is_open = |thread: &&Entry| thread.lease == lease && !thread.commands.is_closed();
+        if let Some(thread) = threads.get(key).filter(is_open) {
             return Ok(thread.commands.clone());
         }
         threads.retain(|_, thread| !thread.commands.is_closed());
         if threads.len() >= self.limits.threads {
             return Err(StartError::Overloaded);
         }
-        let number = self.number().to_string();
+        let name = self.name();
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let rules = Rules {
             cancel_grace: self.times.cancel_grace.0,
@@ -425,23 +493,39 @@ impl Threads {
             idle: self.times.idle.0.max(self.times.question.0 + self.times.cancel_grace.0),
         };
         let shutdown = self.shutdown.clone();
-        match agents {
+        let serving = match agents {
             Agents::Acp(agents) => {
                 let mut options = agents.options.clone();
-                options.interrupt_prefix = format!("{number}{INTERRUPT}");
+                options.interrupt_prefix = format!("{name}{INTERRUPT}");
                 let page = PageCalls::new(agents.page_tools, self.page_servers.clone());
                 let thread = Thread::new(options, agents.cwd.clone(), rules, page);
-                self.tasks.spawn(thread.serve(inbox, shutdown));
+                thread.serve(inbox, shutdown).boxed()
             }
             Agents::Model(model) => {
                 let time = self.times.turn.0;
                 let (model, principal) = (model.clone(), key.principal.clone());
                 let thread = ModelThread::new(model, principal, rules, time, shutdown);
-                self.tasks.spawn(thread.serve(inbox));
+                thread.serve(inbox).boxed()
             }
-        }
-        threads.insert(key.clone(), Entry { number, commands: commands.clone() });
+        };
+        let entry = Entry { name, lease: lease.clone(), commands: commands.clone() };
+        threads.insert(key.clone(), entry);
+        let (threads, key) = (self.clone(), key.clone());
+        self.tasks.spawn(async move {
+            serving.await;
+            threads.release(&key, &lease).await;
+        });
         Ok(commands)
+    }
+}
+
+impl Kept {
+    /// Follows it, if it is what the same input has begun.
+    fn follow_same(&self, thread: &ThreadKey, fingerprint: u64) -> Result<Reader, StartError> {
+        if self.thread != *thread || self.fingerprint != fingerprint {
+            return Err(StartError::OtherRun);
+        }
+        Ok(self.log.follow(0)?)
     }
 }
 

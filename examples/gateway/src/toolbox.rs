@@ -3,9 +3,11 @@ use crate::plugins::Plugins;
 use agui_bridge::hybrid_tools::BackendTool;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::plugin::SessionStore;
 use mcp_bridge::registry::{CollisionPolicy, Registry, ToolList, ToolSource};
 use serde_json::json;
 use std::io;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The name of the tool that tells the time.
@@ -19,8 +21,9 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    pub(crate) fn new() -> io::Result<Self> {
-        let plugins = Plugins::new()?;
+    /// The tools; calls of those that ask are kept in `sessions`.
+    pub(crate) fn new(sessions: Arc<dyn SessionStore>) -> io::Result<Self> {
+        let plugins = Plugins::new(sessions)?;
         let mut registry = Registry::new(CollisionPolicy::Rename);
         let mut clock =
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);

@@ -1,6 +1,7 @@
 //! What a thread is told, and what it answers when it cannot.
 use super::{Changed, ResultError, SessionView};
 use crate::agent::{Agent, Trouble};
+use crate::replicas::StoreError;
 use crate::run_log::{RunLog, TooManyReaders};
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::frontend_tool::ToolResult;
@@ -34,6 +35,9 @@ pub(crate) enum StartError {
     /// A run is named once.
     #[error("another run has this id")]
     OtherRun,
+    /// A run is named once, and this one was begun by another gateway.
+    #[error("another run has this id")]
+    Known,
     #[error("there is no agent `{0}`")]
     UnknownAgent(String),
     #[error(transparent)]
@@ -47,6 +51,14 @@ pub(crate) enum StartError {
     /// Nothing begins any more.
     #[error("the gateway is ending")]
     Ending,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The thread was given to another gateway just now.
+    #[error("another gateway has the thread")]
+    Moved,
+    /// Another gateway has the thread, and refuses it: a status of HTTP, and why.
+    #[error("{1}")]
+    Elsewhere(u16, String),
     /// The answers that it brings have resumed that run.
     #[error("run {0} has these answers already")]
     Resumed(String),

@@ -53,7 +53,8 @@ async fn readiness_tells_which_agents_can_be_reached() {
     .await;
     let (status, ready) = get(&gateway, "/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(ready, json!({ "ready": false, "agents": { "a": true, "b": false } }));
+    let agents = json!({ "a": true, "b": false });
+    assert_eq!(ready, json!({ "ready": false, "agents": agents, "store": true }));
     let gateway = Gateway::demo(&[]).await;
     assert_eq!(get(&gateway, "/readyz").await.0, StatusCode::OK);
 }

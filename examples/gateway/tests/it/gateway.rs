@@ -71,7 +71,8 @@ impl Gateway {
         Self::start(&[], variables).await
     }
 
-    async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    /// One with both.
+    pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let mut child = command(&[&listen, arguments].concat())
             .envs(variables.iter().copied())

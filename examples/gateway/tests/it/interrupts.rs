@@ -6,7 +6,7 @@ use jsonrpc_core::wire;
 use serde_json::{Value, json};
 
 /// A conversation whose last run was interrupted.
-struct Asked {
+pub(crate) struct Asked {
     thread: String,
     messages: Value,
     told: Told,
@@ -16,7 +16,7 @@ struct Asked {
 
 impl Asked {
     /// Says a word, for which the run is interrupted.
-    async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
+    pub(crate) async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
         let input = input(thread, &format!("{thread}-1"), word);
         let told = gateway.run(&input).await.rest().await;
         assert_eq!(told.end(), "interrupt");
@@ -39,7 +39,7 @@ impl Asked {
     }
 
     /// The same with one answer.
-    fn answered(&self, run: &str, status: &str, payload: &Value) -> Value {
+    pub(crate) fn answered(&self, run: &str, status: &str, payload: &Value) -> Value {
         let mut answer = json!({ "interruptId": self.id, "status": status });
         if !payload.is_null() {
             answer["payload"] = payload.clone();

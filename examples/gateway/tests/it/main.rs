@@ -31,6 +31,9 @@ mod plugins;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
+#[cfg(all(unix, feature = "redis"))]
+mod replicas;
+#[cfg(test)]
 mod run;
 #[cfg(all(test, unix))]
 mod sessions;

@@ -1,0 +1,270 @@
+//! Threads and runs that other gateways have, and what is told them of ours.
+use super::{Kept, RunKey, ThreadKey, Threads, lock};
+use crate::replicas::{Ask, Lease, Replicas, RunRecord, StoreError, Told};
+use crate::run_log::{Reader, RunLog};
+use crate::site::Principal;
+use crate::thread::StartError;
+use agui_types::input::RunAgentInput;
+use axum::http::{Method, StatusCode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use std::sync::Arc;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// How often a thread may be given to another gateway while a run is to begin in it.
+const MAX_MOVES: usize = 4;
+
+/// What a request is about.
+pub(crate) enum Target<'a> {
+    Interrupt(&'a str),
+    Run(&'a str),
+    Thread { agent: &'a str, thread: &'a str },
+}
+
+/// What a gateway answers that has begun a run for another.
+#[derive(Debug, Deserialize)]
+struct Begun {
+    #[serde(rename = "runId")]
+    run_id: String,
+}
+
+/// What a gateway says when it refuses.
+#[derive(Debug, Deserialize)]
+struct Refused {
+    error: String,
+}
+
+impl ThreadKey {
+    /// The thread's name among all gateways.
+    pub(super) fn name(&self) -> String {
+        let parts = [self.principal.as_str(), &self.agent, &self.id];
+        serde_json::to_string(&parts).unwrap_or_default()
+    }
+
+    fn of_name(name: &str) -> Option<Self> {
+        let [principal, agent, id]: [String; 3] = serde_json::from_str(name).ok()?;
+        Some(Self { principal: Principal::from(&*principal), agent, id })
+    }
+
+    /// Where runs of the thread begin.
+    fn path(&self) -> String {
+        format!("/api/ai/agents/{}/chat", utf8_percent_encode(&self.agent, NON_ALPHANUMERIC))
+    }
+}
+
+/// The run's name among all gateways.
+pub(super) fn run_name((principal, run_id): &RunKey) -> String {
+    serde_json::to_string(&[principal.as_str(), run_id]).unwrap_or_default()
+}
+
+impl Threads {
+    pub(crate) fn replicas(&self) -> &Replicas {
+        &self.replicas
+    }
+
+    /// The other gateway that has what a request is about; nothing where it is here, or nowhere.
+    pub(crate) async fn owner(
+        &self,
+        principal: &Principal,
+        target: Target<'_>,
+    ) -> Result<Option<String>, StoreError> {
+        match target {
+            Target::Interrupt(id) => Ok(self.replicas.namer(id).map(str::to_owned)),
+            Target::Run(run_id) => {
+                let run = (principal.clone(), run_id.to_owned());
+                if lock(&self.runs).get(&run).is_some_and(|kept| kept.is_ours) {
+                    return Ok(None);
+                }
+                let record = self.replicas.run(&run_name(&run)).await?;
+                let owner = record.map(|record| record.owner);
+                Ok(owner.filter(|owner| !self.replicas.is_mine(owner)))
+            }
+            Target::Thread { agent, thread } => {
+                let (principal, agent) = (principal.clone(), agent.to_owned());
+                let key = ThreadKey { principal, agent, id: thread.to_owned() };
+                self.replicas.owner(&key.name()).await
+            }
+        }
+    }
+
+    /// A run that is going on somewhere, or has ended a while ago.
+    pub(crate) async fn find(
+        self: &Arc<Self>,
+        principal: &Principal,
+        run_id: &str,
+    ) -> Result<Option<Arc<RunLog>>, StartError> {
+        let run = (principal.clone(), run_id.to_owned());
+        if let Some(kept) = lock(&self.runs).get(&run) {
+            return Ok(Some(kept.log.clone()));
+        }
+        let name = run_name(&run);
+        let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
+        let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
+        let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
+        let forgotten = {
+            let mut runs = lock(&self.runs);
+            if let Some(kept) = runs.get(&run) {
+                return Ok(Some(kept.log.clone()));
+            }
+            let forgotten = self.make_room(&mut runs)?;
+            let mirror = Kept {
+                number: self.number(),
+                is_ours: false,
+                thread,
+                fingerprint: record.fingerprint,
+                log: log.clone(),
+                cancel: CancellationToken::new(),
+            };
+            runs.insert(run.clone(), mirror);
+            forgotten
+        };
+        self.forget_everywhere(&forgotten).await;
+        let (threads, mirrored) = (self.clone(), log.clone());
+        self.tasks.spawn(async move {
+            let follow = async {
+                let unread = threads.times.disconnect_grace.0.max(threads.replicas.beat_time());
+                threads.replicas.mirror(&name, &record.owner, &mirrored, unread).await;
+                if mirrored.has_ended() {
+                    sleep(threads.times.keep.0).await;
+                }
+            };
+            tokio::select! {
+                () = threads.shutdown.cancelled() => {}
+                () = follow => {}
+            }
+            threads.forget(&run, &mirrored);
+            // Whoever has begun to read it just now comes again.
+            mirrored.end();
+        });
+        Ok(Some(log))
+    }
+
+    /// The number of an event of a run. What its reader got elsewhere may come here a moment later.
+    pub(crate) async fn event_number(
+        &self,
+        principal: &Principal,
+        run_id: &str,
+        log: &RunLog,
+        event_id: &str,
+    ) -> Option<u64> {
+        let run = (principal.clone(), run_id.to_owned());
+        let is_ours = lock(&self.runs).get(&run).is_some_and(|kept| kept.is_ours);
+        if !is_ours {
+            log.comes(event_id, self.replicas.beat_time()).await;
+        }
+        log.number(event_id)
+    }
+
+    /// Forgets runs of this gateway's in the store.
+    pub(super) async fn forget_everywhere(&self, runs: &[RunKey]) {
+        for run in runs {
+            self.replicas.forget_run(&run_name(run)).await;
+        }
+    }
+
+    /// Begins a run at the gateway that has its thread; nothing if the thread is not there any more.
+    async fn start_at(
+        self: &Arc<Self>,
+        owner: &str,
+        key: &ThreadKey,
+        input: &RunAgentInput,
+    ) -> Result<Option<Reader>, StartError> {
+        let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
+        let principal = key.principal.as_str().to_owned();
+        let ask = Ask { principal, method: Method::POST, path: key.path(), body };
+        let Some(Told { status, body }) = self.replicas.forward(owner, ask).await? else {
+            return Ok(None);
+        };
+        match StatusCode::from_u16(status) {
+            Ok(StatusCode::OK) => {
+                let begun: Begun =
+                    serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
+                let log = self.find(&key.principal, &begun.run_id).await?;
+                let lost = || StoreError("the run is gone already".to_owned());
+                Ok(Some(log.ok_or_else(lost)?.follow(0)?))
+            }
+            Ok(StatusCode::MISDIRECTED_REQUEST) => Ok(None),
+            _ => {
+                let refused = serde_json::from_str::<Refused>(&body);
+                let why = refused.map_or(body, |refused| refused.error);
+                Err(StartError::Elsewhere(status, why))
+            }
+        }
+    }
+
+    /// Begins a run where its thread is; here if nobody has the thread.
+    pub(super) async fn start_anywhere(
+        self: &Arc<Self>,
+        run: RunKey,
+        key: ThreadKey,
+        input: RunAgentInput,
+        is_forwarded: bool,
+    ) -> Result<Reader, StartError> {
+        for _ in 0..MAX_MOVES {
+            let lease = self.replicas.take(&key.name()).await?;
+            if self.replicas.is_mine(&lease.owner) {
+                return self.start_here(run, key, lease, input).await;
+            }
+            if is_forwarded {
+                break;
+            }
+            if let Some(reader) = self.start_at(&lease.owner, &key, &input).await? {
+                return Ok(reader);
+            }
+        }
+        Err(StartError::Moved)
+    }
+
+    /// What others have to know of a run.
+    pub(super) fn record(&self, kept: &Kept, input: &RunAgentInput) -> RunRecord {
+        let mut input = input.clone();
+        (input.tools, input.context, input.forwarded_props) = (None, None, None);
+        self.replicas.record(&kept.thread.name(), kept.fingerprint, input)
+    }
+
+    /// Brings what a run says to those who read it elsewhere; one that another gateway has ended is stopped.
+    pub(super) async fn share(
+        &self,
+        run: &RunKey,
+        record: &RunRecord,
+        log: &RunLog,
+        cancel: &CancellationToken,
+    ) {
+        if !self.replicas.share(&run_name(run), record, log, &self.shutdown).await {
+            tracing::warn!(run = run.1, "another gateway has ended the run");
+            cancel.cancel();
+        }
+    }
+
+    /// Somebody is about to read a run at another gateway.
+    pub(crate) async fn read_elsewhere(
+        &self,
+        principal: &Principal,
+        run_id: &str,
+    ) -> Result<(), StoreError> {
+        let run = (principal.clone(), run_id.to_owned());
+        self.replicas.watch_run(&run_name(&run)).await
+    }
+
+    /// Another gateway has taken a thread: it took this one for dead.
+    pub(crate) fn lose(&self, name: &str) {
+        let Some(key) = ThreadKey::of_name(name) else { return };
+        tracing::warn!(thread = key.id, "another gateway has taken a thread");
+        for kept in lock(&self.runs).values() {
+            if kept.is_ours && kept.thread == key {
+                kept.cancel.cancel();
+            }
+        }
+        // The thread ends when nobody can tell it anything any more.
+        lock(&self.threads).remove(&key);
+    }
+
+    /// A thread has ended: others may have it.
+    pub(super) async fn release(&self, key: &ThreadKey, lease: &Lease) {
+        let is_new = lock(&self.threads).get(key).is_some_and(|entry| !entry.commands.is_closed());
+        if !is_new {
+            self.replicas.release(&key.name(), lease).await;
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Several gateways that share a real Redis server. `REDIS_URL` says where it is.
+use crate::gateway::{Gateway, input, refusal, script, soon};
+use crate::interrupts::Asked;
+use crate::run::{Run, Told};
+use agui_types::event::Event;
+use mcp_http::random_id;
+use nix::sys::signal::Signal;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// What two gateways share.
+struct Shared {
+    url: String,
+    prefix: String,
+    /// In seconds.
+    lease: &'static str,
+}
+
+impl Shared {
+    /// Keys that no other test has.
+    fn new() -> Self {
+        let url = std::env::var("REDIS_URL").expect("REDIS_URL names a Redis server");
+        Self { url, prefix: random_id().unwrap(), lease: "10" }
+    }
+
+    /// Where a gateway that is gone is taken for dead soon. The one that is left has nobody to be taken for dead by.
+    fn where_one_dies() -> Self {
+        Self { lease: "4", ..Self::new() }
+    }
+
+    async fn gateway(&self, arguments: &[&str]) -> Gateway {
+        let variables = [
+            ("GATEWAY_REPLICAS_STORE", &*self.url),
+            ("GATEWAY_REPLICAS_PREFIX", &*self.prefix),
+            ("GATEWAY_REPLICAS_LEASE", self.lease),
+        ];
+        Gateway::start(arguments, &variables).await
+    }
+
+    async fn two(&self, arguments: &[&str]) -> (Gateway, Gateway) {
+        (self.gateway(arguments).await, self.gateway(arguments).await)
+    }
+}
+
+/// Where a run is read that was begun at another gateway.
+async fn read_at(gateway: &Gateway, thread: &str, run: &str, text: &str) -> Run {
+    let response = gateway.follow(run, None).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    Run::new(&input(thread, run, text), response)
+}
+
+fn is_new_session(told: &Told) -> bool {
+    told.customs("acp.notice").iter().any(|notice| notice.to_string().contains("new"))
+}
+
+#[tokio::test]
+async fn a_run_is_begun_read_and_stopped_at_either_gateway() {
+    let (one, other) = Shared::new().two(&[]).await;
+    let begun = one.ask("t", "1", "noise").await;
+    let read = read_at(&other, "t", "1", "noise").await;
+    let begun = begun.rest().await;
+    assert_eq!(begun.end(), "success");
+    assert_eq!(read.rest().await.events, begun.events);
+    let again = other.ask("t", "1", "noise").await.rest().await;
+    assert_eq!(again.events, begun.events, "the same input gets what came of it");
+    let (status, said) = refusal(other.chat(&input("t", "1", "hello")).await).await;
+    assert_eq!((status.as_u16(), &*said), (409, "another run has this id"));
+
+    // Its session is at the first gateway, whoever is asked.
+    let mut next = other.ask("t", "2", "slow").await;
+    next.until("1 of 50").await;
+    let (status, said) = refusal(other.chat(&input("t", "3", "hello")).await).await;
+    assert_eq!((status.as_u16(), &*said), (409, "a run is going on in this thread"));
+    next.reconnect(&one).await;
+    next.until("3 of 50").await;
+    next.reconnect(&other).await;
+    assert_eq!(other.post("runs/2/cancel", &Value::Null).await.0, 202);
+    let next = next.rest().await;
+    assert_eq!(next.end(), "cancelled");
+    assert!(!is_new_session(&next), "{:?}", next.tags());
+    let (status, _) = other.post("runs/2/cancel", &Value::Null).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_is_set_answered_and_brought_reaches_the_gateway_that_has_the_thread() {
+    let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
+    let mut run = one.ask("t", "1", "permission").await;
+    let asked = run.until_asked().await;
+    let path = format!("interrupts/{asked}");
+    let (status, _) = other.post(&path, &json!({ "optionId": "no such option" })).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(other.post(&path, &json!({ "optionId": "allow-once" })).await.0, 202);
+    for gateway in [&one, &other] {
+        assert_eq!(gateway.post(&path, &json!({ "optionId": "allow-once" })).await.0, 409);
+    }
+    assert_eq!(run.rest().await.end(), "success");
+
+    let url = other.url("/api/ai/agents/demo/threads/t/settings");
+    let set = other.client.post(&url).json(&json!({ "modeId": "auto" }));
+    let set: Value = soon(set.send()).await.unwrap().json().await.unwrap();
+    assert_eq!(set["modes"]["currentModeId"], "auto");
+    let url = one.url("/api/ai/agents/demo/threads/t/settings");
+    let got: Value = soon(one.client.get(url).send()).await.unwrap().json().await.unwrap();
+    assert_eq!(got, set);
+
+    let mut calling = input("t", "2", "dark");
+    let parameters = json!({ "type": "object" });
+    calling["tools"] = json!([{
+        "name": "set_theme", "description": "Does something.", "parameters": parameters,
+        "metadata": { "execution": "sync" },
+    }]);
+    // The agent of the session has no tools yet: they come with another thread's.
+    calling["threadId"] = json!("u");
+    let mut run = one.run(&calling).await;
+    let Event::ToolCallEnd(end) = run.until("TOOL_CALL_END").await else { panic!("no call") };
+    let path = format!("runs/2/tools/{}", end.tool_call_id);
+    assert_eq!(other.post(&path, &json!({ "content": "It is dark" })).await.0, 202);
+    assert_eq!(one.post(&path, &json!({ "content": "again" })).await.0, 409);
+    assert_eq!(run.rest().await.text().trim(), "Your page says: It is dark.");
+}
+
+#[tokio::test]
+async fn a_run_that_was_interrupted_is_resumed_at_the_other_gateway() {
+    let (one, other) = Shared::new().two(&[]).await;
+    let asked = Asked::for_word(&one, "t", "edit").await;
+    let answer = |run: &str| asked.answered(run, "resolved", &json!({ "optionId": "allow-once" }));
+    let resumed = other.run(&answer("2")).await.rest().await;
+    assert_eq!(resumed.end(), "success");
+    assert!(resumed.text().contains("I have edited greeting.txt"), "{}", resumed.text());
+    // The same answers in another run, as after a connection that broke: what came of them.
+    let again = other.chat(&answer("3")).await.text().await.unwrap();
+    assert!(again.contains(r#""runId":"t-2""#), "{again}");
+}
+
+#[tokio::test]
+async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
+    let shared = Shared::where_one_dies();
+    let (mut one, other) = shared.two(&["--agent", &script("cancellable")]).await;
+    let mut begun = one.ask("t", "1", "work").await;
+    begun.until("working").await;
+    let mut read = read_at(&other, "t", "1", "work").await;
+    read.until("working").await;
+    one.child.start_kill().unwrap();
+    let read = read.rest().await;
+    assert_eq!(read.end(), "GATEWAY_LOST");
+    let later = read_at(&other, "t", "1", "work").await.rest().await;
+    assert_eq!(later.events, read.events, "everybody reads the same end");
+    // Who was connected to it comes back, and hears it as well.
+    begun.reconnect(&other).await;
+    assert_eq!(begun.rest().await.events, read.events);
+    assert_eq!(other.post("runs/1/cancel", &Value::Null).await.0, 404);
+
+    let mut next = other.ask("t", "2", "work").await;
+    next.until("working").await;
+    assert_eq!(other.post("runs/2/cancel", &Value::Null).await.0, 202);
+    let next = next.rest().await;
+    assert_eq!(next.end(), "cancelled");
+}
+
+#[tokio::test]
+async fn a_gateway_that_was_taken_for_dead_gives_way() {
+    let shared = Shared::where_one_dies();
+    let arguments = ["--agent", &script("cancellable")];
+    let (mut one, other) = shared.two(&arguments).await;
+    let mut begun = one.ask("t", "1", "work").await;
+    begun.until("working").await;
+    one.signal(Signal::SIGSTOP);
+    let read = read_at(&other, "t", "1", "work").await.rest().await;
+    assert_eq!(read.end(), "GATEWAY_LOST");
+    // The lease is taken by the next run.
+    let mut next = other.ask("t", "2", "work").await;
+    next.until("working").await;
+    one.signal(Signal::SIGCONT);
+    let begun = begun.rest().await;
+    assert_eq!(begun.end(), "GATEWAY_LOST", "also for who reads it there");
+    one.says("agent: cancelled").await;
+    assert_eq!(one.post("runs/2/cancel", &Value::Null).await.0, 202);
+    assert_eq!(next.rest().await.end(), "cancelled");
+}
+
+#[tokio::test]
+async fn a_gateway_that_ends_says_so_and_leaves_its_threads_to_others() {
+    let (one, other) = Shared::new().two(&[]).await;
+    let mut begun = one.ask("t", "1", "slow").await;
+    begun.until("1 of 50").await;
+    let mut read = read_at(&other, "t", "1", "slow").await;
+    read.until("1 of 50").await;
+    one.signal(Signal::SIGTERM);
+    assert_eq!(read.rest().await.end(), "GATEWAY_SHUTDOWN");
+    drop(begun);
+    assert!(one.ended().await.success());
+    assert_eq!(other.ask("t", "2", "hello").await.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn a_run_goes_on_while_somebody_reads_it_anywhere() {
+    let arguments = ["--agent", &script("cancellable"), "--disconnect-grace", "0"];
+    let (mut one, other) = Shared::new().two(&arguments).await;
+    let mut begun = one.ask("t", "1", "work").await;
+    begun.until("working").await;
+    let mut read = read_at(&other, "t", "1", "work").await;
+    read.until("working").await;
+    drop(begun);
+    // It is read as long as it goes on, and stopped when it is read no more.
+    let asked = refusal(other.chat(&input("t", "2", "busy")).await).await;
+    assert_eq!(asked, (StatusCode::CONFLICT, "a run is going on in this thread".to_owned()));
+    drop(read);
+    one.says("agent: cancelled").await;
+}
+
+#[tokio::test]
+async fn a_tool_that_asks_is_answered_after_the_gateway_that_asked_has_died() {
+    let shared = Shared::where_one_dies();
+    let (mut one, other) = shared.two(&[]).await;
+    let url = |gateway: &Gateway| gateway.url("/api/ai/agents/hybrid/chat");
+    let mut asked = input("t", "1", "book");
+    let response = soon(one.client.post(url(&one)).json(&asked).send()).await.unwrap();
+    let told = Run::new(&asked, response).rest().await;
+    let question = &told.interrupts()[0];
+    let metadata = serde_json::to_value(&question.metadata).unwrap();
+    let flight = &metadata["x-model-context"]["flights"][0]["id"];
+    one.child.start_kill().unwrap();
+    let call = question.tool_call_id.as_ref().unwrap();
+    let function = json!({ "name": "book_flight", "arguments": "{}" });
+    let calls = json!([{ "id": call, "type": "function", "function": function }]);
+    let said = json!({ "id": "a", "role": "assistant", "toolCalls": calls });
+    asked["messages"].as_array_mut().unwrap().push(said);
+    asked["runId"] = json!("2");
+    let payload = json!({ "action": "accept", "content": { "flightId": flight } });
+    asked["resume"] =
+        json!([{ "interruptId": question.id, "status": "resolved", "payload": payload }]);
+    let response = soon(other.client.post(url(&other)).json(&asked).send()).await.unwrap();
+    let seat = Run::new(&asked, response).rest().await;
+    assert_eq!(seat.end(), "interrupt");
+    let message = seat.interrupts()[0].message.clone().unwrap();
+    assert!(message.contains("seat"), "{message}");
+}
+
+/// A Redis server of a test's own, that keeps nothing.
+async fn redis_server(port: u16) -> (Child, u16) {
+    let port = if port > 0 {
+        port
+    } else {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().port()
+    };
+    let arguments = ["--bind", "127.0.0.1", "--save", "", "--port", &port.to_string()];
+    let mut server = Command::new("redis-server")
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    while let Some(line) = soon(lines.next_line()).await.unwrap() {
+        if line.contains("Ready to accept connections") {
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return (server, port);
+        }
+    }
+    panic!("redis-server does not start");
+}
+
+#[tokio::test]
+async fn runs_go_on_while_the_store_is_away_and_others_read_them_when_it_is_back() {
+    let (mut server, port) = redis_server(0).await;
+    let url = format!("redis://127.0.0.1:{port}");
+    let shared = Shared { url, ..Shared::new() };
+    let arguments = ["--permission", "ask-in-stream"];
+    let (one, other) = shared.two(&arguments).await;
+    let mut begun = one.ask("t", "1", "permission").await;
+    let asked = begun.until_asked().await;
+    let mut read = read_at(&other, "t", "1", "permission").await;
+    read.until_asked().await;
+
+    soon(server.kill()).await.unwrap();
+    let (status, said) = refusal(other.chat(&input("u", "2", "hello")).await).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{said}");
+    let is_ready = async |gateway: &Gateway| {
+        soon(gateway.client.get(gateway.url("/readyz")).send()).await.unwrap().status() == 200
+    };
+    soon(async { while is_ready(&other).await {} }).await;
+    let path = format!("interrupts/{asked}");
+    assert_eq!(one.post(&path, &json!({ "optionId": "allow-once" })).await.0, 202);
+    let begun = begun.rest().await;
+    assert_eq!(begun.end(), "success", "it needs no store");
+
+    let (_server, _) = redis_server(port).await;
+    let read = read.rest().await;
+    assert_eq!(read.events, begun.events, "it has lost everything, and got it back");
+    soon(async { while !is_ready(&other).await {} }).await;
+    let next = other.ask("t", "3", "hello").await.rest().await;
+    assert_eq!(next.end(), "success");
+}
