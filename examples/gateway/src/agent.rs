@@ -19,7 +19,8 @@ use acp_types::v1::session_config_options::{
 };
 use acp_types::v1::session_modes::{SessionModeId, SetSessionModeRequest};
 use acp_types::v1::session_setup::{
-    CloseSessionRequest, NewSessionRequest, NewSessionResponse, SessionId,
+    CloseSessionRequest, LoadSessionRequest, NewSessionRequest, NewSessionResponse,
+    ResumeSessionRequest, SessionId,
 };
 use acp_types::v1::tool_calls::RequestPermissionRequest;
 use agui_bridge::contextual_tools::Dispatch;
@@ -70,6 +71,8 @@ pub(crate) enum FromAgent {
 pub(crate) struct Opened {
     pub(crate) response: NewSessionResponse,
     pub(crate) inbox: mpsc::Receiver<FromAgent>,
+    /// What was told again of one that there was.
+    pub(crate) replay: Vec<SessionNotification>,
 }
 
 /// Why the agent does not do what it was asked for.
@@ -233,6 +236,39 @@ impl Agent {
             time: self.times.answer.0,
         })?;
         answered.await.map_err(|_| Trouble::lost())?
+    }
+
+    /// `session/resume` where the agent has it, else `session/load`; nothing where it has neither.
+    pub(crate) fn old_session(
+        self: &Arc<Self>,
+        session_id: SessionId,
+        cwd: String,
+        given: Given,
+    ) -> Option<impl Future<Output = Result<Opened, Trouble>> + Send + use<>> {
+        let capabilities = self.info.agent_capabilities.as_ref()?;
+        let sessions = capabilities.session_capabilities.as_ref();
+        let resumes = sessions.is_some_and(|sessions| sessions.resume.is_some());
+        if !resumes && capabilities.load_session != Some(true) {
+            return None;
+        }
+        let agent = self.clone();
+        Some(async move {
+            let (method, params) = if resumes {
+                let mut request = ResumeSessionRequest::new(session_id.clone(), cwd);
+                request.mcp_servers = Some(given.servers);
+                request.meta = given.meta;
+                ("session/resume", params(&request)?)
+            } else {
+                let mut request = LoadSessionRequest::new(session_id.clone(), cwd, given.servers);
+                request.meta = given.meta;
+                ("session/load", params(&request)?)
+            };
+            let (answer, answered) = oneshot::channel();
+            let token = Token::OldSession(session_id, answer);
+            let time = agent.times.answer.0;
+            agent.command(Command::Request { method, params, token, time })?;
+            answered.await.map_err(|_| Trouble::lost())?
+        })
     }
 
     /// `session/prompt`; its answer comes to the session's inbox.

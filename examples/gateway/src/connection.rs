@@ -53,6 +53,8 @@ pub(crate) enum Command {
 pub(crate) enum Token {
     Once(oneshot::Sender<Result<Raw, Trouble>>),
     NewSession(oneshot::Sender<Result<Opened, Trouble>>),
+    /// A session that there was is loaded, or resumed.
+    OldSession(SessionId, oneshot::Sender<Result<Opened, Trouble>>),
     Prompt(SessionId),
     /// Nobody.
     Close,
@@ -211,6 +213,15 @@ impl Connection {
         let Self { peer, sessions, outgoing, .. } = self;
         match command {
             Command::Request { method, params, token, time } => {
+                let token = match token {
+                    Token::OldSession(session_id, answer) if !sessions.loads(&session_id) => {
+                        let why = format!("the session {session_id} is in use");
+                        let trouble = Trouble::Failed(Failure::AgentUnavailable, why);
+                        let _nobody = answer.send(Err(trouble));
+                        return Ok(());
+                    }
+                    token => token,
+                };
                 if matches!(token, Token::NewSession(_)) {
                     sessions.opens();
                 }
@@ -245,7 +256,9 @@ impl Connection {
     async fn expire(&mut self) {
         while let Some(ended) = self.peer.poll_ended(self.began.elapsed()) {
             let failure = match ended.token {
-                Token::Once(_) | Token::NewSession(_) | Token::Close => Failure::AgentTimeout,
+                Token::Once(_) | Token::NewSession(_) | Token::OldSession(..) | Token::Close => {
+                    Failure::AgentTimeout
+                }
                 Token::Prompt(_) => Failure::TurnTimeout,
             };
             let trouble = Trouble::Failed(failure, "the agent took too long to answer".to_owned());

@@ -5,6 +5,7 @@
 //! a gateway has died, the others say so where it cannot, and its threads are free.
 use crate::run_log::RunLog;
 use crate::settings::{ReplicaSettings, SettingsError};
+use crate::thread::Remembered;
 use agui_types::event::{Event, RunErrorEvent};
 use axum::http::Method;
 use mcp_bridge::plugin::SessionStore;
@@ -23,7 +24,8 @@ mod memory;
 #[cfg(feature = "redis")]
 mod redis;
 mod store;
-#[cfg(all(test, feature = "redis"))]
+#[cfg(test)]
+#[cfg(feature = "redis")]
 mod tests;
 
 pub(crate) use forwarding::{Forwarded, serve, to_its_owner};
@@ -251,6 +253,19 @@ impl Replicas {
         if let Err(error) = self.store.forget_run(run).await {
             tracing::debug!(%error, "a run that the store forgets by itself");
         }
+    }
+
+    /// Keeps the session of a thread for when it has to be loaded.
+    pub(crate) async fn remember(&self, thread: &str, session: Option<&Remembered>) {
+        let session = session.and_then(|session| serde_json::to_string(session).ok());
+        if let Err(error) = self.store.remember(thread, session.as_deref()).await {
+            tracing::warn!(%error, "a session that cannot be gone on with elsewhere");
+        }
+    }
+
+    pub(crate) async fn recall(&self, thread: &str) -> Option<Remembered> {
+        let session = self.store.recall(thread).await.ok().flatten()?;
+        serde_json::from_str(&session).ok()
     }
 
     /// Somebody at another gateway is about to read a run.

@@ -5,7 +5,7 @@ use acp_types::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, ElicitationMode, ElicitationScope,
 };
 use acp_types::v1::prompt_turn::SessionNotification;
-use acp_types::v1::session_setup::{NewSessionResponse, SessionId};
+use acp_types::v1::session_setup::{LoadSessionResponse, NewSessionResponse, SessionId};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
 use agui_bridge::contextual_tools::{ContextualToolsStore, Wire};
 use jsonrpc_core::wire::{self, Raw};
@@ -24,6 +24,32 @@ const MAX_EARLY: usize = 256;
 /// The most bytes of them, as they were on the wire.
 const MAX_EARLY_BYTES: usize = 32 * 1024 * 1024;
 
+/// The most updates that are taken of a session that is loaded; of longer ones the oldest are left out.
+const MAX_REPLAY: usize = 20_000;
+
+/// The most bytes of them.
+const MAX_REPLAY_BYTES: usize = 32 * 1024 * 1024;
+
+/// What is told again of a session that is loaded.
+#[derive(Debug, Default)]
+struct Replay {
+    updates: VecDeque<(SessionNotification, usize)>,
+    bytes: usize,
+}
+
+impl Replay {
+    fn push(&mut self, update: SessionNotification, bytes: usize) {
+        self.bytes += bytes;
+        self.updates.push_back((update, bytes));
+        while (self.updates.len() > MAX_REPLAY || self.bytes > MAX_REPLAY_BYTES)
+            && let Some((update, bytes)) = self.updates.pop_front()
+        {
+            self.bytes -= bytes;
+            tracing::warn!(session = %update.session_id, "too much is told again; its beginning is left out");
+        }
+    }
+}
+
 /// The sessions that somebody listens to.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
@@ -35,6 +61,8 @@ pub(crate) struct Sessions {
     /// What came for sessions that nobody knows while some were opening: some agents speak before they answer.
     early: VecDeque<(SessionNotification, usize)>,
     early_bytes: usize,
+    /// The sessions that are loaded.
+    loading: HashMap<SessionId, Replay>,
     /// The page's tools that may be called by the extension method.
     contextual: ContextualToolsStore,
 }
@@ -43,6 +71,16 @@ impl Sessions {
     /// A session was asked for.
     pub(crate) fn opens(&mut self) {
         self.opening += 1;
+    }
+
+    /// A session is loaded; `false` if it is in use.
+    pub(crate) fn loads(&mut self, session_id: &SessionId) -> bool {
+        let is_open = self.open.get(session_id).is_some_and(|inbox| !inbox.is_closed());
+        let is_free = !is_open && !self.loading.contains_key(session_id);
+        if is_free {
+            self.loading.insert(session_id.clone(), Replay::default());
+        }
+        is_free
     }
 
     pub(crate) async fn notification(&mut self, notification: &Notification<'_>) {
@@ -70,6 +108,12 @@ impl Sessions {
             Ok(update) if self.open.contains_key(&update.session_id) => {
                 let session_id = update.session_id.clone();
                 self.deliver(&session_id, FromAgent::Update(update)).await;
+            }
+            Ok(update) if self.loading.contains_key(&update.session_id) => {
+                let bytes = notification.params.map_or(0, |params| params.get().len());
+                if let Some(replay) = self.loading.get_mut(&update.session_id) {
+                    replay.push(update, bytes);
+                }
             }
             Ok(update) if self.opening > 0 => {
                 let bytes = notification.params.map_or(0, |params| params.get().len());
@@ -167,6 +211,7 @@ impl Sessions {
                 let _ = answer.send(outcome);
             }
             Token::NewSession(answer) => self.opened(answer, outcome).await,
+            Token::OldSession(session_id, answer) => self.loaded(session_id, answer, outcome),
             Token::Close => {
                 if let Err(trouble) = outcome {
                     tracing::debug!(?trouble, "the agent does not close a session");
@@ -216,6 +261,31 @@ impl Sessions {
         }
     }
 
+    /// The agent has answered `session/load` or `session/resume`.
+    fn loaded(
+        &mut self,
+        session_id: SessionId,
+        answer: oneshot::Sender<Result<Opened, Trouble>>,
+        outcome: Result<Raw, Trouble>,
+    ) {
+        let replay = self.loading.remove(&session_id);
+        let opened = outcome.and_then(|result| {
+            let answered: LoadSessionResponse =
+                result.decode().map_err(|error| Trouble::unreadable("session/load", &error))?;
+            let mut response = NewSessionResponse::new(session_id.clone());
+            (response.modes, response.config_options) = (answered.modes, answered.config_options);
+            let (sender, inbox) = mpsc::channel(MAX_WAITING);
+            self.open.insert(session_id.clone(), sender);
+            let updates = replay.unwrap_or_default().updates.into_iter();
+            let replay = updates.map(|(update, _)| update).collect();
+            Ok(Opened { response, inbox, replay })
+        });
+        let is_open = opened.is_ok();
+        if answer.send(opened).is_err() && is_open {
+            self.open.remove(&session_id);
+        }
+    }
+
     fn open(&mut self, result: &Raw) -> Result<Opened, Trouble> {
         let response: NewSessionResponse =
             result.decode().map_err(|error| Trouble::unreadable("session/new", &error))?;
@@ -227,7 +297,7 @@ impl Sessions {
         }
         let (sender, inbox) = mpsc::channel(MAX_WAITING);
         self.open.insert(session_id, sender);
-        Ok(Opened { response, inbox })
+        Ok(Opened { response, inbox, replay: Vec::new() })
     }
 
     /// Whether somebody got it.

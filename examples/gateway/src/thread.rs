@@ -21,17 +21,20 @@ use jsonrpc_core::{ErrorObject, RequestId};
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 mod command;
+mod old_session;
 mod page_calls;
 mod queue;
 mod session;
 mod wait;
 
 pub(crate) use command::{Command, Reply, Run, StartError, UserAnswer};
+pub(crate) use old_session::Remembered;
+use old_session::{Loading, load};
 pub(crate) use page_calls::{Given, PageCalls, ResultError};
 pub(crate) use queue::Queue;
 use session::Session;
@@ -80,6 +83,7 @@ enum News {
     PageCall(FromServer),
     Heard(Option<FromAgent>),
     Opened(Answered),
+    Loaded(Result<Opened, Trouble>),
     Time,
     Idle,
 }
@@ -93,6 +97,9 @@ pub(crate) struct Thread {
     session: Option<Session>,
     /// The last message that the session's agent was sent.
     accepted: Option<MessageId>,
+    /// The session, for when it has to be loaded.
+    remembered: watch::Sender<Option<Remembered>>,
+    loading: Option<Loading>,
     active: Option<Active>,
     queue: Queue,
     /// The calls that the agent makes of the page's tools.
@@ -102,7 +109,13 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(options: Options, cwd: String, rules: Rules, page: PageCalls) -> Self {
+    pub(crate) fn new(
+        options: Options,
+        cwd: String,
+        rules: Rules,
+        page: PageCalls,
+        remembered: watch::Sender<Option<Remembered>>,
+    ) -> Self {
         Self {
             translator: Translator::new(options),
             began: Instant::now(),
@@ -110,6 +123,8 @@ impl Thread {
             rules,
             session: None,
             accepted: None,
+            remembered,
+            loading: None,
             active: None,
             queue: Queue::new(rules),
             page,
@@ -145,6 +160,7 @@ impl Thread {
                 News::PageCall(call) => self.page.hear(call, self.began.elapsed()),
                 News::Heard(heard) => self.hear(heard),
                 News::Opened(opened) => self.opened(opened),
+                News::Loaded(loaded) => self.loaded(loaded),
                 News::Time => {}
             }
             self.flush();
@@ -175,18 +191,18 @@ impl Thread {
             call = self.page.next() => News::PageCall(call),
             heard = hear(&mut self.session) => News::Heard(heard),
             opened = open(&mut self.active) => News::Opened(opened),
+            loaded = load(&mut self.loading) => News::Loaded(loaded),
             () = wait_until(timeout) => News::Time,
-            () = sleep_until(idle), if self.active.is_none() => News::Idle,
+            () = sleep_until(idle), if self.active.is_none() && self.loading.is_none() => News::Idle,
         }
     }
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Run(run, reply) => match &self.active {
-                Some(active) => self.queue.push(run, reply, &active.cancel),
-                None => {
-                    let _ = reply.send(self.begin(*run));
-                }
+            Command::Run(run, reply) => match (&self.active, &self.loading) {
+                (Some(active), _) => self.queue.push(run, reply, &active.cancel),
+                (None, Some(loading)) => self.queue.push(run, reply, loading.cancel()),
+                (None, None) => self.begin_in_session(run, reply),
             },
             Command::Answer(id, answer, reply) => {
                 let _ = reply.send(self.answer(&id, answer));
@@ -223,13 +239,10 @@ impl Thread {
 
     fn begin_next(&mut self) {
         while self.active.is_none()
+            && self.loading.is_none()
             && let Some((run, reply)) = self.queue.pop()
         {
-            let begun = self.begin(*run);
-            if let Err(Ok(())) = reply.send(begun) {
-                // It stopped waiting just now, and nobody will ever read the run.
-                self.stop();
-            }
+            self.begin_in_session(run, reply);
             self.flush();
         }
     }
@@ -324,6 +337,7 @@ impl Thread {
         let request = PromptRequest::new(session.id.clone(), prompt.blocks);
         match session.agent.prompt(&request) {
             Ok(()) => {
+                self.remember(prompt.last_message.clone());
                 self.accepted = Some(prompt.last_message);
                 self.stage(Stage::Working);
             }
@@ -365,10 +379,16 @@ impl Thread {
                 self.translator.handle_prompt_response(Ok(response));
             }
             Some(FromAgent::PromptEnded(Err(Trouble::Failed(failure, why)))) => {
-                self.leave_session();
+                if failure == Failure::AgentExited {
+                    // Another process of it may load the session.
+                    self.session = None;
+                } else {
+                    self.leave_session();
+                }
                 self.fail(failure, &why);
             }
             Some(FromAgent::PromptEnded(Err(Trouble::Refused(error)))) if lost_session(&error) => {
+                self.forget_session();
                 self.session = None;
                 self.trouble(Trouble::Refused(error));
             }
@@ -429,6 +449,7 @@ impl Thread {
     fn give_up(&mut self) {
         tracing::warn!("the agent does not stop; leaving its session");
         self.page.machine().handle_turn_end();
+        self.forget_session();
         self.session = None;
         self.translator.handle_stopped();
     }
@@ -437,6 +458,7 @@ impl Thread {
     fn leave_session(&mut self) {
         self.page.machine().handle_turn_end();
         self.cancel_turn();
+        self.forget_session();
         self.session = None;
     }
 

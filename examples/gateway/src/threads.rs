@@ -8,8 +8,8 @@ use crate::run_log::{Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
 use crate::thread::{
-    Changed, Command, PageCalls, ResultError, Rules, Run, SessionSettings, SessionView, StartError,
-    Thread, UserAnswer,
+    Changed, Command, PageCalls, Remembered, ResultError, Rules, Run, SessionSettings, SessionView,
+    StartError, Thread, UserAnswer,
 };
 use crate::toolbox::Toolbox;
 use acp_types::v1::session_config_options::{
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -288,7 +288,12 @@ impl Threads {
         };
         let run = Box::new(Run { input, agent, log, cancel });
         let (reply, begun) = oneshot::channel();
-        self.thread(key, lease, agents)?
+        let is_open = lock(&self.threads).get(key).is_some_and(|thread| thread.is_open(&lease));
+        let remembered = match agents {
+            Agents::Acp(_) if !is_open => self.replicas.recall(&key.name()).await,
+            _ => None,
+        };
+        self.thread(key, lease, agents, remembered)?
             .try_send(Command::Run(run, reply))
             .map_err(|_| StartError::Overloaded)?;
         match timeout(self.times.queue.0, begun).await {
@@ -473,10 +478,10 @@ impl Threads {
         key: &ThreadKey,
         lease: Lease,
         agents: &Agents,
+        remembered: Option<Remembered>,
     ) -> Result<mpsc::Sender<Command>, StartError> {
         let mut threads = lock(&self.threads);
-        let is_open = |thread: &&Entry| thread.lease == lease && !thread.commands.is_closed();
-        if let Some(thread) = threads.get(key).filter(is_open) {
+        if let Some(thread) = threads.get(key).filter(|thread| thread.is_open(&lease)) {
             return Ok(thread.commands.clone());
         }
         threads.retain(|_, thread| !thread.commands.is_closed());
@@ -493,12 +498,14 @@ impl Threads {
             idle: self.times.idle.0.max(self.times.question.0 + self.times.cancel_grace.0),
         };
         let shutdown = self.shutdown.clone();
+        let remembered = watch::Sender::new(remembered);
+        let mut remembers = remembered.subscribe();
         let serving = match agents {
             Agents::Acp(agents) => {
                 let mut options = agents.options.clone();
                 options.interrupt_prefix = format!("{name}{INTERRUPT}");
                 let page = PageCalls::new(agents.page_tools, self.page_servers.clone());
-                let thread = Thread::new(options, agents.cwd.clone(), rules, page);
+                let thread = Thread::new(options, agents.cwd.clone(), rules, page, remembered);
                 thread.serve(inbox, shutdown).boxed()
             }
             Agents::Model(model) => {
@@ -512,10 +519,23 @@ impl Threads {
         threads.insert(key.clone(), entry);
         let (threads, key) = (self.clone(), key.clone());
         self.tasks.spawn(async move {
-            serving.await;
+            let remember = async {
+                while remembers.changed().await.is_ok() {
+                    let session = remembers.borrow_and_update().clone();
+                    threads.replicas.remember(&key.name(), session.as_ref()).await;
+                }
+            };
+            tokio::join!(serving, remember);
             threads.release(&key, &lease).await;
         });
         Ok(commands)
+    }
+}
+
+impl Entry {
+    /// Whether the thread goes on under this lease.
+    fn is_open(&self, lease: &Lease) -> bool {
+        self.lease == *lease && !self.commands.is_closed()
     }
 }
 

@@ -2,7 +2,7 @@
 use super::store::{Appended, Heard, Lease, Part, RunRecord, Store, StoreError};
 use async_trait::async_trait;
 use bytes::Bytes;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -10,6 +10,9 @@ use tokio::time::Instant;
 
 /// The most that waits for a gateway.
 const MAX_WAITING: usize = 1024;
+
+/// The most threads that something is remembered of.
+const MAX_REMEMBERED: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(crate) struct MemoryStore(Mutex<State>);
@@ -21,6 +24,8 @@ struct State {
     leases: HashMap<String, Lease>,
     runs: HashMap<String, Run>,
     watched: HashMap<String, Instant>,
+    /// The oldest first.
+    remembered: VecDeque<(String, String)>,
     listening: HashMap<String, mpsc::Sender<Heard>>,
 }
 
@@ -196,6 +201,26 @@ impl Store for MemoryStore {
 
     async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
         Ok(self.state().watched.get(run).is_some_and(|until| *until > Instant::now()))
+    }
+
+    async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let mut state = self.state();
+        let Some(what) = what else {
+            state.remembered.retain(|(known, _)| known != thread);
+            return Ok(());
+        };
+        state.remembered.retain(|(known, _)| known != thread);
+        state.remembered.push_back((thread.to_owned(), what.to_owned()));
+        if state.remembered.len() > MAX_REMEMBERED {
+            state.remembered.pop_front();
+        }
+        Ok(())
+    }
+
+    async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        let state = self.state();
+        let known = state.remembered.iter().find(|(known, _)| known == thread);
+        Ok(known.map(|(_, what)| what.clone()))
     }
 
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {

@@ -17,6 +17,9 @@ const RESPONSE_TIME: Duration = Duration::from_secs(2);
 /// How long a lease is remembered whose gateway has not given it back.
 const LEASE_TIME: Duration = Duration::from_secs(48 * 60 * 60);
 
+/// How long the session of a thread is remembered that nobody uses.
+const REMEMBER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// How long messages are kept for a gateway that does not take them.
 const INBOX_TIME: Duration = Duration::from_secs(60 * 60);
 
@@ -366,6 +369,19 @@ impl Store for RedisStore {
 
     async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
         Ok(self.connection().exists(self.key("watched", run)).await?)
+    }
+
+    async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let key = self.key("session", thread);
+        match what {
+            Some(what) => self.connection().pset_ex(key, what, millis(REMEMBER_TIME)).await?,
+            None => self.connection().del::<_, ()>(key).await?,
+        }
+        Ok(())
+    }
+
+    async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.connection().get(self.key("session", thread)).await?)
     }
 
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {

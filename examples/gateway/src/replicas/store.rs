@@ -119,6 +119,11 @@ pub(crate) trait Store: Debug + Send + Sync {
 
     async fn is_watched(&self, run: &str) -> Result<bool, StoreError>;
 
+    /// Keeps something about a thread for a while, in place of what was kept before; nothing forgets that.
+    async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError>;
+
+    async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError>;
+
     /// Sends to another gateway.
     async fn send(&self, to: &str, message: String) -> Result<(), StoreError>;
 

@@ -30,6 +30,8 @@ enum Step {
     Forget(u8),
     Watch(u8),
     IsWatched(u8),
+    Remember(u8, Option<u8>),
+    Recall(u8),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -53,6 +55,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => name().prop_map(Step::Forget),
         1 => name().prop_map(Step::Watch),
         1 => name().prop_map(Step::IsWatched),
+        1 => (name(), prop::option::of(name())).prop_map(|(thread, n)| Step::Remember(thread, n)),
+        1 => name().prop_map(Step::Recall),
     ]
 }
 
@@ -115,6 +119,11 @@ async fn take(store: &dyn Store, last: &mut [u64; 2], step: &Step) -> String {
         }
         Step::Watch(run) => said(store.watch_run(&name(run), LONG).await),
         Step::IsWatched(run) => said(store.is_watched(&name(run)).await),
+        Step::Remember(thread, what) => {
+            let what = what.as_ref().map(name);
+            said(store.remember(&name(thread), what.as_deref()).await)
+        }
+        Step::Recall(thread) => said(store.recall(&name(thread)).await),
     }
 }
 

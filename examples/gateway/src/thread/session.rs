@@ -47,7 +47,7 @@ impl Drop for Session {
 
 impl Session {
     pub(super) fn new(agent: Arc<Agent>, opened: Opened) -> Self {
-        let Opened { response, inbox } = opened;
+        let Opened { response, inbox, .. } = opened;
         let config_options = response.config_options.unwrap_or_default();
         let settings = SessionSettings { modes: response.modes, config_options };
         Self { agent, id: response.session_id, inbox, settings }

@@ -1,5 +1,7 @@
 //! The agent's sessions and the connections of clients, from their beginning to their end.
-use crate::gateway::{Gateway, script, soon};
+use crate::gateway::{Gateway, input, script, soon};
+use crate::run::Told;
+use agui_types::event::Event;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -22,7 +24,7 @@ async fn a_client_that_takes_nothing_is_left() {
         script("says-much")
     );
     let mut gateway = Gateway::configured(&settings).await;
-    let body = crate::gateway::input("t", "1", "go").to_string();
+    let body = input("t", "1", "go").to_string();
     let mut client = TcpStream::connect(&gateway.address).await.unwrap();
     let head = format!(
         "POST /api/ai/chat HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -56,4 +58,54 @@ async fn the_mode_of_a_session_can_be_seen_and_set() {
     }
     let settings: Value = get().await.json().await.unwrap();
     assert_eq!(settings["modes"]["currentModeId"], "auto");
+}
+
+/// Three runs, with the agent's death in the second: the third, and how the agent was asked for its session.
+async fn after_a_death(agent: &str) -> (Told, String, String) {
+    let mut gateway = Gateway::script(agent, &[]).await;
+    let mut asked = input("t", "1", "one");
+    assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+    for (run, text, end) in [("2", "two", "AGENT_EXITED"), ("3", "three", "success")] {
+        asked["runId"] = json!(run);
+        let message = json!({ "id": format!("{run}-user"), "role": "user", "content": text });
+        asked["messages"].as_array_mut().unwrap().push(message);
+        let told = gateway.run(&asked).await.rest().await;
+        assert_eq!(told.end(), end);
+        if run == "3" {
+            return (told, gateway.says("agent: asked").await, gateway.says("agent: asked").await);
+        }
+    }
+    panic!("there are three runs");
+}
+
+#[tokio::test]
+async fn a_session_is_loaded_when_its_agent_was_started_again() {
+    let (told, loading, prompt) = after_a_death("loads-session").await;
+    assert!(loading.contains(r#""method":"session/load""#), "{loading}");
+    assert!(loading.contains(r#""sessionId":"s""#), "{loading}");
+    assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
+    assert_eq!(told.text(), "and on", "what was told again is not told as new");
+    let snapshots = told.tags().iter().filter(|tag| **tag == "MESSAGES_SNAPSHOT").count();
+    assert_eq!(snapshots, 1, "{:?}", told.tags());
+    let Event::MessagesSnapshot(snapshot) = &told.events[1] else { panic!("{:?}", told.events) };
+    let messages = serde_json::to_string(&snapshot.messages).unwrap();
+    assert!(messages.contains("first, as it was") && messages.contains("three"), "{messages}");
+    assert_eq!(told.customs("acp.notice"), [Value::Null; 0], "it is no new session");
+}
+
+#[tokio::test]
+async fn a_session_is_resumed_where_the_agent_can() {
+    let (told, resuming, prompt) = after_a_death("resumes-session").await;
+    assert!(resuming.contains(r#""method":"session/resume""#), "{resuming}");
+    assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
+    assert!(!told.tags().contains(&"MESSAGES_SNAPSHOT"), "{:?}", told.tags());
+    assert_eq!(told.customs("acp.notice"), [Value::Null; 0], "it is no new session");
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_is_followed_by_a_new_one() {
+    let (_, loading, prompt) = after_a_death("lost-session").await;
+    assert!(loading.contains(r#""method":"session/load""#), "{loading}");
+    assert!(prompt.contains(r#""sessionId":"t""#), "{prompt}");
+    assert!(prompt.contains("one") && prompt.contains("three"), "it knows nothing: {prompt}");
 }

@@ -1,0 +1,32 @@
+// An ACP agent for load: each prompt is answered with pieces of text, one after the other, each with the time that it was
+// sent. The prompt says how many, and how many milliseconds lie between them: `100 every 50`.
+import { createInterface } from "node:readline";
+
+let sessions = 0;
+const cancelled = new Set();
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const now = () => performance.timeOrigin + performance.now();
+
+function stream(id, { sessionId, prompt }) {
+  const [, count, pause] = prompt.map(({ text = "" }) => text).join("").match(/(\d+) every (\d+)/).map(Number);
+  cancelled.delete(sessionId);
+  let said = 0;
+  const timer = setInterval(() => {
+    if (said === count || cancelled.has(sessionId)) {
+      clearInterval(timer);
+      return send({ id, result: { stopReason: said === count ? "end_turn" : "cancelled" } });
+    }
+    said += 1;
+    const content = { type: "text", text: `${now().toFixed(2)} ` };
+    send({ method: "session/update", params: { sessionId, update: { sessionUpdate: "agent_message_chunk", content } } });
+  }, pause);
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
+  else if (method === "session/new") send({ id, result: { sessionId: `s${++sessions}` } });
+  else if (method === "session/prompt") stream(id, params);
+  else if (method === "session/cancel") cancelled.add(params.sessionId);
+  else if (id !== undefined) send({ id, error: { code: -32601, message: "no such method" } });
+}).on("close", () => process.exit(0));
