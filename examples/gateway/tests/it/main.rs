@@ -35,7 +35,8 @@ mod reading;
 mod replicas;
 #[cfg(test)]
 mod run;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod sessions;
 #[cfg(test)]
 mod settings;
