@@ -1,7 +1,9 @@
 //! Calls that are tasks: in the store, and on both ends of a connection.
-use crate::plugin::{World, accept, booking, flight, seat, tipped};
+use crate::plugin::{World, accept, booking, flight, seat, tipped, value};
+use crate::plugin_session::{self as session, Left, Right, Two};
 use crate::server::{ALL, CAPABILITIES, VERSION, text, tool, wire_raw};
 use futures::executor::block_on;
+use futures::future;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::client::{CallError, CallParams, Client, ClientEvent, ClientOptions, UpstreamCall};
@@ -11,8 +13,8 @@ use mcp_bridge::mcp::capabilities::{ClientCapabilities, Implementation};
 use mcp_bridge::mcp::tasks::{EXTENSION, Task, TaskStatus};
 use mcp_bridge::mcp::tools::TaskSupport;
 use mcp_bridge::plugin::{
-    MemoryStore, NewCall, NoElicitations, Outcome, PluginError, PluginHost, PluginTool,
-    SessionError, SessionStatus, SessionStore, SuspendPolicy, Turn,
+    Elicited, MemoryStore, NewCall, NoElicitations, Outcome, PluginContext, PluginError,
+    PluginHost, PluginTool, SessionError, SessionStatus, SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::server::{AskError, Server, ServerEvent, ServerOptions};
 use proptest::prelude::*;
@@ -210,6 +212,37 @@ fn a_tool_may_end_with_an_error_of_the_protocol() {
     let task = view(&host);
     assert_eq!((task.status, task.result), (TaskStatus::Failed, None));
     assert_eq!(task.error, Some(error));
+}
+
+#[test]
+fn a_task_waits_until_all_is_answered() {
+    let tool = PluginTool::builder("ask", "1").task_support(TaskSupport::Optional);
+    let tool = tool.elicits::<Two>().execute(|_: Nothing, ctx: PluginContext<Two>| async move {
+        let left = ctx.elicit::<Left>("left?", &session::Nothing {});
+        let right = ctx.elicit::<Right>("right?", &session::Nothing {});
+        let (left, right) = future::join(left, right).await;
+        let is_declined = |answer| matches!(answer, Elicited::<session::Text>::Decline);
+        Ok((is_declined(left?), is_declined(right?)))
+    });
+    let tool = tool.expect("forms");
+    for policy in [SuspendPolicy::Park, SuspendPolicy::Replay] {
+        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(|| Duration::ZERO));
+        let host = PluginHost::new([tool.clone()], policy, store, "a", clock);
+        let arguments = Raw::from_text("{}").expect("JSON");
+        let call =
+            NewCall { session_id: ID, call_id: ID, tool: "ask", arguments, principal: "ada" };
+        let started = block_on(host.start_task(call)).expect("a task");
+        block_on(host.run_task(started, None)).expect("it asks");
+        assert_eq!(needed(&view(&host)), ["left", "right"]);
+        let no = value(&json!({ "action": "decline" }));
+        assert!(!answer(&host, &[("right".into(), no.clone())]));
+        let task = view(&host);
+        assert_eq!((&task.status, needed(&task)), (&TaskStatus::InputRequired, vec!["left"]));
+        assert!(answer(&host, &[("right".into(), no.clone()), ("left".into(), no)]));
+        block_on(host.resume(PluginHost::task_resumption(ID, "ask", "ada"))).expect("it is done");
+        let result: Value = view(&host).result.expect("a result").decode().expect("JSON");
+        assert_eq!(result["structuredContent"], json!([true, true]));
+    }
 }
 
 #[derive(Clone, Debug)]
