@@ -12,4 +12,6 @@ mod ends;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]
+mod tasks;
+#[cfg(test)]
 mod world;

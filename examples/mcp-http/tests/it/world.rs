@@ -33,7 +33,7 @@ impl World {
         Self { endpoint: None, url: url.to_owned(), http: Client::new() }
     }
 
-    pub(crate) fn endpoint(&self) -> &Endpoint {
+    pub(crate) fn endpoint(&self) -> &Arc<Endpoint> {
         self.endpoint.as_ref().expect("it is in this program")
     }
 
