@@ -45,6 +45,8 @@ mod server;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
+mod task_peers;
+#[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod tasks;
 #[cfg(test)]
