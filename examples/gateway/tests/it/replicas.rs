@@ -162,6 +162,24 @@ async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
 }
 
 #[tokio::test]
+async fn a_session_is_loaded_by_the_gateway_that_goes_on_with_its_thread() {
+    let shared = Shared::where_one_dies();
+    let (mut one, mut other) = shared.two(&["--agent", &script("loads-session")]).await;
+    let mut asked = input("t", "1", "one");
+    assert_eq!(one.run(&asked).await.rest().await.end(), "success");
+    one.child.start_kill().unwrap();
+    asked["runId"] = json!("2");
+    let message = json!({ "id": "2-user", "role": "user", "content": "three" });
+    asked["messages"].as_array_mut().unwrap().push(message);
+    let told = other.run(&asked).await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "and on"));
+    let loading = other.says("agent: asked").await;
+    assert!(loading.contains(r#""method":"session/load""#), "{loading}");
+    let prompt = other.says("agent: asked").await;
+    assert!(!prompt.contains("one") && prompt.contains("three"), "what it knows: {prompt}");
+}
+
+#[tokio::test]
 async fn a_gateway_that_was_taken_for_dead_gives_way() {
     let shared = Shared::where_one_dies();
     let arguments = ["--agent", &script("cancellable")];
