@@ -7,19 +7,12 @@ use crate::replicas::{Lease, Replicas};
 use crate::run_log::{Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
-use crate::thread::{
-    Changed, Command, PageCalls, Remembered, ResultError, Rules, Run, SessionSettings, SessionView,
-    StartError, Thread, UserAnswer,
-};
+use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
 use crate::toolbox::Toolbox;
-use acp_types::v1::session_config_options::{
-    SessionConfigId, SessionConfigOptionValue, SetSessionConfigOptionRequest,
-};
+use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
 use acp_types::v1::session_modes::SessionModeId;
-use agui_bridge::frontend_tool::ToolResult;
-use agui_bridge::{AnswerError, Failure};
+use agui_bridge::Failure;
 use agui_types::capabilities::AgentCapabilities;
-use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use futures::FutureExt;
 use futures::future::join_all;
@@ -33,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 mod shared;
+mod steering;
 
 pub(crate) use shared::Target;
 use shared::run_name;
@@ -364,104 +358,6 @@ impl Threads {
         let run = runs.get(&(principal.clone(), run_id.to_owned()));
         let going_on = run.filter(|kept| kept.is_ours && !kept.log.has_ended());
         going_on.inspect(|kept| kept.cancel.cancel()).is_some()
-    }
-
-    /// Answers what the agent asked.
-    pub(crate) async fn answer(
-        &self,
-        principal: &Principal,
-        interrupt_id: &str,
-        answer: UserAnswer,
-    ) -> Result<(), AnswerError> {
-        let name =
-            interrupt_id.split_once(INTERRUPT).map(|(name, _)| name).ok_or(AnswerError::Unknown)?;
-        let thread = lock(&self.threads)
-            .iter()
-            .find(|(key, thread)| key.principal == *principal && thread.name == name)
-            .map(|(_, thread)| thread.commands.clone());
-        let (reply, answered) = oneshot::channel();
-        let command = Command::Answer(interrupt_id.to_owned(), answer, reply);
-        thread
-            .ok_or(AnswerError::Unknown)?
-            .send(command)
-            .await
-            .map_err(|_| AnswerError::Unknown)?;
-        answered.await.map_err(|_| AnswerError::Unknown)?
-    }
-
-    /// Gives the result of a tool of the page's to the thread of a run.
-    pub(crate) async fn tool_result(
-        &self,
-        principal: &Principal,
-        run_id: &str,
-        call: ToolCallId,
-        result: ToolResult,
-    ) -> Result<(), ResultError> {
-        let run = (principal.clone(), run_id.to_owned());
-        let thread = lock(&self.runs).get(&run).map(|kept| kept.thread.clone());
-        let thread = thread.and_then(|key| Some(lock(&self.threads).get(&key)?.commands.clone()));
-        let (reply, taken) = oneshot::channel();
-        thread
-            .ok_or(ResultError::Unknown)?
-            .send(Command::ToolResult(call, result, reply))
-            .await
-            .map_err(|_| ResultError::Unknown)?;
-        taken.await.map_err(|_| ResultError::Unknown)?
-    }
-
-    /// The agent's session of a thread, and who to tell of what changes in it.
-    async fn session(
-        &self,
-        principal: &Principal,
-        agent: &str,
-        thread: &str,
-    ) -> Option<(SessionView, mpsc::Sender<Command>)> {
-        let key = ThreadKey {
-            principal: principal.clone(),
-            agent: agent.to_owned(),
-            id: thread.to_owned(),
-        };
-        let commands = lock(&self.threads).get(&key)?.commands.clone();
-        let (reply, view) = oneshot::channel();
-        commands.send(Command::Session(reply)).await.ok()?;
-        Some((view.await.ok()??, commands))
-    }
-
-    /// What a user may set in the agent's session of a thread; nothing where there is none.
-    pub(crate) async fn settings(
-        &self,
-        principal: &Principal,
-        agent: &str,
-        thread: &str,
-    ) -> Option<SessionSettings> {
-        Some(self.session(principal, agent, thread).await?.0.settings)
-    }
-
-    /// Sets something there.
-    pub(crate) async fn set(
-        &self,
-        principal: &Principal,
-        agent: &str,
-        thread: &str,
-        set: Setting,
-    ) -> Option<Result<(), Trouble>> {
-        let (view, commands) = self.session(principal, agent, thread).await?;
-        let changed = match set {
-            Setting::Mode(mode) => {
-                view.agent.set_mode(&view.id, &mode).await.map(|()| Changed::Mode(mode))
-            }
-            Setting::ConfigOption(config, value) => {
-                let request = SetSessionConfigOptionRequest::new(view.id.clone(), config, value);
-                let answer = view.agent.set_config_option(&request).await;
-                answer.map(|answer| Changed::ConfigOptions(answer.config_options))
-            }
-        };
-        Some(match changed {
-            Ok(changed) => {
-                commands.send(Command::Changed(changed)).await.map_err(|_| Trouble::lost())
-            }
-            Err(trouble) => Err(trouble),
-        })
     }
 
     /// Ends all runs, then the agents.

@@ -61,3 +61,33 @@ end_turn() {
     id=$prompt
     answer '{"stopReason":"'"${1:-end_turn}"'"}'
 }
+
+# The life of an agent that dies in its second turn; one that was started again goes on behind it, with a session that it is
+# asked to come back to. $1 is what the agent can do.
+die_once() {
+    await '"initialize"'
+    answer '{"protocolVersion":1,"agentCapabilities":'"$1"'}'
+    await '"session/'
+    session=s
+    case $line in
+    *'"session/new"'*)
+        answer '{"sessionId":"s"}'
+        prompt
+        text 'first'
+        end_turn
+        prompt
+        text 'second'
+        exit 3
+        ;;
+    esac
+    tell "asked: $line"
+}
+
+# One turn, of which the test is told what was asked.
+go_on() {
+    prompt
+    tell "asked: $line"
+    text 'and on'
+    end_turn
+    await '"never"'
+}

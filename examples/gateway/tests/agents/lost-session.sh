@@ -1,27 +1,7 @@
 # Dies in its second turn; started again, it does not know the session that it had.
 . "${0%/*}/acp.sh"
 
-await '"initialize"'
-answer '{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}'
-await '"session/'
-case $line in
-*'"session/new"'*)
-    session=s
-    answer '{"sessionId":"s"}'
-    prompt
-    text 'first'
-    end_turn
-    prompt
-    text 'second'
-    exit 3
-    ;;
-esac
-session=s
-tell "asked: $line"
+die_once '{"loadSession":true}'
 say '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32002,"message":"no such session"}}'
 new_session t
-prompt
-tell "asked: $line"
-text 'and on'
-end_turn
-await '"never"'
+go_on
