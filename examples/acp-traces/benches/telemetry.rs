@@ -9,29 +9,19 @@
     reason = "a bench prints what it finds, and stops where it cannot go on"
 )]
 
-#[path = "../src/ids.rs"]
-#[expect(dead_code, reason = "only the program derives ids")]
-mod ids;
-#[path = "../src/spans.rs"]
-mod spans;
-#[path = "../src/tracing.rs"]
-#[expect(dead_code, reason = "the program needs more of it")]
-mod tracing;
-
+use acp_otlp::{Ids, Made, Program, Tracing};
 use allocation_counter::measure;
-use ids::Ids;
 use jsonrpc_core::peek;
 use opentelemetry::trace::{Span, SpanKind, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::{
-    RandomIdGenerator, SdkTracerProvider, Span as SdkSpan, SpanData, SpanProcessor,
-};
+use opentelemetry_sdk::trace::{SdkTracerProvider, Span as SdkSpan, SpanData, SpanProcessor};
 use semconv_map::{Direction, Policy};
 use std::hint::black_box;
 use std::process::Command;
 use std::time::Duration;
-use tracing::{Made, Tracing};
+
+const PROGRAM: Program = Program { name: "acp-traces", version: env!("CARGO_PKG_VERSION") };
 
 /// Takes spans and does nothing with them.
 #[derive(Debug)]
@@ -100,7 +90,7 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}"#;
 fn tracing() -> Tracing {
     let mut policy = Policy::default();
     policy.network_transport = Some("pipe".into());
-    Tracing::new(policy, Ids::Random(RandomIdGenerator::default()))
+    Tracing::new(PROGRAM, policy, Ids::random())
 }
 
 /// A line through all that is ours; gives how many spans came out.

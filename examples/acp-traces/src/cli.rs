@@ -1,5 +1,5 @@
 use crate::conventions::{Choice, Content, Release, redaction};
-use crate::export::Transport;
+use acp_otlp::Transport;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;

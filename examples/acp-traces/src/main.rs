@@ -13,19 +13,21 @@
 mod cli;
 mod conventions;
 mod export;
-mod ids;
 mod line_file;
 mod observe;
 mod record;
 mod replay;
 mod report;
 mod session;
-mod spans;
-mod tracing;
 
+use acp_otlp::Program;
 use acp_relay::Guard;
 use clap::Parser;
 use std::process::ExitCode;
+
+/// Who traces.
+const PROGRAM: Program =
+    Program { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
 
 fn main() -> ExitCode {
     if let Some(guard) = Guard::requested(std::env::args_os()) {

@@ -1,16 +1,15 @@
 //! Looking at what passed, on a thread of its own.
 
-use crate::export::{self, Exporter, Metrics, Outcome, Seen};
-use crate::ids::Ids;
+use crate::PROGRAM;
+use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
-use crate::tracing::{Made, Tracing};
+use acp_otlp::{Ids, Made, Tracing, complaint};
 use acp_relay::{self as relay, Chunk, Insert, Insertion, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
-use opentelemetry_sdk::trace::RandomIdGenerator;
 use semconv_map::{CloseReason, Counters, Policy};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -53,7 +52,7 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
         Observer {
             tap: Arc::clone(&tap),
             spans: watch.exporter.outcome(),
-            metrics_error: watch.metrics.as_ref().map(Metrics::error),
+            metrics_error: watch.metrics.as_ref().map(Measuring::error),
             transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
             in_hand: Arc::default(),
             done,
@@ -116,7 +115,7 @@ impl Observer {
             eprintln!("acp-traces: {} spans were too many at a time", counters.dropped_spans);
         }
         let lost = self.spans.finish(deadline);
-        let unmeasured = self.metrics_error.as_deref().and_then(export::complaint);
+        let unmeasured = self.metrics_error.as_deref().and_then(complaint);
         let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
         for complaint in lost.chain(unmeasured).chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
@@ -138,7 +137,7 @@ pub(crate) struct SharedWatch(Arc<Mutex<Watch>>);
 impl SharedWatch {
     pub(crate) fn new(
         exporter: Exporter,
-        metrics: Option<Metrics>,
+        metrics: Option<Measuring>,
         policy: Policy,
         transcript: Option<LineFile>,
     ) -> Self {
@@ -179,7 +178,7 @@ struct Watch {
     to_editor: Reassembly,
     reading: Reading,
     exporter: Exporter,
-    metrics: Option<Metrics>,
+    metrics: Option<Measuring>,
     /// Nothing is looked at any more.
     is_closed: bool,
     /// A moment, on the clock that chunks are timed by and on the one that spans are timed by.
@@ -221,7 +220,7 @@ impl Reading {
 impl Watch {
     fn new(
         exporter: Exporter,
-        metrics: Option<Metrics>,
+        metrics: Option<Measuring>,
         policy: Policy,
         recording: Option<Recording>,
     ) -> Self {
@@ -233,7 +232,7 @@ impl Watch {
                 messages: 0,
                 long_lines: 0,
                 recording,
-                tracing: Tracing::new(policy, Ids::Random(RandomIdGenerator::default())),
+                tracing: Tracing::new(PROGRAM, policy, Ids::random()),
             },
             exporter,
             metrics,

@@ -1,11 +1,11 @@
 //! A recorded session, traced as if it were now: the same transcript gives the same spans, to the byte.
 
+use crate::PROGRAM;
 use crate::cli::ReplayOptions;
-use crate::export::{Collector, Destinations, JsonLines};
-use crate::ids::Ids;
+use crate::export::{Destinations, JsonLines};
 use crate::line_file::append;
 use crate::record::as_it_passed;
-use crate::tracing::{Made, Tracing};
+use acp_otlp::{Collector, Ids, Made, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::Entry;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     };
     let ids = Ids::derived(&mut transcript)?;
     transcript.rewind()?;
-    let mut tracing = Tracing::new(options.spans.reading.policy(), ids);
+    let mut tracing = Tracing::new(PROGRAM, options.spans.reading.policy(), ids);
     let mut end = Duration::ZERO;
     let bad_lines = each_entry(transcript, |entry| {
         end = end.max(entry.time);

@@ -1,7 +1,7 @@
 //! One session: the agent, the relay in both directions, and what is made of it.
 
 use crate::cli::Options;
-use crate::export::{self, Destinations, Exporter, Metrics};
+use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::LineFile;
 use crate::observe::{self, SharedWatch};
 use acp_relay::{NotStarted, Session, Watching};
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 /// Where what is made of a session goes.
 struct Outputs {
     exporter: Exporter,
-    metrics: Option<Metrics>,
+    metrics: Option<Measuring>,
     transcript: Option<LineFile>,
 }
 

@@ -1,5 +1,6 @@
 //! Lines in, spans out.
 
+use crate::Program;
 use crate::ids::Ids;
 use crate::spans::Spans;
 use core::time::Duration;
@@ -12,7 +13,7 @@ use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
 /// What comes out of lines.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it goes where it is kept at once")]
-pub(crate) enum Made {
+pub enum Made {
     /// A span that has ended.
     Span(SpanData),
     /// Something was measured.
@@ -21,29 +22,30 @@ pub(crate) enum Made {
 
 /// The tracker and what puts its records together.
 #[derive(Debug)]
-pub(crate) struct Tracing {
+pub struct Tracing {
     tracker: Tracker,
     spans: Spans,
 }
 
 impl Tracing {
-    pub(crate) fn new(policy: Policy, ids: Ids) -> Self {
-        let spans = Spans::new(policy.profile.schema_url(), ids);
+    /// What passes on one connection, read as `policy` says.
+    pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
+        let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         Self { spans, tracker: Tracker::new(policy) }
     }
 
     /// Takes in a line; `time` counts from the Unix epoch.
-    pub(crate) fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
+    pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);
     }
 
     /// Takes in that nothing more will come.
-    pub(crate) fn close(&mut self, time: Duration, reason: CloseReason) {
+    pub fn close(&mut self, time: Duration, reason: CloseReason) {
         self.tracker.close(time, reason);
     }
 
     /// What has come out next; call it until it gives nothing.
-    pub(crate) fn poll(&mut self) -> Option<Made> {
+    pub fn poll(&mut self) -> Option<Made> {
         while let Some(record) = self.tracker.poll() {
             match record {
                 Record::Metric(measured) => return Some(Made::Measurement(measured)),
@@ -59,14 +61,14 @@ impl Tracing {
 
     /// The line with the context of its span put in, if it is a request that was taken in and whose span was
     /// [polled](Self::poll); nothing where it is to stay as it is.
-    pub(crate) fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
+    pub fn inject<'a>(&self, direction: Direction, line: &'a [u8]) -> Option<Injected<'a>> {
         let message = peek(line).ok().filter(|message| message.kind() == Kind::Request)?;
         let span = self.tracker.request_span(direction, &message.request_id()?)?;
         inject(line, Some(&self.spans.context(span)?), None).ok()?
     }
 
     /// What was not recorded so far.
-    pub(crate) fn counters(&self) -> Counters {
+    pub fn counters(&self) -> Counters {
         self.tracker.counters()
     }
 }

@@ -7,10 +7,11 @@ use std::io::{self, BufRead};
 
 /// Where ids come from.
 #[derive(Debug)]
-pub(crate) enum Ids {
-    /// From nowhere.
+pub struct Ids(Source);
+
+#[derive(Debug)]
+enum Source {
     Random(RandomIdGenerator),
-    /// From a text: the first is the start of the SHA-256 of the text and 1 as eight bytes, and so on.
     Derived {
         /// What is known of the hash: the text.
         text: Sha256,
@@ -20,16 +21,22 @@ pub(crate) enum Ids {
 }
 
 impl Ids {
-    /// Ids that are the same for the same text.
+    /// Ids that nobody can foretell.
+    pub fn random() -> Self {
+        Self(Source::Random(RandomIdGenerator::default()))
+    }
+
+    /// Ids that are the same for the same text: the first is the start of the SHA-256 of the text and 1 as eight bytes,
+    /// and so on.
     ///
     /// # Errors
     /// The text cannot be read.
-    pub(crate) fn derived(mut text: impl BufRead) -> io::Result<Self> {
+    pub fn derived(mut text: impl BufRead) -> io::Result<Self> {
         let mut hash = Sha256::new();
         loop {
             let bytes = text.fill_buf()?;
             if bytes.is_empty() {
-                return Ok(Self::Derived { text: hash, given: 0 });
+                return Ok(Self(Source::Derived { text: hash, given: 0 }));
             }
             hash.update(bytes);
             let length = bytes.len();
@@ -38,16 +45,16 @@ impl Ids {
     }
 
     pub(crate) fn trace_id(&mut self) -> TraceId {
-        match self {
-            Self::Random(ids) => ids.new_trace_id(),
-            Self::Derived { text, given } => TraceId::from_bytes(derive(text, given)),
+        match &mut self.0 {
+            Source::Random(ids) => ids.new_trace_id(),
+            Source::Derived { text, given } => TraceId::from_bytes(derive(text, given)),
         }
     }
 
     pub(crate) fn span_id(&mut self) -> SpanId {
-        match self {
-            Self::Random(ids) => ids.new_span_id(),
-            Self::Derived { text, given } => SpanId::from_bytes(derive(text, given)),
+        match &mut self.0 {
+            Source::Random(ids) => ids.new_span_id(),
+            Source::Derived { text, given } => SpanId::from_bytes(derive(text, given)),
         }
     }
 }

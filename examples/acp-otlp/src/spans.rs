@@ -32,12 +32,7 @@ pub(crate) struct Spans {
 const LINKABLE: usize = 1024;
 
 impl Spans {
-    /// `schema_url`: of the names in the records.
-    pub(crate) fn new(schema_url: &'static str, ids: Ids) -> Self {
-        let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
-            .with_version(env!("CARGO_PKG_VERSION"))
-            .with_schema_url(schema_url)
-            .build();
+    pub(crate) fn new(scope: InstrumentationScope, ids: Ids) -> Self {
         Self { scope, ids, open: HashMap::new(), ended: VecDeque::new() }
     }
 
@@ -59,12 +54,7 @@ impl Spans {
 
     /// The context of a span that has not ended.
     pub(crate) fn context(&self, span: SpanHandle) -> Option<TraceContext> {
-        let context = &self.open.get(&span)?.span_context;
-        let (trace, span) = (context.trace_id().to_bytes(), context.span_id().to_bytes());
-        let mut context_of_span = TraceContext::new(trace, span, context.trace_flags().to_u8())?;
-        let state = context.trace_state().header();
-        context_of_span.tracestate = Some(state).filter(|state| !state.is_empty());
-        Some(context_of_span)
+        context_of(&self.open.get(&span)?.span_context)
     }
 
     fn start(&mut self, start: SpanStart) {
@@ -148,7 +138,17 @@ fn time(time: Duration) -> SystemTime {
     UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
 }
 
-fn remote(context: &TraceContext) -> SpanContext {
+/// What names a span to others.
+pub(crate) fn context_of(span: &SpanContext) -> Option<TraceContext> {
+    let (trace_id, span_id) = (span.trace_id().to_bytes(), span.span_id().to_bytes());
+    let mut context = TraceContext::new(trace_id, span_id, span.trace_flags().to_u8())?;
+    let state = span.trace_state().header();
+    context.tracestate = Some(state).filter(|state| !state.is_empty());
+    Some(context)
+}
+
+/// A span elsewhere.
+pub(crate) fn remote(context: &TraceContext) -> SpanContext {
     // A state that cannot be read is left out, as the specification of Trace Context asks.
     let state = context.tracestate.as_deref().and_then(|state| state.parse().ok());
     SpanContext::new(

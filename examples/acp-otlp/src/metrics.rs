@@ -1,9 +1,10 @@
-//! Measurements as metrics of the OpenTelemetry SDK, and metrics of the proxy itself.
+//! Measurements as metrics of the OpenTelemetry SDK.
 
 use super::collector::MetricCollector;
+use crate::Program;
 use crate::spans::attributes;
+use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter, MeterProvider, UpDownCounter};
-use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use semconv_map::metric::{self, Measurement, Metric, MetricValue};
@@ -12,11 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Adds up measurements and sends the sums from a thread of its own, every `OTEL_METRIC_EXPORT_INTERVAL`.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub struct Metrics {
     provider: SdkMeterProvider,
     meter: Meter,
     instruments: HashMap<&'static str, Instrument>,
-    own: Option<Own>,
     error: Arc<Mutex<Option<String>>>,
 }
 
@@ -34,29 +34,24 @@ enum Instrument {
 }
 
 impl Metrics {
-    /// `with_own`: those of the proxy as well.
-    pub(crate) fn new(
+    /// `resource` is who measures, `schema_url` has the names of the metrics.
+    pub fn new(
+        program: Program,
         collector: MetricCollector,
         resource: Resource,
         schema_url: &'static str,
-        with_own: bool,
     ) -> Self {
         let error = collector.error();
         let provider = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_periodic_exporter(collector)
             .build();
-        let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
-            .with_version(env!("CARGO_PKG_VERSION"))
-            .with_schema_url(schema_url)
-            .build();
-        let meter = provider.meter_with_scope(scope);
-        let own = with_own.then(|| Own::new(&meter));
-        Self { provider, meter, instruments: HashMap::new(), own, error }
+        let meter = provider.meter_with_scope(program.scope(schema_url));
+        Self { provider, meter, instruments: HashMap::new(), error }
     }
 
     /// Takes in what was measured on what passed.
-    pub(crate) fn record(&mut self, measured: Measurement) {
+    pub fn record(&mut self, measured: Measurement) {
         let Measurement { metric, value, attributes: told, .. } = measured;
         let meter = &self.meter;
         let instrument =
@@ -64,27 +59,25 @@ impl Metrics {
         instrument.record(value, &attributes(told));
     }
 
-    /// Takes in how far things are with the proxy itself.
-    pub(crate) fn see(&mut self, seen: Seen) {
-        if let Some(own) = &mut self.own {
-            own.add(seen);
-        }
+    /// For what the program measures of itself.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// Sends what is left.
-    pub(crate) fn shutdown(&self) {
+    pub fn shutdown(&self) {
         // What did not get through is in `error`.
         let _ = self.provider.shutdown();
     }
 
     /// Why metrics did not get through, in words, also while they are sent; nothing while they do.
-    pub(crate) fn error(&self) -> Arc<Mutex<Option<String>>> {
+    pub fn error(&self) -> Arc<Mutex<Option<String>>> {
         Arc::clone(&self.error)
     }
 }
 
 /// What an error slot says.
-pub(crate) fn complaint(error: &Mutex<Option<String>>) -> Option<String> {
+pub fn complaint(error: &Mutex<Option<String>>) -> Option<String> {
     error.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
@@ -137,73 +130,5 @@ impl Instrument {
             (Self::Gauge(gauge), MetricValue::I64(value)) => gauge.record(value, attributes),
             _ => {}
         }
-    }
-}
-
-/// How far things are with the proxy: totals since its start.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
-    /// Messages that were looked at.
-    pub(crate) messages: u64,
-    /// Bytes that passed faster than they could be looked at.
-    pub(crate) unread_bytes: u64,
-    /// Messages that were too long to be looked at.
-    pub(crate) long_messages: u64,
-    /// Lines that are no message.
-    pub(crate) invalid_lines: u64,
-    /// Spans, events and values that were too many at a time.
-    pub(crate) dropped_records: u64,
-    /// Spans for the collector.
-    pub(crate) spans: u64,
-    /// Spans that the collector took.
-    pub(crate) delivered_spans: u64,
-}
-
-/// The instruments of the proxy.
-#[derive(Debug)]
-struct Own {
-    instruments: [Counter<u64>; 7],
-    last: Seen,
-}
-
-impl Own {
-    fn new(meter: &Meter) -> Self {
-        let counter = |name, unit| meter.u64_counter(name).with_unit(unit).build();
-        let instruments = [
-            counter("acp_traces.messages", "{message}"),
-            counter("acp_traces.unread", "By"),
-            counter("acp_traces.long_messages", "{message}"),
-            counter("acp_traces.invalid_lines", "{line}"),
-            counter("acp_traces.dropped_records", "{record}"),
-            counter("acp_traces.spans", "{span}"),
-            counter("acp_traces.spans.delivered", "{span}"),
-        ];
-        let mut own = Self { instruments, last: Seen::default() };
-        // What did not happen is told as well: as zero.
-        own.instruments.iter_mut().for_each(|counter| counter.add(0, &[]));
-        own
-    }
-
-    fn add(&mut self, seen: Seen) {
-        let (totals, before) = (seen.totals(), self.last.totals());
-        for ((counter, total), before) in self.instruments.iter().zip(totals).zip(before) {
-            counter.add(total.saturating_sub(before), &[]);
-        }
-        self.last = seen;
-    }
-}
-
-impl Seen {
-    /// In the order of the instruments.
-    fn totals(&self) -> [u64; 7] {
-        [
-            self.messages,
-            self.unread_bytes,
-            self.long_messages,
-            self.invalid_lines,
-            self.dropped_records,
-            self.spans,
-            self.delivered_spans,
-        ]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::http_client::{Cause, Client};
 use super::tls::Tls;
-use super::{ExportError, variable};
+use super::{ExportError, Program, variable};
 use clap::ValueEnum;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
@@ -23,8 +23,10 @@ use tokio::runtime::Handle;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Signal {
+pub enum Signal {
+    /// Spans.
     Traces,
+    /// Sums and histograms.
     Metrics,
 }
 
@@ -57,7 +59,7 @@ impl Signal {
 ///
 /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specify-protocol)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Transport {
+pub enum Transport {
     /// Protobuf over gRPC
     #[default]
     Grpc,
@@ -71,12 +73,13 @@ pub(crate) enum Transport {
 
 impl Transport {
     /// The option's, else the environment's; a word there that is none is told, and passed over.
-    fn chosen(option: Option<Self>, signal: Signal) -> Self {
+    fn chosen(option: Option<Self>, signal: Signal, program: Program) -> Self {
         let of_variable = |name: String| {
             let value = variable(&name)?;
             let transport = Self::from_str(&value, false).ok();
             if transport.is_none() {
-                eprintln!("acp-traces: {name} is {value:?}, which is no protocol: not used");
+                let program = program.name;
+                eprintln!("{program}: {name} is {value:?}, which is no protocol: not used");
             }
             transport
         };
@@ -98,7 +101,7 @@ impl Transport {
 
 /// Where a collector listens, and for what.
 #[derive(Debug)]
-pub(crate) struct Address {
+pub struct Address {
     url: String,
     transport: Transport,
     signal: Signal,
@@ -108,12 +111,13 @@ impl Address {
     /// The collector that an option or the environment names.
     ///
     /// Spec: [Endpoint URLs for OTLP/HTTP](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp)
-    pub(crate) fn named(
+    pub fn named(
+        program: Program,
         signal: Signal,
         endpoint: Option<&str>,
         transport: Option<Transport>,
     ) -> Option<Self> {
-        let transport = || Transport::chosen(transport, signal);
+        let transport = || Transport::chosen(transport, signal, program);
         if let Some(endpoint) = endpoint {
             return Some(Self::below(endpoint, transport(), signal));
         }
@@ -127,8 +131,8 @@ impl Address {
     /// Where collectors listen when nobody says otherwise.
     ///
     /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-    pub(crate) fn of_this_machine(signal: Signal, transport: Option<Transport>) -> Self {
-        match Transport::chosen(transport, signal) {
+    pub fn of_this_machine(program: Program, signal: Signal, transport: Option<Transport>) -> Self {
+        match Transport::chosen(transport, signal, program) {
             Transport::Grpc => Self::below("http://127.0.0.1:4317", Transport::Grpc, signal),
             http => Self::below("http://127.0.0.1:4318", http, signal),
         }
@@ -192,7 +196,7 @@ fn retries() -> RetryPolicy {
 
 /// Sends spans to a collector and counts those that arrive.
 #[derive(Debug)]
-pub(crate) struct Collector {
+pub struct Collector {
     exporter: Arc<OtlpExporter>,
     /// The HTTP client needs it around, wherever it is called from.
     runtime: Handle,
@@ -204,7 +208,7 @@ impl Collector {
     ///
     /// # Errors
     /// The address is no URL that can be used.
-    pub(crate) fn new(
+    pub fn new(
         address: Address,
         resource: &Resource,
         runtime: &Handle,
@@ -227,7 +231,7 @@ impl Collector {
     }
 
     /// What becomes of the spans, also while the collector is busy elsewhere.
-    pub(crate) fn tally(&self) -> Arc<Tally> {
+    pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
     }
 }
@@ -249,7 +253,7 @@ impl SpanExporter for Collector {
 
 /// Sends metrics to a collector.
 #[derive(Debug)]
-pub(crate) struct MetricCollector {
+pub struct MetricCollector {
     exporter: OtlpMetricExporter,
     /// The clients need it around, wherever they are called from.
     runtime: Handle,
@@ -265,7 +269,7 @@ impl MetricCollector {
     ///
     /// # Errors
     /// The address is no URL that can be used.
-    pub(crate) fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
+    pub fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
         let _context = runtime.enter();
         let cause = Cause::default();
         let exporter = match address.transport.over_http() {
@@ -328,7 +332,7 @@ fn with_cause(error: &OTelSdkError, cause: &Cause) -> String {
 
 /// How many spans there were, and how many got through.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub struct Tally {
     endpoint: String,
     made: AtomicU64,
     delivered: AtomicU64,
@@ -339,7 +343,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// There is one more span to be sent.
-    pub(crate) fn count_made(&self) {
+    pub fn count_made(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -356,12 +360,12 @@ impl Tally {
     }
 
     /// How many spans were made so far, and how many got through.
-    pub(crate) fn counts(&self) -> (u64, u64) {
+    pub fn counts(&self) -> (u64, u64) {
         (self.made.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed))
     }
 
     /// What did not get through, in words; nothing if all did.
-    pub(crate) fn complaint(&self) -> Option<String> {
+    pub fn complaint(&self) -> Option<String> {
         let (made, delivered) = self.counts();
         let lost = made.saturating_sub(delivered);
         if lost == 0 {

@@ -1,0 +1,112 @@
+//! What passes between an editor and an ACP agent, as spans and metrics on their way to a collector.
+//!
+//! ```text
+//! lines ─ Tracing ─┬─ spans ──────── Batches ── Collector ┐
+//!                  └─ measurements ─ Metrics ─────────────┴ OTLP, over gRPC or HTTP
+//! ```
+//!
+//! Nobody waits for a collector: spans are queued, and sent in batches by a thread of its own; what does not fit is
+//! dropped and counted ([`Tally`]). Where it listens, and how it is talked to, is up to the
+//! [standard variables](https://opentelemetry.io/docs/specs/otel/protocol/exporter/) of the environment, unless the
+//! program was told otherwise.
+
+mod batches;
+mod collector;
+mod http_client;
+mod ids;
+mod metrics;
+mod spans;
+mod tls;
+mod tracing;
+
+pub use batches::Batches;
+pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
+pub use ids::Ids;
+pub use metrics::{Metrics, complaint};
+pub use tracing::{Made, Tracing};
+
+use opentelemetry::{InstrumentationScope, Key};
+use opentelemetry_otlp::ExporterBuildError;
+use opentelemetry_sdk::Resource;
+use std::env;
+
+const SERVICE_NAME: Key = Key::from_static_str("service.name");
+
+/// Which program traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its name: of its instrumentation scope, and of its service where nobody says another.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+impl Program {
+    /// The instrumentation scope of what it says; `schema_url` has the names in that.
+    pub fn scope(self, schema_url: &'static str) -> InstrumentationScope {
+        InstrumentationScope::builder(self.name)
+            .with_version(self.version)
+            .with_schema_url(schema_url)
+            .build()
+    }
+
+    /// Who spans and metrics are from: the name given, else the environment's word, else this program.
+    pub fn resource(self, service_name: Option<String>) -> Resource {
+        let detected = Resource::builder().build();
+        let named = detected
+            .get_ref(&SERVICE_NAME)
+            .is_some_and(|name| !name.as_str().starts_with("unknown_service"));
+        match service_name.filter(|name| !name.is_empty()) {
+            Some(name) => Resource::builder().with_service_name(name).build(),
+            None if named => detected,
+            None => Resource::builder().with_service_name(self.name).build(),
+        }
+    }
+}
+
+/// Spans and metrics cannot go where they are to go.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// Not over HTTP.
+    #[error(
+        "the collector's address has to be http://HOST:PORT or https://HOST:PORT, not {endpoint:?}"
+    )]
+    Scheme {
+        /// What was given.
+        endpoint: String,
+    },
+    /// A file that the environment names is not what it should be.
+    #[error("{variable} names {path:?}, which cannot be used: {why}")]
+    Certificate {
+        /// Where it is named.
+        variable: String,
+        /// Its name.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// TLS cannot be used on this system.
+    #[error("TLS cannot be used: {0}")]
+    Tls(String),
+    /// Not a URL.
+    #[error("the collector's address {endpoint:?} cannot be used: {source}")]
+    Url {
+        /// What was given.
+        endpoint: String,
+        /// Why not.
+        source: ExporterBuildError,
+    },
+}
+
+/// Whether the environment says that nothing goes anywhere.
+///
+/// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
+pub fn is_disabled() -> bool {
+    variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// A variable of the environment; an empty one is not set.
+pub fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,72 @@
+//! Metrics of the proxy itself.
+
+use opentelemetry::metrics::{Counter, Meter};
+
+/// How far things are with the proxy: totals since its start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Messages that were looked at.
+    pub(crate) messages: u64,
+    /// Bytes that passed faster than they could be looked at.
+    pub(crate) unread_bytes: u64,
+    /// Messages that were too long to be looked at.
+    pub(crate) long_messages: u64,
+    /// Lines that are no message.
+    pub(crate) invalid_lines: u64,
+    /// Spans, events and values that were too many at a time.
+    pub(crate) dropped_records: u64,
+    /// Spans for the collector.
+    pub(crate) spans: u64,
+    /// Spans that the collector took.
+    pub(crate) delivered_spans: u64,
+}
+
+/// The instruments of the proxy.
+#[derive(Debug)]
+pub(crate) struct Own {
+    instruments: [Counter<u64>; 7],
+    last: Seen,
+}
+
+impl Own {
+    pub(crate) fn new(meter: &Meter) -> Self {
+        let counter = |name, unit| meter.u64_counter(name).with_unit(unit).build();
+        let instruments = [
+            counter("acp_traces.messages", "{message}"),
+            counter("acp_traces.unread", "By"),
+            counter("acp_traces.long_messages", "{message}"),
+            counter("acp_traces.invalid_lines", "{line}"),
+            counter("acp_traces.dropped_records", "{record}"),
+            counter("acp_traces.spans", "{span}"),
+            counter("acp_traces.spans.delivered", "{span}"),
+        ];
+        let mut own = Self { instruments, last: Seen::default() };
+        // What did not happen is told as well: as zero.
+        own.instruments.iter_mut().for_each(|counter| counter.add(0, &[]));
+        own
+    }
+
+    /// Takes in how far things are.
+    pub(crate) fn add(&mut self, seen: Seen) {
+        let (totals, before) = (seen.totals(), self.last.totals());
+        for ((counter, total), before) in self.instruments.iter().zip(totals).zip(before) {
+            counter.add(total.saturating_sub(before), &[]);
+        }
+        self.last = seen;
+    }
+}
+
+impl Seen {
+    /// In the order of the instruments.
+    fn totals(&self) -> [u64; 7] {
+        [
+            self.messages,
+            self.unread_bytes,
+            self.long_messages,
+            self.invalid_lines,
+            self.dropped_records,
+            self.spans,
+            self.delivered_spans,
+        ]
+    }
+}
