@@ -50,8 +50,6 @@ pub(crate) struct Agent {
     /// Takes the status when the process is to exit.
     pub(crate) exit: mpsc::Sender<u8>,
     pub(crate) sessions: RefCell<BTreeMap<SessionId, Session>>,
-    /// How many sessions there were.
-    pub(crate) opened: Cell<u64>,
     has_terminal: Cell<bool>,
     shows_forms: Cell<bool>,
 }
@@ -108,8 +106,7 @@ impl v1::LocalAgent for Agent {
             let message = format!("no more than {MAX_SESSIONS} sessions");
             return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         }
-        self.opened.set(self.opened.get() + 1);
-        let session_id = SessionId::from(format!("demo-{}", self.opened.get()));
+        let session_id = new_session_id()?;
         let session = Session::new(Scene {
             session_id: session_id.clone(),
             page: PageTools::of(&request),
@@ -206,7 +203,6 @@ impl Agent {
             gone: CancellationToken::new(),
             exit,
             sessions: RefCell::default(),
-            opened: Cell::new(0),
             has_terminal: Cell::new(false),
             shows_forms: Cell::new(false),
         }
@@ -224,6 +220,14 @@ impl Agent {
             .ok_or_else(|| ErrorObject::new(RESOURCE_NOT_FOUND, format!("no session {id:?}")))?;
         Ok(act(session))
     }
+}
+
+/// An id that names no session of another process either, and that nobody can guess.
+fn new_session_id() -> Result<SessionId, ErrorObject> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))?;
+    Ok(SessionId::from(format!("demo-{:032x}", u128::from_ne_bytes(bytes))))
 }
 
 /// What the user says last: before it may stand what the client has to tell.

@@ -191,3 +191,16 @@ fn a_session_that_was_closed_is_gone_and_its_id_is_not_given_again() {
     assert_eq!(client.call("session/prompt", &prompt).unwrap_err().code, RESOURCE_NOT_FOUND);
     assert_ne!(client.new_session(), first);
 }
+
+#[test]
+fn another_process_gives_no_id_again_and_knows_none() {
+    let (mut before, first) = Client::with_session();
+    let second = before.new_session();
+    before.finish();
+    let (mut after, third) = Client::with_session();
+    for id in [first, second] {
+        assert_ne!(id, third);
+        let load = json!({ "sessionId": id, "cwd": "/", "mcpServers": [] });
+        assert_eq!(after.call("session/load", &load).unwrap_err().code, RESOURCE_NOT_FOUND);
+    }
+}
