@@ -34,7 +34,8 @@ const gateway = await startGateway(GATEWAY_BIN).catch(async (error) => {
 let failures = 0;
 let passes = 0;
 
-async function check({ name, context: options, expectNetworkErrors, run }) {
+async function check({ name, context: options, variables, expectNetworkErrors, run }) {
+  const own = variables === undefined ? gateway : await startGateway(GATEWAY_BIN, variables);
   const context = await browser.newContext({ viewport: { width: 1100, height: 860 }, ...options });
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
@@ -49,7 +50,7 @@ async function check({ name, context: options, expectNetworkErrors, run }) {
   const began = performance.now();
   const tooLong = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${CHECK_MS} ms`)), CHECK_MS).unref());
   try {
-    await page.goto(gateway.url);
+    await page.goto(own.url);
     await Promise.race([run({ page, shot }), tooLong]);
     assert.deepEqual(complaints, [], "what the browser complains of");
     passes += 1;
@@ -60,6 +61,7 @@ async function check({ name, context: options, expectNetworkErrors, run }) {
     console.log(`FAIL page: ${name}\n${error.stack}\n${complaints.join("\n")}`);
   }
   await context.close();
+  if (own !== gateway) await own.stop();
 }
 
 try {

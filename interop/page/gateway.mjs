@@ -7,10 +7,13 @@ import path from "node:path";
 const START_MS = 20_000;
 const END_MS = 10_000;
 
-/** Starts the gateway with its demo agent. Gives its address, and how to end it. */
-export async function startGateway(command) {
+/** Starts the gateway with its demo agent, and variables in its environment. Gives its address, and how to end it. */
+export async function startGateway(command, variables = {}) {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
-  const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, ...variables },
+  });
   // Also when this program is ended early.
   process.once("exit", () => child.kill());
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));

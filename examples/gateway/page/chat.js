@@ -30,6 +30,7 @@ const SHOWN = new Set([
 
 /**
  * @typedef {object} ChatParts
+ * @property {import("./access.js").Send} send Reaches the gateway.
  * @property {Element} root Where the conversation goes.
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
@@ -164,7 +165,7 @@ export class Chat {
    * @param {Answer} answer
    */
   async #answer(id, answer) {
-    if (!this.#interrupts.some((interrupt) => interrupt.id === id)) return answerInterrupt(id, answer);
+    if (!this.#interrupts.some((interrupt) => interrupt.id === id)) return answerInterrupt(id, answer, this.#parts.send);
     this.#answers.set(id, answer);
     this.#transcript.resolve(id, answer);
     if (this.#interrupts.every((interrupt) => this.#answers.has(interrupt.id))) this.#start(null);
@@ -209,6 +210,7 @@ export class Chat {
   #options(active) {
     return {
       agent: this.#agent,
+      send: this.#parts.send,
       onConnection: (/** @type {boolean} */ lost) => {
         if (this.#run !== active) return;
         this.#transcript.setConnection(lost);
@@ -246,7 +248,7 @@ export class Chat {
     this.#enter(active, "stopping");
     this.#parts.announcer.say("Stopping.");
     setTimeout(() => this.#enter(active, "stuck"), STOP_MS);
-    const { ok } = await cancelRun(active.id);
+    const { ok } = await cancelRun(active.id, this.#parts.send);
     // A gateway that does not know the run yet, or is gone, leaves only the connection to end.
     if (!ok && this.#run === active) active.abort.abort();
   }
@@ -384,7 +386,7 @@ export class Chat {
     this.#thread.addAnswer(message);
     this.#transcript.enqueue([{ kind: "tool-result", message }]);
     // One that is acknowledged waits for nothing, and one that took too long is answered by the next run.
-    await tellResult(active.id, call.id, result);
+    await tellResult(active.id, call.id, result, this.#parts.send);
   }
 
   /** What has no result by now gets none but an error. */

@@ -1,5 +1,6 @@
 /** Puts the page together. */
 
+import { Access } from "./access.js";
 import { Announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
@@ -8,6 +9,7 @@ import { forget, held } from "./store.js";
 import { sessionSettings } from "./run.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
+import { TokenView } from "./view-token.js";
 import { UsageView } from "./view-usage.js";
 
 /** @param {string} id */
@@ -18,6 +20,8 @@ const DEFAULT_TITLE = "New conversation";
 const scroller = new Scroller(byId("conversation"), /** @type {HTMLButtonElement} */ (byId("jump")));
 const announcer = new Announcer(byId("announcer"));
 const usage = new UsageView(document);
+const token = new TokenView(document.body);
+const access = new Access((refused) => token.ask(refused));
 
 /** @param {string | null} title */
 function setTitle(title) {
@@ -50,6 +54,7 @@ function openChat(before) {
   usage.clear();
   byId("welcome").hidden = before !== null;
   const parts = {
+    send: access.send,
     root: byId("transcript"),
     scroller,
     announcer,
@@ -58,7 +63,9 @@ function openChat(before) {
     setMode,
     ended: () => {
       void sessions.refresh();
-      void showSettings();
+      // Whoever gave no token at first may have given one since.
+      if (agentName === "") void offerAgents(pickedAgent(), access.sendQuietly);
+      else void showSettings();
     },
     setDebugLine: (/** @type {string} */ line) => (byId("debug").textContent = line),
   };
@@ -68,18 +75,23 @@ function openChat(before) {
 /** The name of the agent that the conversation is with, once it is known. */
 let agentName = "";
 
-const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change));
+const settings = new SettingsView(byId("settings"), (change) => sessionSettings(agentName, chat.threadId, change, access.send));
 
 /** Shows what may be set in the agent's session. */
 async function showSettings() {
   const asked = chat;
-  const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId) : null;
+  const shown = agentName !== "" && asked.hasBegun ? await sessionSettings(agentName, asked.threadId, undefined, access.sendQuietly) : null;
   if (chat === asked) settings.show(shown);
 }
 
-/** Offers a choice of agents where the gateway has several; `current` is the one that the conversation is with. */
-async function offerAgents(/** @type {string | null} */ current) {
-  const response = await fetch("/api/ai/agents");
+/**
+ * Offers a choice of agents where the gateway has several.
+ *
+ * @param {string | null} current The one that the conversation is with.
+ * @param {import("./access.js").Send} send
+ */
+async function offerAgents(current, send) {
+  const response = await send("/api/ai/agents");
   if (!response.ok) return;
   const { agents } = await response.json();
   agentName = current ?? agents[0].name;
@@ -91,12 +103,11 @@ async function offerAgents(/** @type {string | null} */ current) {
   picker.hidden = false;
 }
 
-const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), (id) => chat.leaveSession(id));
-void sessions.refresh();
+const sessions = new SessionsView(/** @type {HTMLDetailsElement} */ (byId("sessions")), access, (id) => chat.leaveSession(id));
 
 const before = held();
 let chat = openChat(before);
-void offerAgents(before?.agent ?? null);
+void offerAgents(before?.agent ?? null, access.send).then(() => sessions.refresh());
 
 const composer = new Composer(document, {
   send(text) {

@@ -7,6 +7,7 @@
 import { MalformedEvent, parseEvent } from "./events.js";
 import { SseLimitError, SseParser } from "./sse.js";
 
+/** @import { Send } from "./access.js" */
 /** @import { AgUiEvent } from "./events.js" */
 
 /** The version of AG-UI that this page speaks. */
@@ -60,7 +61,7 @@ export function runInput(thread, runId, resume, tools = []) {
  * @typedef {object} RunOptions
  * @property {string | null} [agent] The agent to run it; the gateway's default one if none is named.
  * @property {(lost: boolean) => void} [onConnection] Called when the connection broke, and when there is one again.
- * @property {typeof fetch} [send]
+ * @property {Send} [send]
  */
 
 /**
@@ -241,7 +242,7 @@ function runEnd(event) {
  * Asks the gateway to stop a run. The run's stream then ends by itself.
  *
  * @param {string} runId
- * @param {typeof fetch} [send]
+ * @param {Send} [send]
  * @returns {Promise<{ok: boolean, status: number, message: string}>} Status 0: the gateway was not reached.
  */
 export function cancelRun(runId, send = fetch) {
@@ -253,7 +254,7 @@ export function cancelRun(runId, send = fetch) {
  *
  * @param {string} interruptId
  * @param {import("./questions.js").Answer} answer
- * @param {typeof fetch} [send]
+ * @param {Send} [send]
  * @returns {Promise<{ok: boolean, status: number, message: string}>} Status 0: the gateway was not reached.
  */
 export function answerInterrupt(interruptId, answer, send = fetch) {
@@ -266,7 +267,7 @@ export function answerInterrupt(interruptId, answer, send = fetch) {
  * @param {string} agent
  * @param {string} threadId
  * @param {Record<string, unknown>} [change]
- * @param {typeof fetch} [send]
+ * @param {Send} [send]
  * @returns {Promise<any>}
  */
 export async function sessionSettings(agent, threadId, change, send = fetch) {
@@ -286,7 +287,7 @@ export async function sessionSettings(agent, threadId, change, send = fetch) {
  * @param {string} runId
  * @param {string} toolCallId
  * @param {{content: string, error?: string}} result
- * @param {typeof fetch} [send]
+ * @param {Send} [send]
  */
 export function tellResult(runId, toolCallId, result, send = fetch) {
   return post(`${CHAT}/runs/${encodeURIComponent(runId)}/tools/${encodeURIComponent(toolCallId)}`, result, send);
@@ -295,7 +296,7 @@ export function tellResult(runId, toolCallId, result, send = fetch) {
 /**
  * @param {string} path
  * @param {unknown} body
- * @param {typeof fetch} send
+ * @param {Send} send
  */
 async function post(path, body, send) {
   try {

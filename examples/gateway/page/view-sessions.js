@@ -16,21 +16,24 @@ export class SessionsView {
   #details;
   #list = el("ul");
   #summary = el("summary");
+  #access;
   #ended;
 
   /**
    * @param {HTMLDetailsElement} details
+   * @param {import("./access.js").Access} access
    * @param {(sessionId: string) => void} ended Called when the user has ended one.
    */
-  constructor(details, ended) {
+  constructor(details, access, ended) {
     this.#details = details;
+    this.#access = access;
     this.#ended = ended;
     details.append(this.#summary, this.#list);
   }
 
   /** Asks the gateway for what there is. */
   async refresh() {
-    const response = await fetch(SESSIONS).catch(() => null);
+    const response = await this.#access.sendQuietly(SESSIONS).catch(() => null);
     const sessions = response?.ok ? (await response.json()).sessions : [];
     this.#details.hidden = sessions.length === 0;
     this.#summary.textContent = sessions.length === 1 ? "1 tool goes on" : `${sessions.length} tools go on`;
@@ -47,7 +50,7 @@ export class SessionsView {
 
   /** @param {string} sessionId */
   async #end(sessionId) {
-    await fetch(`${SESSIONS}/${encodeURIComponent(sessionId)}`, { method: "DELETE" }).catch(() => null);
+    await this.#access.send(`${SESSIONS}/${encodeURIComponent(sessionId)}`, { method: "DELETE" }).catch(() => null);
     await this.refresh();
     this.#ended(sessionId);
   }

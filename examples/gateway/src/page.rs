@@ -15,6 +15,7 @@ macro_rules! files {
 }
 
 files![
+    "access.js",
     "announcer.js",
     "cards.css",
     "chat.js",
@@ -52,6 +53,7 @@ files![
     "view-settings.js",
     "view-text.js",
     "view-thought.js",
+    "view-token.js",
     "view-tool.js",
     "view-turn.js",
     "view-usage.js",

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Access } from "../../../examples/gateway/page/access.js";
+
+const REFUSED = () => new Response("", { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
+
+/**
+ * A gateway that takes one token, and a user who gives these.
+ *
+ * @param {(string | null)[]} tokens
+ */
+function access(tokens) {
+  /** @type {Map<string, string>} */
+  const kept = new Map();
+  /** @type {boolean[]} */
+  const asked = [];
+  /** @type {RequestInit[]} */
+  const sent = [];
+  const storage = {
+    getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => void kept.set(key, value),
+    removeItem: (/** @type {string} */ key) => void kept.delete(key),
+  };
+  const ask = async (/** @type {boolean} */ refused) => {
+    asked.push(refused);
+    return tokens.shift() ?? null;
+  };
+  const gateway = async (/** @type {string} */ _, /** @type {RequestInit} */ init = {}) => {
+    sent.push(init);
+    return new Headers(init.headers).get("Authorization") === "Bearer right" ? new Response("in") : REFUSED();
+  };
+  return { access: new Access(ask, gateway, storage), asked, sent, kept };
+}
+
+test("asks until a token is taken, and keeps it", async () => {
+  const { access: it, asked, sent, kept } = access(["wrong", "right"]);
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" };
+  assert.equal((await it.send("/", init)).status, 200);
+  assert.deepEqual(asked, [false, true]);
+  assert.equal((await it.send("/")).status, 200);
+  assert.equal(asked.length, 2, "it is known now");
+  assert.deepEqual([...kept.values()], ["right"]);
+  assert.deepEqual([sent[2].method, sent[2].body], ["POST", "{}"]);
+  assert.equal(new Headers(sent[2].headers).get("Content-Type"), "application/json");
+});
+
+test("requests at the same time ask once", async () => {
+  const { access: it, asked } = access(["right"]);
+  const answers = await Promise.all([it.send("/a"), it.send("/b"), it.send("/c")]);
+  assert.deepEqual(answers.map((answer) => answer.status), [200, 200, 200]);
+  assert.deepEqual(asked, [false]);
+});
+
+test("a user who gives no token gets the refusal", async () => {
+  const { access: it, asked, kept } = access(["wrong", null]);
+  assert.equal((await it.send("/")).status, 401);
+  assert.deepEqual(asked, [false, true]);
+  assert.equal(kept.size, 0, "one that was not taken is not kept");
+});
+
+test("what is not worth a question has the token that there is", async () => {
+  const { access: it, asked } = access(["right"]);
+  assert.equal((await it.sendQuietly("/")).status, 401);
+  assert.deepEqual(asked, []);
+  await it.send("/");
+  assert.equal((await it.sendQuietly("/")).status, 200);
+});
+
+test("nobody is asked where no token is wanted", async () => {
+  for (const answer of [new Response("", { status: 401 }), new Response("", { status: 403 }), new Response("")]) {
+    const it = new Access(() => assert.fail("asked"), async () => answer, { getItem: () => null, setItem() {}, removeItem() {} });
+    assert.equal(await it.send("/"), answer);
+  }
+});
