@@ -46,6 +46,19 @@ function answerWith(page, makeEvents) {
   });
 }
 
+/** The page of a conversation that went on for so many turns, of two messages each. */
+async function restoreTurns(page, count) {
+  await page.evaluate((turns) => {
+    const messages = Array.from({ length: turns }, (_, at) => [
+      { id: `u${at}`, role: "user", content: `Question ${at + 1}` },
+      { id: `a${at}`, role: "assistant", content: `Answer **${at + 1}**, with a list:\n\n- one\n- two` },
+    ]).flat();
+    const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };
+    sessionStorage.setItem("spanwire.conversation.2", JSON.stringify(held));
+  }, count);
+  await page.reload();
+}
+
 async function noViolations(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ rules: { "target-size": { enabled: true } } }));
@@ -102,6 +115,64 @@ export const checks = [
       assert.ok(await dialog.isHidden(), "it is kept over a reload, and what was refused is not");
       assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "and by nothing else than the tab");
       assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no address has it");
+    },
+  })),
+  ...[
+    { scheme: "light", width: 1100 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `10,000 messages, ${scheme}, ${width} pixels`,
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
+    async run({ page, shot }) {
+      const MOST_ELEMENTS = 3_000;
+      const elements = () => page.evaluate(() => document.querySelectorAll("*").length);
+      const shown = () => page.locator(".turn").evaluateAll((turns) => turns.map((one) => Number(one.getAttribute("aria-label").slice("Turn ".length))));
+      const upTo = (last, count) => Array.from({ length: count }, (_, at) => last - count + 1 + at);
+      const box = page.getByRole("region", { name: "Conversation" });
+      await restoreTurns(page, 5_000);
+      await turn(page, 5_000).waitFor();
+      assert.ok((await elements()) < MOST_ELEMENTS, `${await elements()} elements`);
+      assert.deepEqual(await shown(), upTo(5_000, 50));
+      assert.equal(await page.locator("#announcer").innerText(), "", "what is old is not said again");
+      assert.ok((await box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)) < 2, "the end is in sight");
+      await shot("end");
+
+      await page.evaluate(() => {
+        globalThis.added = 0;
+        const count = (changes) => (globalThis.added += changes.reduce((sum, change) => sum + change.addedNodes.length, 0));
+        new MutationObserver(count).observe(document.querySelector("#transcript"), { childList: true, subtree: true });
+      });
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await send(page, "hello");
+      await turnEnd(page, 5_001).waitFor();
+      assert.match(await turnEnd(page, 5_001).innerText(), /^Done/);
+      assert.equal(inputs[0].messages.length, 10_001, "the gateway is told of all of them");
+      assert.ok((await page.evaluate(() => globalThis.added)) < 100, "a turn adds what it shows and no more");
+
+      const earlier = page.getByRole("button", { name: "Show earlier turns (4950)" });
+      await box.evaluate((element) => (element.scrollTop = 0));
+      const first = turn(page, 4_951);
+      const top = () => first.evaluate((element) => element.getBoundingClientRect().top);
+      const at = await top();
+      await earlier.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Show earlier turns (4900)" }).waitFor({ state: "attached" });
+      assert.deepEqual(await shown(), upTo(5_001, 101));
+      assert.ok(Math.abs((await top()) - at) < 60, `what the reader sees stays: ${at}, ${await top()}`);
+      assert.ok(await turn(page, 4_950).evaluate((element) => element === document.activeElement), "the reader goes on backwards");
+      assert.match(await turn(page, 4_950).innerText(), /Question 4950[\s\S]*Answer 4950/);
+      await noViolations(page, "earlier turns");
+      await box.evaluate((element) => (element.scrollTop = 0));
+      await shot("earlier");
+
+      await send(page, "hello");
+      await turnEnd(page, 5_002).waitFor();
+      assert.deepEqual(await shown(), upTo(5_002, 50), "the oldest have left again");
+      assert.ok((await elements()) < MOST_ELEMENTS);
+      await page.getByRole("button", { name: "Show earlier turns (4952)" }).click();
+      assert.deepEqual(await shown(), upTo(5_002, 100));
+      assert.match(await turn(page, 4_952).innerText(), /Question 4952[\s\S]*Answer 4952/, "as they were");
     },
   })),
   {

@@ -29,6 +29,17 @@ export class Scroller {
     else this.#jump.hidden = false;
   }
 
+  /**
+   * Adds something above what the reader sees, which stays where it is.
+   *
+   * @param {() => void} add
+   */
+  hold(add) {
+    const fromEnd = this.#box.scrollHeight - this.#box.scrollTop;
+    add();
+    this.#box.scrollTop = this.#box.scrollHeight - fromEnd;
+  }
+
   toEnd() {
     this.#following = true;
     this.#jump.hidden = true;

@@ -9,12 +9,13 @@ import { noticeView } from "./view-notice.js";
 import { TextView } from "./view-text.js";
 import { ThoughtView } from "./view-thought.js";
 import { ToolView } from "./view-tool.js";
-import { TurnView } from "./view-turn.js";
+import { TurnList } from "./turn-list.js";
 
 /** @import { Announcer } from "./announcer.js" */
 /** @import { Answer, Question } from "./questions.js" */
 /** @import { Change } from "./reduce.js" */
 /** @import { Message, Thread } from "./thread.js" */
+/** @import { TurnView } from "./view-turn.js" */
 
 /**
  * @typedef {object} TranscriptParts
@@ -28,9 +29,10 @@ import { TurnView } from "./view-turn.js";
 
 /** All turns of a thread. */
 export class Transcript {
-  #root;
   #parts;
-  #turns = 0;
+  #turns;
+  /** Whether what is shown was said before. */
+  #isOld = false;
   /** @type {TurnView | null} */
   #turn = null;
   /** @type {Map<string, TextView | ThoughtView>} */
@@ -48,8 +50,9 @@ export class Transcript {
    * @param {TranscriptParts} parts
    */
   constructor(root, parts) {
-    this.#root = root;
     this.#parts = parts;
+    const { scroller, announcer } = parts;
+    this.#turns = new TurnList(root, { build: (turn, messages) => this.#build(turn, messages), scroller, announcer });
   }
 
   /** @param {Message} message What the user said. */
@@ -57,6 +60,7 @@ export class Transcript {
     this.flush();
     this.#turn?.settle();
     this.#openTurn().addUser(message);
+    this.#turns.trim();
     this.#parts.scroller.toEnd();
   }
 
@@ -160,9 +164,7 @@ export class Transcript {
   }
 
   #openTurn() {
-    this.#turns += 1;
-    this.#turn = new TurnView(this.#turns);
-    this.#root.append(this.#turn.element);
+    this.#turn = this.#turns.open();
     return this.#turn;
   }
 
@@ -204,10 +206,10 @@ export class Transcript {
       view = thought ? new ThoughtView() : new TextView(message.role === "user" ? "user-text" : "agent-text");
       this.#texts.set(message.id, view);
       this.#currentTurn.add(view.element);
-      if (thought) this.#parts.announcer.say("The agent thinks.");
+      if (thought && !this.#isOld) this.#parts.announcer.say("The agent thinks.");
     }
     view.append(delta);
-    if (message.role !== "reasoning") this.#parts.announcer.stream(delta);
+    if (message.role !== "reasoning" && !this.#isOld) this.#parts.announcer.stream(delta);
   }
 
   /** @param {Message} message */
@@ -219,6 +221,7 @@ export class Transcript {
 
   /** @param {string} toolCallId */
   #tool(toolCallId) {
+    if (!this.#tools.has(toolCallId)) this.#turns.buildFor(toolCallId);
     let tool = this.#tools.get(toolCallId);
     if (tool === undefined) {
       tool = new ToolView(toolCallId);
@@ -232,7 +235,7 @@ export class Transcript {
   #showResult(message) {
     const tool = this.#tool(message.toolCallId ?? message.id);
     tool.setResult(message.content, message.error !== undefined);
-    this.#parts.announcer.say(`${tool.title}: ${tool.status}.`);
+    if (!this.#isOld) this.#parts.announcer.say(`${tool.title}: ${tool.status}.`);
   }
 
   /** @param {Message} message A message of role `activity`. */
@@ -287,18 +290,27 @@ export class Transcript {
 
   /** Builds all anew from the messages of the thread. */
   #showAgain() {
-    this.#root.replaceChildren();
     for (const held of [this.#texts, this.#tools, this.#questions]) held.clear();
-    this.#turns = 0;
-    this.#turn = null;
-    for (const message of this.#parts.thread.messages) this.#showMessage(message);
+    this.#turn = this.#turns.replaceAll(this.#parts.thread.messages);
+  }
+
+  /**
+   * Shows messages in a turn of their own, which nothing else is added to meanwhile.
+   *
+   * @param {TurnView} turn
+   * @param {Message[]} messages
+   */
+  #build(turn, messages) {
+    const [current, wasOld] = [this.#turn, this.#isOld];
+    [this.#turn, this.#isOld] = [turn, true];
+    for (const message of messages) this.#showMessage(message);
+    [this.#turn, this.#isOld] = [current, wasOld];
   }
 
   /** @param {Message} message */
   #showMessage(message) {
     if (message.role === "user") {
-      this.#turn?.close();
-      this.#openTurn().addUser(message);
+      this.#currentTurn.addUser(message);
     } else if (message.role === "assistant" || message.role === "reasoning") {
       this.#showText(message, typeof message.content === "string" ? message.content : "");
       this.#endText(message);

@@ -43,6 +43,7 @@ files![
     "thread.js",
     "tools.js",
     "transcript.js",
+    "turn-list.js",
     "view-diff.js",
     "view-form.js",
     "view-media.js",
