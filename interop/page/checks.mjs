@@ -46,16 +46,31 @@ function answerWith(page, makeEvents) {
   });
 }
 
-/** The page of a conversation that went on for so many turns, of two messages each. */
-async function restoreTurns(page, count) {
-  await page.evaluate((turns) => {
-    const messages = Array.from({ length: turns }, (_, at) => [
-      { id: `u${at}`, role: "user", content: `Question ${at + 1}` },
-      { id: `a${at}`, role: "assistant", content: `Answer **${at + 1}**, with a list:\n\n- one\n- two` },
-    ]).flat();
+/** A conversation that went on for so many turns, of two messages each. */
+const turnsOf = (count) =>
+  Array.from({ length: count }, (_, at) => [
+    { id: `u${at}`, role: "user", content: `Question ${at + 1}` },
+    { id: `a${at}`, role: "assistant", content: `Answer **${at + 1}**, with a list:\n\n- one\n- two` },
+  ]).flat();
+
+/** A turn that went on for so many calls of a tool, of two messages each. */
+const turnOf = (count) => [
+  { id: "u", role: "user", content: "Read all of it" },
+  ...Array.from({ length: count }, (_, at) => {
+    const call = { id: `c${at}`, type: "function", function: { name: `read_${at + 1}`, arguments: "{}" } };
+    return [
+      { id: `a${at}`, role: "assistant", toolCalls: [call] },
+      { id: `t${at}`, role: "tool", toolCallId: call.id, content: `what ${at + 1} says` },
+    ];
+  }).flat(),
+];
+
+/** The page of a conversation that there was before. */
+async function restore(page, said) {
+  await page.evaluate((messages) => {
     const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };
     sessionStorage.setItem("spanwire.conversation.2", JSON.stringify(held));
-  }, count);
+  }, said);
   await page.reload();
 }
 
@@ -117,6 +132,44 @@ export const checks = [
       assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no address has it");
     },
   })),
+  {
+    name: "10,000 messages in one turn",
+    async run({ page, shot }) {
+      const MOST_ELEMENTS = 3_000;
+      const elements = () => page.evaluate(() => document.querySelectorAll("*").length);
+      await restore(page, turnOf(5_000));
+      const earlier = turn(page, 1).getByRole("button", { name: "Show earlier steps (4950)" });
+      await earlier.waitFor({ state: "attached" });
+      assert.ok((await elements()) < MOST_ELEMENTS, `${await elements()} elements`);
+      assert.ok(await turn(page, 1).getByText("Read all of it").isVisible(), "what the user said stays");
+      await shot("end");
+      await earlier.focus();
+      await page.keyboard.press("Enter");
+      await turn(page, 1).getByRole("button", { name: "Show earlier steps (4900)" }).waitFor({ state: "attached" });
+      const cards = turn(page, 1).locator("article.tool");
+      assert.equal(await cards.count(), 100);
+      assert.match(await cards.first().innerText(), /read_4901/);
+      assert.match(await page.evaluate(() => document.activeElement.innerText), /read_4950/, "the reader goes on backwards");
+      await noViolations(page, "earlier steps");
+
+      await answerWith(page, (ids) => [
+        { type: "RUN_STARTED", ...ids },
+        ...Array.from({ length: 400 }, (_, at) => [
+          { type: "TOOL_CALL_START", toolCallId: `n${at}`, toolCallName: `look_${at + 1}` },
+          { type: "TOOL_CALL_END", toolCallId: `n${at}` },
+          { type: "TOOL_CALL_RESULT", messageId: `m${at}`, toolCallId: `n${at}`, content: "seen" },
+        ]).flat(),
+        { type: "RUN_FINISHED", ...ids, outcome: { type: "success" } },
+      ]);
+      await send(page, "look");
+      await turnEnd(page, 2).waitFor();
+      assert.ok((await turn(page, 2).locator("article.tool").count()) <= 100, "the oldest have left while it went on");
+      assert.match(await turn(page, 2).locator("article.tool").last().innerText(), /look_400[\s\S]*Done/);
+      await turn(page, 2).getByRole("button", { name: /^Show earlier steps/ }).click();
+      await shot("earlier");
+      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+    },
+  },
   ...[
     { scheme: "light", width: 1100 },
     { scheme: "dark", width: 390 },
@@ -129,7 +182,7 @@ export const checks = [
       const shown = () => page.locator(".turn").evaluateAll((turns) => turns.map((one) => Number(one.getAttribute("aria-label").slice("Turn ".length))));
       const upTo = (last, count) => Array.from({ length: count }, (_, at) => last - count + 1 + at);
       const box = page.getByRole("region", { name: "Conversation" });
-      await restoreTurns(page, 5_000);
+      await restore(page, turnsOf(5_000));
       await turn(page, 5_000).waitFor();
       assert.ok((await elements()) < MOST_ELEMENTS, `${await elements()} elements`);
       assert.deepEqual(await shown(), upTo(5_000, 50));

@@ -23,6 +23,11 @@ export class Scroller {
     new ResizeObserver(() => this.follow()).observe(box);
   }
 
+  /** Whether the reader is at the end. */
+  get isFollowing() {
+    return this.#following;
+  }
+
   /** The conversation grew. */
   follow() {
     if (this.#following) this.#box.scrollTop = this.#box.scrollHeight;

@@ -52,7 +52,7 @@ export class Transcript {
   constructor(root, parts) {
     this.#parts = parts;
     const { scroller, announcer } = parts;
-    this.#turns = new TurnList(root, { build: (turn, messages) => this.#build(turn, messages), scroller, announcer });
+    this.#turns = new TurnList(root, (turn, messages) => this.#build(turn, messages), { scroller, announcer });
   }
 
   /** @param {Message} message What the user said. */
@@ -160,6 +160,7 @@ export class Transcript {
     const changes = this.#waiting;
     this.#waiting = [];
     for (const change of changes) this.#show(change);
+    if (this.#parts.scroller.isFollowing) this.#turn?.trim();
     this.#parts.scroller.follow();
   }
 

@@ -1,47 +1,37 @@
-/** The turns of a conversation: the last ones are in the page, those before come into it when they are asked for. */
+/** The turns of a conversation; those that are not in the page are not built before they are to be. */
 
-import { button, focus } from "./dom.js";
+import { Tail } from "./tail.js";
 import { TurnView } from "./view-turn.js";
 
+/** @import { TailParts } from "./tail.js" */
 /** @import { Message } from "./thread.js" */
 
-/** How many turns come into the page at once. */
-const STEP = 50;
-
-/** How many are in the page before the oldest leave it again. */
-const MOST = 2 * STEP;
-
-/**
- * @typedef {object} TurnListParts
- * @property {(turn: TurnView, messages: Message[]) => void} build Shows messages in a turn.
- * @property {import("./scroller.js").Scroller} scroller
- * @property {import("./announcer.js").Announcer} announcer
- */
+/** @typedef {(turn: TurnView, messages: Message[]) => void} Build Shows messages in a turn. */
 
 /** Turns, counted from 1. */
 export class TurnList {
   #root;
+  #build;
   #parts;
-  /** Those before the ones in the page: as they were, or what they are to show. @type {(TurnView | Message[])[]} */
-  #before = [];
-  /** Those in the page. @type {TurnView[]} */
-  #shown = [];
-  #earlier = button("", "secondary earlier", () => this.#showEarlier());
+  /** @type {Tail<TurnView | OldTurn>} */
+  #turns;
 
   /**
    * @param {Element} root
-   * @param {TurnListParts} parts
+   * @param {Build} build
+   * @param {TailParts} parts
    */
-  constructor(root, parts) {
+  constructor(root, build, parts) {
     this.#root = root;
+    this.#build = build;
     this.#parts = parts;
+    this.#turns = new Tail("turns", (element) => root.append(element), parts);
   }
 
   /** Adds a turn, which goes on. */
   open() {
-    const turn = new TurnView(this.#before.length + this.#shown.length + 1);
-    this.#shown.push(turn);
-    this.#root.append(turn.element);
+    const turn = new TurnView(this.#turns.length + 1, this.#parts);
+    this.#turns.add(turn);
     return turn;
   }
 
@@ -52,21 +42,16 @@ export class TurnList {
    * @returns {TurnView | null} The last one, which may go on.
    */
   replaceAll(messages) {
-    this.#before = turnsOf(messages);
-    this.#shown = [];
+    const turns = turnsOf(messages).map((said, at) => new OldTurn(said, () => new TurnView(at + 1, this.#parts), this.#build));
     this.#root.replaceChildren();
-    const last = this.#take().at(-1) ?? null;
-    for (const turn of this.#shown) if (turn !== last) turn.close();
-    return last;
+    this.#turns.replaceAll(turns);
+    const last = turns.at(-1);
+    for (const turn of turns) if (turn !== last) turn.close();
+    return last?.view ?? null;
   }
 
-  /** Takes turns out of the page when there are many; they come back as they were. */
   trim() {
-    if (this.#shown.length <= MOST) return;
-    const leaving = this.#shown.splice(0, this.#shown.length - STEP);
-    for (const turn of leaving) turn.element.remove();
-    this.#before.push(...leaving);
-    this.#showCount();
+    this.#turns.trim();
   }
 
   /**
@@ -75,51 +60,52 @@ export class TurnList {
    * @param {string} toolCallId
    */
   buildFor(toolCallId) {
-    const has = (/** @type {Message} */ message) => message.toolCalls?.some((call) => call.id === toolCallId) ?? false;
-    const at = this.#before.findIndex((turn) => Array.isArray(turn) && turn.some(has));
-    if (at >= 0) this.#build(at);
+    for (const turn of this.#turns.before) if (turn instanceof OldTurn && turn.calls(toolCallId)) return turn.view;
+  }
+}
+
+/** A turn of which the messages are known. */
+class OldTurn {
+  #messages;
+  #open;
+  #build;
+  /** @type {TurnView | null} */
+  #view = null;
+  #isOver = false;
+
+  /**
+   * @param {Message[]} messages
+   * @param {() => TurnView} open
+   * @param {Build} build
+   */
+  constructor(messages, open, build) {
+    this.#messages = messages;
+    this.#open = open;
+    this.#build = build;
   }
 
-  /** @param {number} at */
-  #build(at) {
-    const built = this.#before[at];
-    if (!Array.isArray(built)) return built;
-    const turn = new TurnView(at + 1);
-    this.#before[at] = turn;
-    this.#parts.build(turn, built);
-    return turn;
+  get view() {
+    if (this.#view === null) {
+      this.#view = this.#open();
+      this.#build(this.#view, this.#messages);
+      this.#view.trim();
+      if (this.#isOver) this.#view.close();
+    }
+    return this.#view;
   }
 
-  /** Brings the next earlier turns into the page. */
-  #take() {
-    const from = Math.max(0, this.#before.length - STEP);
-    const turns = this.#before.slice(from).map((_, at) => this.#build(from + at));
-    this.#before.length = from;
-    this.#earlier.remove();
-    this.#root.prepend(...turns.map((turn) => turn.element));
-    this.#shown.unshift(...turns);
-    this.#showCount();
-    return turns;
+  get element() {
+    return this.view.element;
   }
 
-  #showCount() {
-    const count = this.#before.length;
-    this.#earlier.textContent = `Show earlier turns (${count})`;
-    if (count === 0) this.#earlier.remove();
-    else this.#root.prepend(this.#earlier);
+  close() {
+    this.#isOver = true;
+    this.#view?.close();
   }
 
-  #showEarlier() {
-    this.#parts.scroller.hold(() => {
-      const turns = this.#take();
-      for (const turn of turns) turn.close();
-      // The reader goes on backwards from where one was.
-      const last = turns.at(-1)?.element;
-      if (last === undefined) return;
-      last.tabIndex = -1;
-      focus(last);
-      this.#parts.announcer.say(`${turns.length} earlier turns are shown.`);
-    });
+  /** @param {string} toolCallId */
+  calls(toolCallId) {
+    return this.#view === null && this.#messages.some(({ toolCalls = [] }) => toolCalls.some((call) => call.id === toolCallId));
   }
 }
 

@@ -1,6 +1,7 @@
 /** A turn: what the user said, and all that the agent did about it. */
 
 import { button, el } from "./dom.js";
+import { Tail } from "./tail.js";
 import { failure, failureView, endLine } from "./view-notice.js";
 import { PlanView } from "./view-plan.js";
 import { plainText } from "./view-media.js";
@@ -14,22 +15,34 @@ export class TurnView {
   #since = performance.now();
   /** @type {HTMLButtonElement | null} */
   #retry = null;
+  /** @type {Tail<{element: HTMLElement}>} */
+  #steps;
+  #isAsking = false;
 
-  /** @param {number} number Counted from 1. */
-  constructor(number) {
+  /**
+   * @param {number} number Counted from 1.
+   * @param {import("./tail.js").TailParts} parts
+   */
+  constructor(number, parts) {
     const heading = el("h2", { class: "visually-hidden" }, `Turn ${number}`);
     this.element = el("section", { class: "turn", "aria-label": `Turn ${number}` }, heading, this.#working);
+    this.#steps = new Tail("steps", (element) => this.#working.before(element), parts);
   }
 
-  /** @param {Element} element */
+  /** @param {HTMLElement} element */
   add(element) {
-    this.#working.before(element);
+    this.#steps.add({ element });
+  }
+
+  /** Takes the oldest steps out of the page when there are many, and none of them asks anything. */
+  trim() {
+    if (!this.#isAsking) this.#steps.trim();
   }
 
   /** @param {import("./thread.js").Message} message */
   addUser(message) {
     const text = el("div", { class: "user-text" }, plainText(message.content));
-    this.add(el("article", { class: "user", "aria-label": "You" }, text));
+    this.#working.before(el("article", { class: "user", "aria-label": "You" }, text));
   }
 
   /**
@@ -49,6 +62,7 @@ export class TurnView {
 
   /** @param {boolean} asking Whether the agent waits for the user. */
   setAsking(asking) {
+    this.#isAsking = asking;
     this.#working.textContent = asking ? "Waiting for your answer" : "Working";
     this.#working.classList.toggle("pulse", !asking);
   }

@@ -38,6 +38,7 @@ files![
     "sse.js",
     "store.js",
     "style.css",
+    "tail.js",
     "text-blocks.js",
     "text-inline.js",
     "thread.js",

@@ -1,0 +1,101 @@
+/** The end of a list that grows: it is in the page, and what was before comes into it when it is asked for. */
+
+import { button, focus } from "./dom.js";
+
+/** How much comes into the page at once. */
+const STEP = 50;
+
+/** How much is in the page before the oldest leaves it again. */
+const MOST = 2 * STEP;
+
+/**
+ * @typedef {object} TailParts
+ * @property {import("./scroller.js").Scroller} scroller
+ * @property {import("./announcer.js").Announcer} announcer
+ */
+
+/**
+ * Things with an element each, one below the other.
+ *
+ * @template {{element: HTMLElement}} T
+ */
+export class Tail {
+  #name;
+  #append;
+  #parts;
+  /** Those before the ones in the page. @type {T[]} */
+  #before = [];
+  /** Those in the page. @type {T[]} */
+  #shown = [];
+  #earlier = button("", "secondary earlier", () => this.#showEarlier());
+
+  /**
+   * @param {string} name What they are called, all of them.
+   * @param {(element: HTMLElement) => void} append Puts the next one into the page.
+   * @param {TailParts} parts
+   */
+  constructor(name, append, parts) {
+    this.#name = name;
+    this.#append = append;
+    this.#parts = parts;
+  }
+
+  get length() {
+    return this.#before.length + this.#shown.length;
+  }
+
+  /** Those that are not in the page. */
+  get before() {
+    return this.#before;
+  }
+
+  /** @param {T} item */
+  add(item) {
+    this.#shown.push(item);
+    this.#append(item.element);
+  }
+
+  /**
+   * Begins anew; none of those that were there is in the page any more.
+   *
+   * @param {T[]} items
+   */
+  replaceAll(items) {
+    const from = Math.max(0, items.length - STEP);
+    this.#before = items.slice(0, from);
+    this.#shown = [];
+    for (const item of items.slice(from)) this.add(item);
+    this.#showCount();
+  }
+
+  /** Takes the oldest out of the page when there are many; they come back as they were. */
+  trim() {
+    if (this.#shown.length <= MOST) return;
+    const leaving = this.#shown.splice(0, this.#shown.length - STEP);
+    for (const { element } of leaving) element.remove();
+    for (const item of leaving) this.#before.push(item);
+    this.#showCount();
+  }
+
+  #showCount() {
+    const count = this.#before.length;
+    this.#earlier.textContent = `Show earlier ${this.#name} (${count})`;
+    if (count === 0) this.#earlier.remove();
+    else this.#shown[0]?.element.before(this.#earlier);
+  }
+
+  #showEarlier() {
+    this.#parts.scroller.hold(() => {
+      const items = this.#before.splice(-STEP);
+      this.#earlier.before(...items.map((item) => item.element));
+      this.#shown.unshift(...items);
+      this.#showCount();
+      // The reader goes on backwards from where one was.
+      const last = items.at(-1)?.element;
+      if (last === undefined) return;
+      last.tabIndex = -1;
+      focus(last);
+      this.#parts.announcer.say(`${items.length} earlier ${this.#name} are shown.`);
+    });
+  }
+}
