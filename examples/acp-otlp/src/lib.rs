@@ -15,6 +15,7 @@ mod collector;
 mod http_client;
 mod ids;
 mod metrics;
+mod own_span;
 mod spans;
 mod tls;
 mod tracing;
@@ -23,6 +24,7 @@ pub use batches::Batches;
 pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transport};
 pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
+pub use own_span::OwnSpan;
 pub use tracing::{Made, Tracing};
 
 use opentelemetry::{InstrumentationScope, Key};

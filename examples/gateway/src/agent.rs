@@ -2,6 +2,7 @@
 use crate::connection::{Command, Connection, Token};
 use crate::health::Health;
 use crate::settings::Times;
+use crate::telemetry::Telemetry;
 use crate::thread::Given;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
@@ -27,6 +28,7 @@ use agui_bridge::contextual_tools::Dispatch;
 use agui_bridge::{Answer, Failure};
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use semconv_map::trace_context::TraceContext;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -117,6 +119,7 @@ pub(crate) struct AgentPool {
     /// Whether there is somebody whom the agent can ask.
     elicits: bool,
     times: Times,
+    telemetry: Telemetry,
     state: Mutex<State>,
     tasks: TaskTracker,
 }
@@ -135,9 +138,10 @@ impl AgentPool {
         authenticate: Option<String>,
         elicits: bool,
         times: Times,
+        telemetry: Telemetry,
     ) -> Self {
         let (state, tasks) = (Mutex::default(), TaskTracker::new());
-        Self { address, authenticate, elicits, times, state, tasks }
+        Self { address, authenticate, elicits, times, telemetry, state, tasks }
     }
 
     /// The connection: the one there is, or a new one when there is none or it is gone.
@@ -183,7 +187,8 @@ impl AgentPool {
             .await
             .map_err(|error| Trouble::Failed(Failure::AgentUnavailable, error.to_string()))?;
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
-        self.tasks.spawn(Connection::serve(transport, inbox));
+        let watch = self.telemetry.watch(self.address.kind());
+        self.tasks.spawn(Connection::serve(transport, inbox, watch));
         let mut client = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
         client.title = Some("Spanwire gateway".to_owned());
         let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
@@ -224,8 +229,13 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// `session/new`
-    pub(crate) async fn new_session(&self, cwd: &str, given: Given) -> Result<Opened, Trouble> {
+    /// `session/new`, for a run.
+    pub(crate) async fn new_session(
+        &self,
+        cwd: &str,
+        given: Given,
+        run: Option<TraceContext>,
+    ) -> Result<Opened, Trouble> {
         let (answer, answered) = oneshot::channel();
         let mut request = NewSessionRequest::new(cwd, given.servers);
         request.meta = given.meta;
@@ -234,6 +244,7 @@ impl Agent {
             params: params(&request)?,
             token: Token::NewSession(answer),
             time: self.times.answer.0,
+            run,
         })?;
         answered.await.map_err(|_| Trouble::lost())?
     }
@@ -244,6 +255,7 @@ impl Agent {
         session_id: SessionId,
         cwd: String,
         given: Given,
+        run: Option<TraceContext>,
     ) -> Option<impl Future<Output = Result<Opened, Trouble>> + Send + use<>> {
         let capabilities = self.info.agent_capabilities.as_ref()?;
         let sessions = capabilities.session_capabilities.as_ref();
@@ -266,18 +278,23 @@ impl Agent {
             let (answer, answered) = oneshot::channel();
             let token = Token::OldSession(session_id, answer);
             let time = agent.times.answer.0;
-            agent.command(Command::Request { method, params, token, time })?;
+            agent.command(Command::Request { method, params, token, time, run })?;
             answered.await.map_err(|_| Trouble::lost())?
         })
     }
 
-    /// `session/prompt`; its answer comes to the session's inbox.
-    pub(crate) fn prompt(&self, prompt: &PromptRequest) -> Result<(), Trouble> {
+    /// `session/prompt`, for a run; its answer comes to the session's inbox.
+    pub(crate) fn prompt(
+        &self,
+        prompt: &PromptRequest,
+        run: Option<TraceContext>,
+    ) -> Result<(), Trouble> {
         self.command(Command::Request {
             method: "session/prompt",
             params: params(prompt)?,
             token: Token::Prompt(prompt.session_id.clone()),
             time: PROMPT_TIME,
+            run,
         })
     }
 
@@ -325,6 +342,7 @@ impl Agent {
                 params: params(&close)?,
                 token: Token::Close,
                 time: self.times.answer.0,
+                run: None,
             })
         });
         if let Err(trouble) = told {
@@ -389,7 +407,13 @@ async fn request<T: DeserializeOwned>(
     let (answer, answered) = oneshot::channel();
     send(
         commands,
-        Command::Request { method, params: params(value)?, token: Token::Once(answer), time },
+        Command::Request {
+            method,
+            params: params(value)?,
+            token: Token::Once(answer),
+            time,
+            run: None,
+        },
     )?;
     let result = answered.await.map_err(|_| Trouble::lost())??;
     result.decode().map_err(|error| Trouble::unreadable(method, &error))

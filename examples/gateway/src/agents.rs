@@ -5,6 +5,7 @@ use crate::model::ModelAgent;
 use crate::settings::{
     AgentSettings, PageToolsBinding, Permission, Settings, SettingsError, working_directory,
 };
+use crate::telemetry::Telemetry;
 use crate::toolbox::Toolbox;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
@@ -23,10 +24,11 @@ impl Agents {
         name: &str,
         agent: &AgentSettings,
         toolbox: &Arc<Toolbox>,
+        telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
         Ok(match ModelAgent::new(name, agent, toolbox)? {
             Some(model) => Self::Model(Arc::new(model)),
-            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent)?)),
+            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)),
         })
     }
 
@@ -74,7 +76,12 @@ pub(crate) struct AcpAgents {
 }
 
 impl AcpAgents {
-    fn new(settings: &Settings, name: &str, agent: &AgentSettings) -> Result<Self, SettingsError> {
+    fn new(
+        settings: &Settings,
+        name: &str,
+        agent: &AgentSettings,
+        telemetry: &Telemetry,
+    ) -> Result<Self, SettingsError> {
         let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
         let mut options = Options::new();
         (options.permission, options.elicitation) =
@@ -93,7 +100,7 @@ impl AcpAgents {
         let address = agent.address(name)?;
         let elicits = options.elicitation != ElicitationMode::Decline;
         let login = agent.authenticate.clone();
-        let pool = AgentPool::new(address, login, elicits, settings.times);
+        let pool = AgentPool::new(address, login, elicits, settings.times, telemetry.clone());
         Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
     }
 }

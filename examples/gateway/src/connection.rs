@@ -6,6 +6,7 @@
 use crate::agent::{Opened, Trouble};
 use crate::process::Process;
 use crate::sessions::Sessions;
+use crate::telemetry::Watch;
 use crate::transport::{Incoming as Bytes, Outgoing, Transport, Writer};
 use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use acp_types::v1::session_setup::SessionId;
@@ -18,6 +19,7 @@ use jsonrpc_core::{
     CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
     RequestId,
 };
+use semconv_map::trace_context::TraceContext;
 use std::iter;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -34,6 +36,8 @@ pub(crate) enum Command {
         params: Raw,
         token: Token,
         time: Duration,
+        /// The span of the run that it is for, if there is one.
+        run: Option<TraceContext>,
     },
     Notify {
         method: &'static str,
@@ -64,25 +68,35 @@ pub(crate) struct Connection {
     lines: Lines,
     peer: Peer<Token>,
     sessions: Sessions,
-    outgoing: Outgoing,
+    outgoing: Watched,
     began: Instant,
 }
 
+/// Takes lines for the writer, and shows somebody what passes.
+struct Watched {
+    outgoing: Outgoing,
+    watch: Option<Watch>,
+}
+
 impl Connection {
-    fn new(outgoing: Outgoing) -> Self {
+    fn new(outgoing: Outgoing, watch: Option<Watch>) -> Self {
         Self {
             lines: Lines::default(),
             peer: Peer::new(CancelMethod::ACP, Limits::default()),
             sessions: Sessions::default(),
-            outgoing,
+            outgoing: Watched { outgoing, watch },
             began: Instant::now(),
         }
     }
 
     /// Serves the connection until the agent ends it, or nobody has commands for it any more; then ends the agent.
-    pub(crate) async fn serve(transport: Transport, mut commands: mpsc::Receiver<Command>) {
+    pub(crate) async fn serve(
+        transport: Transport,
+        mut commands: mpsc::Receiver<Command>,
+        watch: Option<Watch>,
+    ) {
         let Transport { mut incoming, outgoing, writer, mut process } = transport;
-        let mut connection = Self::new(outgoing);
+        let mut connection = Self::new(outgoing, watch);
         let why = connection.talk(&mut incoming, &mut commands, process.as_mut()).await;
         // Whoever wants the agent from now on gets a new one.
         commands.close();
@@ -107,7 +121,10 @@ impl Connection {
                 },
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command).await,
-                    None => Err("the gateway is ending".to_owned()),
+                    None => {
+                        self.outgoing.leave();
+                        Err("the gateway is ending".to_owned())
+                    }
                 },
                 () = sleep_until(timeout.unwrap_or(self.began)), if timeout.is_some() => {
                     self.expire().await;
@@ -179,6 +196,9 @@ impl Connection {
     async fn read_lines(&mut self) -> Result<(), String> {
         let Self { lines, peer, sessions, outgoing, .. } = self;
         while let Some(line) = lines.next() {
+            if let (Ok(line), Some(watch)) = (&line, &mut outgoing.watch) {
+                watch.hear(line.as_bytes());
+            }
             match peer.handle_line(line) {
                 Incoming::Notification(notification) => sessions.notification(&notification).await,
                 Incoming::Request(request) => {
@@ -190,14 +210,14 @@ impl Connection {
                     sessions.end(token, outcome.map(Raw::from).map_err(Trouble::Refused)).await;
                 }
                 Incoming::Cancelled { id, .. } => sessions.withdraw(id).await,
-                Incoming::Refused { response, .. } => send(outgoing, response)?,
+                Incoming::Refused { response, .. } => outgoing.send(response)?,
                 Incoming::Unmatched(response) => {
                     tracing::debug!(id = %response.id, "an answer that nobody waits for");
                 }
                 Incoming::Malformed { error, reply, ended } => {
                     tracing::warn!(%error, "the agent wrote a line that is no message");
                     if let Some(reply) = reply {
-                        send(outgoing, reply)?;
+                        outgoing.send(reply)?;
                     }
                     if let Some((_, token)) = ended {
                         let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, error.to_string());
@@ -212,7 +232,7 @@ impl Connection {
     async fn handle(&mut self, command: Command) -> Result<(), String> {
         let Self { peer, sessions, outgoing, .. } = self;
         match command {
-            Command::Request { method, params, token, time } => {
+            Command::Request { method, params, token, time, run } => {
                 let token = match token {
                     Token::OldSession(session_id, answer) if !sessions.loads(&session_id) => {
                         let why = format!("the session {session_id} is in use");
@@ -233,10 +253,11 @@ impl Connection {
                 }
                 let deadline = self.began.elapsed() + time;
                 let id = peer.register(token, Some(deadline)).map_err(|error| error.to_string())?;
-                send(outgoing, Request::new(id, method, Some(params.as_ref())))
+                let request = Request::new(id, method, Some(params.as_ref()));
+                outgoing.send_for(request, run.as_ref())
             }
             Command::Notify { method, params } => {
-                send(outgoing, Notification::new(method, Some(params.as_ref())))
+                outgoing.send(Notification::new(method, Some(params.as_ref())))
             }
             Command::Respond { id, result } => {
                 sessions.answered(&id);
@@ -293,12 +314,12 @@ pub(crate) fn cancelled(method: &str) -> Result<Raw, ErrorObject> {
 /// Answers a request of the agent's, unless it has its answer.
 fn respond(
     peer: &mut Peer<Token>,
-    outgoing: &Outgoing,
+    outgoing: &mut Watched,
     id: &RequestId,
     answer: Result<Raw, ErrorObject>,
 ) -> Result<(), String> {
     match peer.respond(id, answer.as_ref().map(Raw::as_ref).map_err(Clone::clone)) {
-        Ok(response) => send(outgoing, response),
+        Ok(response) => outgoing.send(response),
         Err(error) => {
             tracing::debug!(%error, "an answer that nobody wants any more");
             Ok(())
@@ -306,11 +327,32 @@ fn respond(
     }
 }
 
-/// Queues a message; the error is that the agent does not read any more.
-fn send<'a>(outgoing: &Outgoing, message: impl Into<Message<'a>>) -> Result<(), String> {
-    let mut line = Vec::new();
-    message.into().to_line(&mut line);
-    outgoing.send(line).map_err(|error| error.to_string())
+impl Watched {
+    /// Queues a message; the error is that the agent does not read any more.
+    fn send<'a>(&mut self, message: impl Into<Message<'a>>) -> Result<(), String> {
+        self.send_for(message, None)
+    }
+
+    /// The same for a run, whose span this is.
+    fn send_for<'a>(
+        &mut self,
+        message: impl Into<Message<'a>>,
+        run: Option<&TraceContext>,
+    ) -> Result<(), String> {
+        let mut line = Vec::new();
+        message.into().to_line(&mut line);
+        if let Some(watch) = &mut self.watch {
+            line = watch.send(line, run);
+        }
+        self.outgoing.send(line).map_err(|error| error.to_string())
+    }
+
+    /// The gateway ends the connection.
+    fn leave(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.leave();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -321,13 +363,22 @@ mod tests {
     fn request() -> (Command, oneshot::Receiver<Result<Raw, Trouble>>) {
         let (answer, answered) = oneshot::channel();
         let (params, time) = (Raw::from_text("{}").unwrap(), Duration::from_secs(60));
-        (Command::Request { method: "test", params, token: Token::Once(answer), time }, answered)
+        (
+            Command::Request {
+                method: "test",
+                params,
+                token: Token::Once(answer),
+                time,
+                run: None,
+            },
+            answered,
+        )
     }
 
     #[tokio::test]
     async fn a_request_too_many_fails_alone() {
         let (outgoing, _queue) = queue();
-        let mut connection = Connection::new(outgoing);
+        let mut connection = Connection::new(outgoing, None);
         let mut open = Vec::new();
         for _ in 0..Limits::DEFAULT_OPEN {
             let (command, answered) = request();

@@ -27,6 +27,7 @@ mod settings;
 mod shim;
 mod site;
 mod socket;
+mod telemetry;
 mod thread;
 mod threads;
 mod toolbox;
@@ -45,7 +46,9 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use telemetry::Telemetry;
 use threads::Threads;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;
@@ -102,10 +105,14 @@ async fn serve(args: Args) -> Result<(), Error> {
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
     let toolbox = Arc::new(Toolbox::new(replicas::tool_sessions(&settings.replicas).await?)?);
+    let telemetry = Telemetry::new(&settings.telemetry, &Handle::current())
+        .map_err(SettingsError::Telemetry)?;
     let agents = settings
         .agents
         .iter()
-        .map(|(name, agent)| Ok((name.clone(), Agents::new(&settings, name, agent, &toolbox)?)))
+        .map(|(name, agent)| {
+            Ok((name.clone(), Agents::new(&settings, name, agent, &toolbox, &telemetry)?))
+        })
         .collect::<Result<_, SettingsError>>()?;
     let address = settings.listen;
     let listener = tokio::net::TcpListener::bind(address)
@@ -116,7 +123,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let servers = Arc::new(PageServers::new(agents_url, address, hosts));
     let replicas = Replicas::new(&settings.replicas, settings.times.keep.0).await?;
     replicas.beat().await.map_err(|error| SettingsError::Store(error.to_string()))?;
-    let threads = Threads::new(agents, default_agent, toolbox, servers, replicas, &settings);
+    let (agent, told) = (default_agent, telemetry.clone());
+    let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
     let threads = Arc::new(threads);
     let left = CancellationToken::new();
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
@@ -137,6 +145,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     if timeout(LINGER, server).await.is_err() {
         tracing::warn!("a connection is still open; leaving it");
     }
+    telemetry.shut_down().await;
     Ok(())
 }
 

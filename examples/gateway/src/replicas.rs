@@ -73,6 +73,9 @@ pub(crate) struct Ask {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: String,
+    /// The span of whoever asked, as `traceparent` and `tracestate`.
+    #[serde(default)]
+    pub(crate) trace: Option<(String, Option<String>)>,
 }
 
 /// What it answers.

@@ -15,9 +15,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+mod outcome;
 mod reader;
 mod shared;
 
+pub(crate) use outcome::Outcome;
 pub(crate) use reader::Reader;
 
 /// The most bytes that a reader takes out of the log at once.
@@ -58,6 +60,7 @@ struct State {
     /// Those that followed.
     recent: VecDeque<Bytes>,
     recent_bytes: usize,
+    outcome: Option<Outcome>,
     ended: bool,
 }
 
@@ -90,6 +93,7 @@ impl RunLog {
                 return true;
             }
             let number = state.last() + 1;
+            state.outcome = Outcome::of(event).or(state.outcome.take());
             let Some(frame) = frame(event, Some((&self.run_id, number))) else { return true };
             state.recent_bytes += frame.len();
             state.recent.push_back(frame);
@@ -108,6 +112,11 @@ impl RunLog {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.state().ended
+    }
+
+    /// How it ended, if its end was said here.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.state().outcome.clone()
     }
 
     /// How much memory the events take.

@@ -6,6 +6,7 @@ use crate::run_log::Reader;
 use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::socket;
+use crate::telemetry::{HttpSpan, remote, traced};
 use crate::thread::{ResultError, StartError, UserAnswer};
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
@@ -71,7 +72,8 @@ fn api() -> Router<Arc<Threads>> {
 pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
     let api = api()
         .route_layer(from_fn_with_state(threads.clone(), to_its_owner))
-        .route_layer(from_fn_with_state(site.clone(), only_who_is_known));
+        .route_layer(from_fn_with_state(site.clone(), only_who_is_known))
+        .route_layer(from_fn_with_state(threads.telemetry().clone(), traced));
     Router::new()
         .route("/", get(page::index))
         .route("/assets/{name}", get(page::asset))
@@ -239,8 +241,12 @@ async fn run(
 ) -> Result<Response, Refusal> {
     let is_forwarded = request.extensions().get::<Forwarded>().is_some();
     let (parts, body) = request.into_parts();
+    let caller = match parts.extensions.get::<HttpSpan>() {
+        Some(HttpSpan(span)) => Some(span.clone()),
+        None => remote(&parts.headers),
+    };
     let input: RunAgentInput = read_json(&parts.headers, body).await?;
-    let reader = threads.start(principal.clone(), agent, input, is_forwarded).await?;
+    let reader = threads.start(principal.clone(), agent, input, is_forwarded, caller).await?;
     if !is_forwarded {
         return Ok(stream(reader));
     }

@@ -30,6 +30,7 @@ pub(crate) struct Settings {
     pub(crate) site: SiteSettings,
     pub(crate) auth: AuthSettings,
     pub(crate) replicas: ReplicaSettings,
+    pub(crate) telemetry: TelemetrySettings,
     /// The agents, by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
@@ -47,6 +48,7 @@ impl Default for Settings {
             site: SiteSettings::default(),
             auth: AuthSettings::default(),
             replicas: ReplicaSettings::default(),
+            telemetry: TelemetrySettings::default(),
             agents: BTreeMap::new(),
         }
     }
@@ -138,6 +140,44 @@ impl Default for ReplicaSettings {
     fn default() -> Self {
         let lease = Seconds(Duration::from_secs(10));
         Self { store: None, prefix: "gateway".to_owned(), lease }
+    }
+}
+
+/// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TelemetrySettings {
+    /// Whether runs are traced; `OTEL_TRACES_EXPORTER` says it too.
+    pub(crate) traces: bool,
+    /// Whether they are measured; `OTEL_METRICS_EXPORTER` says it too.
+    pub(crate) metrics: bool,
+    /// Where the collector listens.
+    pub(crate) endpoint: Option<String>,
+}
+
+impl TelemetrySettings {
+    /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
+    fn read_environment(
+        &mut self,
+        variable: &impl Fn(&str) -> Option<String>,
+    ) -> Result<(), SettingsError> {
+        let exporters = [
+            ("OTEL_TRACES_EXPORTER", &mut self.traces),
+            ("OTEL_METRICS_EXPORTER", &mut self.metrics),
+        ];
+        for (name, is_wanted) in exporters {
+            if let Some(exporters) = variable(name).filter(|exporters| !exporters.is_empty()) {
+                *is_wanted = exporters.split(',').any(|exporter| exporter.trim() == "otlp");
+            }
+        }
+        own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES", variable)?;
+        own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS", variable)?;
+        own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT", variable)?;
+        let disabled = variable("OTEL_SDK_DISABLED");
+        if disabled.is_some_and(|disabled| disabled.eq_ignore_ascii_case("true")) {
+            (self.traces, self.metrics) = (false, false);
+        }
+        Ok(())
     }
 }
 
@@ -304,6 +344,8 @@ pub(crate) enum SettingsError {
     Origin(String),
     #[error("auth.trusted-header: `{0}` is no name of a header")]
     Header(String),
+    #[error("telemetry: {0}")]
+    Telemetry(#[from] acp_otlp::ExportError),
     #[error("replicas.store: {0}")]
     Store(String),
     #[error("--listen: others can reach {0}: set auth.tokens or auth.trusted-header")]
@@ -345,6 +387,7 @@ impl Settings {
         own(&mut self.replicas.store, "GATEWAY_REPLICAS_STORE", &variable)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX", &variable)?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE", &variable)?;
+        self.telemetry.read_environment(&variable)?;
         group(&mut self.times, "GATEWAY_TIMES_", &variable)?;
         group(&mut self.limits, "GATEWAY_LIMITS_", &variable)?;
         Ok(self)
@@ -466,9 +509,10 @@ fn group<T: Serialize + DeserializeOwned>(
     Ok(())
 }
 
-/// A number where it is one.
+/// A number or a truth where it is one.
 fn scalar(text: String) -> Value {
     let integer = text.parse().map(Value::Integer);
     let number = integer.or_else(|_| text.parse().map(Value::Float));
-    number.unwrap_or(Value::String(text))
+    let scalar = number.or_else(|_| text.parse().map(Value::Boolean));
+    scalar.unwrap_or(Value::String(text))
 }

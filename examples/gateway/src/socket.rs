@@ -169,7 +169,7 @@ impl Chat {
             Err(error) => return self.error("INVALID_MESSAGE", error.to_string()).await,
         };
         let (principal, agent) = (self.principal.clone(), self.agent.as_deref());
-        match self.threads.start(principal, agent, input.clone(), false).await {
+        match self.threads.start(principal, agent, input.clone(), false, None).await {
             Ok(reader) => self.tell(&conversation_id, &input, reader.read()).await,
             Err(error) => {
                 if let Some(conversation) = self.conversations.get_mut(&conversation_id) {

@@ -11,6 +11,7 @@ use agui_types::id::MessageId;
 use agui_types::tool::Tool;
 use futures::future::BoxFuture;
 use jsonrpc_core::wire::Extra;
+use semconv_map::trace_context::TraceContext;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,7 @@ enum Stage {
 struct Active {
     log: Arc<RunLog>,
     cancel: CancellationToken,
+    span: Option<TraceContext>,
     stage: Stage,
 }
 
@@ -242,7 +244,7 @@ impl Thread {
     }
 
     fn begin(&mut self, run: Run) -> Result<(), StartError> {
-        let Run { input, agent, log, cancel } = run;
+        let Run { input, agent, log, cancel, span } = run;
         let agent = agent.unwrap_or_else(|| Err(Trouble::lost()));
         let same = |session: &Session| {
             agent.as_ref().is_ok_and(|agent| Arc::ptr_eq(agent, &session.agent))
@@ -263,7 +265,7 @@ impl Thread {
         };
         let begun = self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
         let stopped = cancel.is_cancelled();
-        self.active = Some(Active { log, cancel, stage: Stage::Working });
+        self.active = Some(Active { log, cancel, span, stage: Stage::Working });
         self.tools = input.tools.clone().unwrap_or_default();
         let now = self.began.elapsed();
         match (&begun, &asked) {

@@ -4,9 +4,10 @@ use crate::agents::Agents;
 use crate::model_thread::ModelThread;
 use crate::page_tools::PageServers;
 use crate::replicas::{Lease, Replicas};
-use crate::run_log::{Reader, RunLog};
+use crate::run_log::{Outcome, Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
+use crate::telemetry::{Span, Telemetry};
 use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
 use crate::toolbox::Toolbox;
 use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
@@ -16,6 +17,7 @@ use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use futures::FutureExt;
 use futures::future::join_all;
+use semconv_map::trace_context::TraceContext;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +57,7 @@ pub(crate) struct Threads {
     times: Times,
     limits: Limits,
     when_busy: WhenBusy,
+    telemetry: Telemetry,
     threads: Mutex<HashMap<ThreadKey, Entry>>,
     runs: Mutex<HashMap<RunKey, Kept>>,
     numbered: AtomicU64,
@@ -93,6 +96,14 @@ struct Kept {
     cancel: CancellationToken,
 }
 
+/// A run for which there is no agent yet.
+struct Asked {
+    input: RunAgentInput,
+    log: Arc<RunLog>,
+    cancel: CancellationToken,
+    span: Option<TraceContext>,
+}
+
 impl Threads {
     pub(crate) fn new(
         agents: BTreeMap<String, Agents>,
@@ -101,6 +112,7 @@ impl Threads {
         page_servers: Arc<PageServers>,
         replicas: Replicas,
         settings: &Settings,
+        telemetry: Telemetry,
     ) -> Self {
         Self {
             agents,
@@ -111,6 +123,7 @@ impl Threads {
             times: settings.times,
             limits: settings.limits,
             when_busy: settings.when_busy,
+            telemetry,
             threads: Mutex::default(),
             runs: Mutex::default(),
             numbered: AtomicU64::new(1),
@@ -159,13 +172,19 @@ impl Threads {
         join_all(tried).await.into_iter().collect()
     }
 
-    /// Begins a run with this agent or the default one, or follows the run that the same input began.
+    pub(crate) fn telemetry(&self) -> &Telemetry {
+        &self.telemetry
+    }
+
+    /// Begins a run with this agent or the default one, or follows the run that the same input began. `caller` is the span
+    /// of whoever wants it.
     pub(crate) async fn start(
         self: &Arc<Self>,
         principal: Principal,
         agent: Option<&str>,
         input: RunAgentInput,
         is_forwarded: bool,
+        caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         let agent = agent.unwrap_or(&self.default_agent);
         if !self.agents.contains_key(agent) {
@@ -176,7 +195,8 @@ impl Threads {
         if let Some(other) = lock(&self.runs).get(&run) {
             return other.follow_same(&key, fingerprint(&input));
         }
-        let started = self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded);
+        let started =
+            self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
         match started.await {
             // Whoever brings the same answers again gets what came of them.
             Err(StartError::Resumed(other)) => match self.find(&run.0, &other).await? {
@@ -202,6 +222,7 @@ impl Threads {
         key: ThreadKey,
         lease: Lease,
         input: RunAgentInput,
+        caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         let kept = Kept {
             number: self.number(),
@@ -224,6 +245,7 @@ impl Threads {
             forgotten
         };
         self.forget_everywhere(&forgotten).await;
+        let span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
@@ -231,8 +253,10 @@ impl Threads {
             let name = run_name(&run);
             let begun = match threads.replicas.begin_run(&name, &record).await {
                 Ok(true) => {
-                    let begun =
-                        threads.begin(&key, lease, input, log.clone(), cancel.clone()).await;
+                    let context = span.as_ref().and_then(Span::context);
+                    let (log, cancel) = (log.clone(), cancel.clone());
+                    let asked = Asked { input, log, cancel, span: context };
+                    let begun = threads.begin(&key, lease, asked).await;
                     if begun.is_err() {
                         threads.replicas.forget_run(&name).await;
                     }
@@ -250,7 +274,7 @@ impl Threads {
             let _ = reply.send(begun);
             if has_begun {
                 let share = threads.share(&run, &record, &log, &cancel);
-                tokio::join!(share, threads.keep(&run, &log, &cancel));
+                tokio::join!(share, threads.keep(&run, &log, &cancel), end(span, &log));
                 // What others still read when this gateway ends, the store forgets by itself.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.forget_run(&name).await;
@@ -264,10 +288,9 @@ impl Threads {
         self: &Arc<Self>,
         key: &ThreadKey,
         lease: Lease,
-        input: RunAgentInput,
-        log: Arc<RunLog>,
-        cancel: CancellationToken,
+        asked: Asked,
     ) -> Result<(), StartError> {
+        let Asked { input, log, cancel, span } = asked;
         let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
         let agent = match agents {
             Agents::Model(_) => None,
@@ -280,7 +303,7 @@ impl Threads {
                 agent = agents.pool.agent() => agent,
             }),
         };
-        let run = Box::new(Run { input, agent, log, cancel });
+        let run = Box::new(Run { input, agent, log, cancel, span });
         let (reply, begun) = oneshot::channel();
         let is_open = lock(&self.threads).get(key).is_some_and(|thread| thread.is_open(&lease));
         let remembered = match agents {
@@ -442,6 +465,18 @@ impl Kept {
             return Err(StartError::OtherRun);
         }
         Ok(self.log.follow(0)?)
+    }
+}
+
+/// Ends the span of a run with the run.
+async fn end(span: Option<Span>, log: &RunLog) {
+    let Some(mut span) = span else { return };
+    log.ended().await;
+    if let Some(Outcome { name, is_error }) = log.outcome() {
+        span.set("agui.run.outcome", name.clone());
+        if is_error {
+            span.fail(name);
+        }
     }
 }
 

@@ -65,6 +65,16 @@ pub(crate) enum ConnectError {
 }
 
 impl Address {
+    /// What is under it, in the words of the conventions.
+    ///
+    /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "pipe",
+            Self::Url(_) => "tcp",
+        }
+    }
+
     /// `exit_grace`: how long a process may take to end once its input has.
     pub(crate) async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
         match self {

@@ -9,6 +9,7 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
 use std::sync::Arc;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -69,6 +70,7 @@ async fn elsewhere(
         method: parts.method.clone(),
         path: parts.uri.to_string(),
         body,
+        trace: None,
     };
     Ok(match threads.replicas().forward(&owner, ask).await? {
         Some(told) => Answered::Elsewhere(told.into_response()),
@@ -136,8 +138,16 @@ async fn answer(threads: &Arc<Threads>, ask: Ask) -> Told {
         .uri(ask.path)
         .header(header::CONTENT_TYPE, "application/json")
         .extension(Principal::from(&*ask.principal))
-        .extension(Forwarded)
-        .body(Body::from(ask.body));
+        .extension(Forwarded);
+    // The caller's span, which the gateway that was asked has made.
+    let request = match ask.trace {
+        None => request,
+        Some((parent, state)) => {
+            let request = request.header(TRACEPARENT, parent);
+            state.into_iter().fold(request, |request, state| request.header(TRACESTATE, state))
+        }
+    };
+    let request = request.body(Body::from(ask.body));
     let response = match request {
         Ok(request) => server::answer(threads, request).await,
         Err(error) => Refusal::new(StatusCode::BAD_REQUEST, error).into_response(),

@@ -9,6 +9,7 @@ use agui_bridge::input::InputError;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
+use semconv_map::trace_context::TraceContext;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,8 @@ pub(crate) struct Run {
     pub(crate) log: Arc<RunLog>,
     /// Whether it is to stop.
     pub(crate) cancel: CancellationToken,
+    /// Its span, if it is traced.
+    pub(crate) span: Option<TraceContext>,
 }
 
 /// Why a run does not begin.

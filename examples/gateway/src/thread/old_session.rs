@@ -49,7 +49,8 @@ impl Thread {
             self.session = None;
             let tools = run.input.tools.clone().unwrap_or_default();
             let given = self.page.give(&agent, &tools);
-            let session = agent.old_session(remembered.session_id, self.cwd.clone(), given);
+            let session =
+                agent.old_session(remembered.session_id, self.cwd.clone(), given, run.span.clone());
             if let Some(session) = session {
                 self.loading = Some(Loading { run, reply, agent, session: session.boxed() });
                 return;

@@ -12,6 +12,7 @@ use agui_bridge::{Answer, Failure};
 use futures::FutureExt;
 use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{ErrorObject, RequestId};
+use semconv_map::trace_context::TraceContext;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -26,8 +27,14 @@ impl Thread {
         }
         let (opener, cwd) = (agent.clone(), self.cwd.clone());
         let given = self.page.give(&agent, &self.tools);
-        let session = async move { opener.new_session(&cwd, given).await }.boxed();
+        let run = self.span();
+        let session = async move { opener.new_session(&cwd, given, run).await }.boxed();
         self.stage(Stage::Opening { agent, session, prompt });
+    }
+
+    /// The span of the run that is going on.
+    fn span(&self) -> Option<TraceContext> {
+        self.active.as_ref()?.span.clone()
     }
 
     pub(super) fn stage(&mut self, stage: Stage) {
@@ -55,7 +62,7 @@ impl Thread {
         let late = self.page.late().into_iter().map(ContentBlock::from);
         prompt.blocks.splice(..0, late);
         let request = PromptRequest::new(session.id.clone(), prompt.blocks);
-        match session.agent.prompt(&request) {
+        match session.agent.prompt(&request, self.span()) {
             Ok(()) => {
                 self.remember(prompt.last_message.clone());
                 self.accepted = Some(prompt.last_message);

@@ -7,6 +7,7 @@ use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio::time::sleep;
@@ -169,10 +170,12 @@ impl Threads {
         owner: &str,
         key: &ThreadKey,
         input: &RunAgentInput,
+        caller: Option<&TraceContext>,
     ) -> Result<Option<Reader>, StartError> {
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
         let principal = key.principal.as_str().to_owned();
-        let ask = Ask { principal, method: Method::POST, path: key.path(), body };
+        let trace = caller.map(|caller| (caller.traceparent(), caller.tracestate.clone()));
+        let ask = Ask { principal, method: Method::POST, path: key.path(), body, trace };
         let Some(Told { status, body }) = self.replicas.forward(owner, ask).await? else {
             return Ok(None);
         };
@@ -200,16 +203,18 @@ impl Threads {
         key: ThreadKey,
         input: RunAgentInput,
         is_forwarded: bool,
+        caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
         for _ in 0..MAX_MOVES {
             let lease = self.replicas.take(&key.name()).await?;
             if self.replicas.is_mine(&lease.owner) {
-                return self.start_here(run, key, lease, input).await;
+                return self.start_here(run, key, lease, input, caller).await;
             }
             if is_forwarded {
                 break;
             }
-            if let Some(reader) = self.start_at(&lease.owner, &key, &input).await? {
+            if let Some(reader) = self.start_at(&lease.owner, &key, &input, caller.as_ref()).await?
+            {
                 return Ok(reader);
             }
         }

@@ -34,7 +34,9 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.args(arguments).env(demo_agent::PAUSE_VARIABLE, "0").kill_on_drop(true);
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GATEWAY_") || name == "RUST_LOG" {
+        let text = name.to_string_lossy();
+        if ["GATEWAY_", "OTEL_"].iter().any(|prefix| text.starts_with(prefix)) || text == "RUST_LOG"
+        {
             command.env_remove(name);
         }
     }

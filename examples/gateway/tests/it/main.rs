@@ -9,6 +9,11 @@ mod bad_input;
 #[cfg(test)]
 mod cancelling;
 #[cfg(test)]
+#[cfg(unix)]
+#[path = "../../../acp-traces/tests/it/collector.rs"]
+#[expect(dead_code, reason = "acp-traces needs more of it")]
+mod collector;
+#[cfg(test)]
 mod command_line;
 #[cfg(test)]
 mod demo;
@@ -42,5 +47,8 @@ mod sessions;
 mod settings;
 #[cfg(test)]
 mod site;
+#[cfg(test)]
+#[cfg(unix)]
+mod telemetry;
 #[cfg(test)]
 mod websocket;

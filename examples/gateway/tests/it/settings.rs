@@ -59,6 +59,31 @@ async fn a_command_line_has_the_last_word_on_the_agent() {
 }
 
 #[tokio::test]
+async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
+    let otlp = ("OTEL_TRACES_EXPORTER", "console,otlp");
+    let none = ("OTEL_TRACES_EXPORTER", "none");
+    let on = "[telemetry]\ntraces = true\nmetrics = true";
+    for (file, variables, traces, metrics) in [
+        ("", &[][..], false, false),
+        ("", &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")], false, false),
+        ("", &[otlp], true, false),
+        ("", &[("OTEL_METRICS_EXPORTER", "otlp")], false, true),
+        (on, &[], true, true),
+        (on, &[none], false, true),
+        (on, &[none, ("GATEWAY_TELEMETRY_TRACES", "true")], true, true),
+        (on, &[("GATEWAY_TELEMETRY_METRICS", "false")], true, false),
+        (on, &[otlp, ("OTEL_SDK_DISABLED", "TRUE")], false, false),
+    ] {
+        let telemetry = &printed(file, variables, &[]).await["telemetry"];
+        let got = (telemetry["traces"].as_bool(), telemetry["metrics"].as_bool());
+        assert_eq!(got, (Some(traces), Some(metrics)), "{file} {variables:?}");
+    }
+    let endpoint = [("GATEWAY_TELEMETRY_ENDPOINT", "http://127.0.0.1:1")];
+    let settings = printed("", &endpoint, &[]).await;
+    assert_eq!(settings["telemetry"]["endpoint"].as_str(), Some("http://127.0.0.1:1"));
+}
+
+#[tokio::test]
 async fn settings_that_cannot_be_read_are_explained() {
     for (file, variables, message) in [
         ("listen = 5", &[][..], "FILE: TOML parse error at line 1, column 10"),

@@ -1,0 +1,71 @@
+//! Spans of what a program does itself, around what the tracker sees.
+
+use crate::ids::Ids;
+use crate::spans::{context_of, remote};
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState};
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
+use semconv_map::keys;
+use semconv_map::trace_context::TraceContext;
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+/// A span that has started.
+#[derive(Debug)]
+pub struct OwnSpan(SpanData);
+
+impl OwnSpan {
+    /// Below `parent`, which is a span elsewhere or another of this program's; without one it begins a trace.
+    pub fn start(
+        scope: InstrumentationScope,
+        ids: &mut Ids,
+        name: impl Into<Cow<'static, str>>,
+        kind: SpanKind,
+        parent: Option<&TraceContext>,
+        now: SystemTime,
+    ) -> Self {
+        let parent = parent.map(remote);
+        let trace = parent.as_ref().map_or_else(|| ids.trace_id(), SpanContext::trace_id);
+        let (flags, state) = parent.as_ref().map_or_else(
+            || (TraceFlags::SAMPLED, TraceState::default()),
+            |parent| (parent.trace_flags() | TraceFlags::SAMPLED, parent.trace_state().clone()),
+        );
+        Self(SpanData {
+            span_context: SpanContext::new(trace, ids.span_id(), flags, false, state),
+            parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
+            parent_span_is_remote: kind == SpanKind::Server && parent.is_some(),
+            span_kind: kind,
+            name: name.into(),
+            start_time: now,
+            end_time: now,
+            attributes: Vec::new(),
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: Status::Unset,
+            instrumentation_scope: scope,
+        })
+    }
+
+    /// What names it to others.
+    pub fn context(&self) -> Option<TraceContext> {
+        context_of(&self.0.span_context)
+    }
+
+    /// Adds an attribute, which it has not got.
+    pub fn set(&mut self, attribute: KeyValue) {
+        self.0.attributes.push(attribute);
+    }
+
+    /// It went wrong; `error_type` is of low cardinality.
+    pub fn fail(&mut self, error_type: impl Into<Cow<'static, str>>) {
+        self.set(KeyValue::new(keys::ERROR_TYPE, error_type.into()));
+        self.0.status = Status::error("");
+    }
+
+    /// It is over.
+    pub fn end(mut self, now: SystemTime) -> SpanData {
+        self.0.end_time = now;
+        self.0
+    }
+}

@@ -1,0 +1,170 @@
+//! What a collector is told of runs: spans from the request to the question, and metrics.
+use crate::collector::{Collector, Trace, attributes};
+use crate::gateway::{Gateway, input, soon};
+use nix::sys::signal::Signal::SIGTERM;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// A span of a caller's.
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CALLER: &str = "00f067aa0ba902b7";
+
+/// Where nobody listens.
+const NO_COLLECTOR: &str = "http://127.0.0.1:9";
+
+/// The demo agent, and a file with all that it hears.
+fn overheard(folder: &TempDir) -> (String, String) {
+    let heard = folder.path().join("heard").to_str().unwrap().to_owned();
+    let agent = format!("sh -c 'tee {heard} | {} demo-agent'", env!("CARGO_BIN_EXE_gateway"));
+    (agent, heard)
+}
+
+/// What the agent heard of `method`.
+fn told(heard: impl AsRef<Path>, method: &str) -> Value {
+    let text = fs::read_to_string(heard).unwrap();
+    let messages = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut of_method = messages.filter(|message| message["method"] == method);
+    of_method.next().unwrap()["params"].clone()
+}
+
+/// A gateway that has had a run with a tool call and a permission, asked for by a caller with a span, and has ended.
+async fn edit(variables: &[(&str, &str)], agent: &str) {
+    let gateway =
+        Gateway::start(&["--permission", "ask-in-stream", "--agent", agent], variables).await;
+    let input = input("t", "r", "edit");
+    let request = gateway.client.post(gateway.url("/api/ai/chat")).json(&input);
+    let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
+    let response = soon(request.header("tracestate", "vendor=1").send()).await.unwrap();
+    let mut run = crate::run::Run::new(&input, response);
+    let asked = run.until_asked().await;
+    let allow = json!({ "optionId": "allow-once" });
+    assert_eq!(gateway.post(&format!("interrupts/{asked}"), &allow).await.0, 202);
+    assert_eq!(run.rest().await.end(), "success");
+    gateway.signal(SIGTERM);
+    assert!(gateway.ended().await.success());
+}
+
+fn hex(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The only span whose name begins like this.
+fn span<'a>(trace: &'a Trace, name: &str) -> &'a Span {
+    let named: Vec<_> = trace.spans.iter().filter(|span| span.name.starts_with(name)).collect();
+    assert_eq!(named.len(), 1, "{name} in {:?}", trace.names());
+    named[0]
+}
+
+fn text(value: &str) -> Attribute {
+    Attribute::StringValue(value.to_owned())
+}
+
+#[test]
+fn a_run_is_traced_from_the_request_to_the_question() {
+    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let (agent, heard) = overheard(&folder);
+    let endpoint = collector.url();
+    let variables = [
+        ("OTEL_TRACES_EXPORTER", "otlp"),
+        ("OTEL_METRICS_EXPORTER", "otlp"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
+    ];
+    Runtime::new().unwrap().block_on(edit(&variables, &agent));
+    let trace = collector.received();
+    assert_eq!(trace.resource["service.name"], text("spanwire-gateway"));
+    assert_eq!(trace.schema_url, "https://opentelemetry.io/schemas/1.41.1");
+
+    let mut parent = CALLER.to_owned();
+    for (name, kind) in [
+        ("POST /api/ai/chat", SpanKind::Server),
+        ("run agent", SpanKind::Internal),
+        ("invoke_agent", SpanKind::Client),
+        ("execute_tool", SpanKind::Internal),
+        ("session/request_permission", SpanKind::Server),
+    ] {
+        let span = match name {
+            "POST /api/ai/chat" => trace.span(name),
+            _ => span(&trace, name),
+        };
+        assert_eq!(hex(&span.trace_id), TRACE, "{name}");
+        assert_eq!(hex(&span.parent_span_id), parent, "{name}");
+        assert_eq!(span.kind, kind as i32, "{name}");
+        assert_eq!(span.trace_state, "vendor=1", "{name}");
+        assert!(span.start_time_unix_nano <= span.end_time_unix_nano, "{name}");
+        parent = hex(&span.span_id);
+    }
+    let request = attributes(&trace.span("POST /api/ai/chat").attributes);
+    assert_eq!(request["http.request.method"], text("POST"));
+    assert_eq!(request["http.route"], text("/api/ai/chat"));
+    assert_eq!(request["http.response.status_code"], Attribute::IntValue(200));
+    let run = attributes(&trace.span("run agent").attributes);
+    assert_eq!(run["agui.thread.id"], text("t"));
+    assert_eq!(run["agui.run.id"], text("r"));
+    assert_eq!(run["agui.run.outcome"], text("success"));
+
+    // The agent's own work is below the turn.
+    let turn = hex(&span(&trace, "invoke_agent").span_id);
+    let meta = &told(&heard, "session/prompt")["_meta"];
+    assert_eq!(meta["traceparent"], format!("00-{TRACE}-{turn}-01"));
+    assert_eq!(meta["tracestate"], "vendor=1");
+
+    let metrics = collector.metrics();
+    for name in ["gen_ai.client.operation.duration", "acp.permission.wait.duration"] {
+        assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+    }
+}
+
+#[test]
+fn nobody_is_told_anything_unasked() {
+    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let (agent, heard) = overheard(&folder);
+    let endpoint = collector.url();
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
+    Runtime::new().unwrap().block_on(edit(&variables, &agent));
+    assert!(collector.received().spans.is_empty());
+    assert!(collector.metrics().is_empty());
+    assert_eq!(told(&heard, "session/prompt").get("_meta"), None);
+}
+
+#[test]
+fn what_goes_wrong_is_an_error_and_no_content() {
+    let collector = Collector::start();
+    let endpoint = collector.url();
+    let variables =
+        [("GATEWAY_TELEMETRY_TRACES", "true"), ("GATEWAY_TELEMETRY_ENDPOINT", &*endpoint)];
+    Runtime::new().unwrap().block_on(async {
+        let gateway = Gateway::start(&["--agent", "false"], &variables).await;
+        let told = gateway.ask("t", "r", "a secret").await.rest().await;
+        assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+        gateway.signal(SIGTERM);
+        assert!(gateway.ended().await.success());
+    });
+    let trace = collector.received();
+    let run = trace.span("run agent");
+    assert_eq!(attributes(&run.attributes)["error.type"], text("AGENT_UNAVAILABLE"));
+    assert_eq!(attributes(&run.attributes)["agui.run.outcome"], text("AGENT_UNAVAILABLE"));
+    assert_eq!(run.status.as_ref().unwrap().code, 2);
+    assert!(!format!("{:?}", trace.spans).contains("secret"));
+    assert!(collector.metrics().is_empty());
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_not_waited_for() {
+    let variables =
+        [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", NO_COLLECTOR)];
+    Runtime::new().unwrap().block_on(async {
+        let mut gateway = Gateway::with_environment(&variables).await;
+        let told = gateway.ask("t", "r", "hello").await.rest().await;
+        assert_eq!(told.end(), "success");
+        gateway.signal(SIGTERM);
+        let said = gateway.says("spans did not reach").await;
+        assert!(said.contains(NO_COLLECTOR), "{said}");
+        assert!(gateway.ended().await.success());
+    });
+}
