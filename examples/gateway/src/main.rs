@@ -2,7 +2,8 @@
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
 //! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way
-//! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs.
+//! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs; `telemetry`
+//! what is told of all that to a collector.
 
 mod agent;
 mod agents;

@@ -6,6 +6,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::net::IpAddr;
@@ -116,6 +117,8 @@ impl Site {
                 header::AUTHORIZATION,
                 header::CONTENT_TYPE,
                 HeaderName::from_static("last-event-id"),
+                HeaderName::from_static(TRACEPARENT),
+                HeaderName::from_static(TRACESTATE),
             ])
             .max_age(CORS_TIME)
     }

@@ -16,6 +16,7 @@ use acp_otlp::{
 };
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
+use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{CloseReason, Direction, Policy};
 use std::borrow::Cow;
@@ -23,6 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 mod http;
 
@@ -32,7 +35,7 @@ pub(crate) use http::{HttpSpan, remote, traced};
 const PROGRAM: Program = Program { name: "spanwire-gateway", version: env!("CARGO_PKG_VERSION") };
 
 /// How long the last spans may take to reach the collector when the gateway ends.
-const FLUSH: Duration = Duration::from_secs(2);
+const FLUSH: Duration = Duration::from_secs(5);
 
 /// Where spans and metrics go; nowhere, unless something is set.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub(crate) struct Telemetry(Option<Arc<Ways>>);
 struct Ways {
     batches: Option<Batches>,
     metrics: Option<Mutex<Metrics>>,
+    /// Why the last metrics did not get through.
+    metrics_error: Option<Arc<Mutex<Option<String>>>>,
     policy: Policy,
     scope: InstrumentationScope,
     /// A moment, by the clock that passes evenly and by the one that spans are timed by.
@@ -70,14 +75,16 @@ impl Telemetry {
             let collector = Collector::new(address(Signal::Traces), &resource, runtime)?;
             batches = Some(Batches::new(collector));
         }
-        let mut metrics = None;
+        let (mut metrics, mut metrics_error) = (None, None);
         if settings.metrics {
             let collector = MetricCollector::new(address(Signal::Metrics), runtime)?;
-            metrics = Some(Mutex::new(Metrics::new(PROGRAM, collector, resource, schema_url)));
+            let made = Metrics::new(PROGRAM, collector, resource, schema_url);
+            metrics_error = Some(made.error());
+            metrics = Some(Mutex::new(made));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
-        Ok(Self(Some(Arc::new(Ways { batches, metrics, policy, scope, start }))))
+        Ok(Self(Some(Arc::new(Ways { batches, metrics, metrics_error, policy, scope, start }))))
     }
 
     /// Whether spans are wanted.
@@ -104,8 +111,8 @@ impl Telemetry {
     ) -> Option<Span> {
         let mut span = self.span(format!("run {agent}"), SpanKind::Internal, parent)?;
         span.set("agui.agent", agent.to_owned());
-        span.set("agui.thread.id", thread.to_owned());
-        span.set("agui.run.id", run.to_owned());
+        span.set("agui.thread.id", cut(thread));
+        span.set("agui.run.id", cut(run));
         Some(span)
     }
 
@@ -120,10 +127,17 @@ impl Telemetry {
     /// Sends what is left, and says what was lost.
     pub(crate) async fn shut_down(self) {
         let Some(ways) = self.0 else { return };
-        let sending = tokio::task::spawn_blocking(move || ways.shut_down());
-        if let Err(error) = sending.await {
-            tracing::error!(%error, "the last spans were not sent");
+        let (done, sent) = oneshot::channel();
+        let sending = ways.clone();
+        // A thread that nobody has to wait for: metrics take as long as the collector does.
+        let begun = thread::Builder::new().spawn(move || {
+            sending.send_rest();
+            let _ = done.send(());
+        });
+        if begun.is_err() || timeout(FLUSH, sent).await.is_err() {
+            tracing::warn!("the collector did not take the last spans and metrics in time");
         }
+        ways.complain();
     }
 }
 
@@ -141,7 +155,7 @@ impl Ways {
     }
 
     /// Spans and metrics at the same time.
-    fn shut_down(&self) {
+    fn send_rest(&self) {
         thread::scope(|scope| {
             scope.spawn(|| {
                 if let Some(metrics) = self.metrics() {
@@ -152,12 +166,23 @@ impl Ways {
                 batches.shutdown(FLUSH);
             }
         });
+    }
+
+    /// Says what was lost.
+    fn complain(&self) {
         let lost = self.batches.as_ref().and_then(|batches| batches.tally().complaint());
-        let unmeasured = self.metrics().and_then(|metrics| complaint(&metrics.error()));
+        let unmeasured = self.metrics_error.as_deref().and_then(complaint);
         for complaint in lost.into_iter().chain(unmeasured) {
             tracing::warn!("{complaint}");
         }
     }
+}
+
+/// A name that a client has made up, not longer than names are elsewhere.
+fn cut(name: &str) -> String {
+    let ends = (0..=MAX_NAME_BYTES.min(name.len())).rev();
+    let cut = ends.filter_map(|end| name.get(..end)).next();
+    cut.unwrap_or_default().to_owned()
 }
 
 /// A span that ends when it is dropped.

@@ -245,7 +245,7 @@ impl Threads {
             forgotten
         };
         self.forget_everywhere(&forgotten).await;
-        let span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
+        let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();
@@ -270,6 +270,9 @@ impl Threads {
                 // Before anybody hears of it: the same may be asked for again at once.
                 threads.forget(&run, &log);
                 log.end();
+                if let Some(span) = &mut span {
+                    span.set("agui.run.outcome", "refused");
+                }
             }
             let _ = reply.send(begun);
             if has_begun {

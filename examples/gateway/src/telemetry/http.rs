@@ -1,7 +1,7 @@
 //! Requests as spans.
 //!
 //! Spec: [HTTP server span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
-use super::Telemetry;
+use super::{Telemetry, cut};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, header};
@@ -48,7 +48,7 @@ pub(crate) async fn traced(
     };
     span.set("http.request.method", method);
     span.set("url.scheme", "http");
-    span.set("url.path", request.uri().path().to_owned());
+    span.set("url.path", cut(request.uri().path()));
     if let Some(route) = route {
         span.set("http.route", route);
     }
