@@ -67,6 +67,7 @@ async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
         ("", &[][..], false, false),
         ("", &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")], false, false),
         ("", &[otlp], true, false),
+        ("", &[("OTEL_TRACES_EXPORTER", "console")], false, false),
         ("", &[("OTEL_METRICS_EXPORTER", "otlp")], false, true),
         (on, &[], true, true),
         (on, &[none], false, true),
