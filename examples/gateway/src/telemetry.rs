@@ -284,3 +284,15 @@ impl Drop for Watch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_cut_between_characters() {
+        assert_eq!(cut("t"), "t");
+        assert_eq!(cut(&"a".repeat(MAX_NAME_BYTES + 1)), "a".repeat(MAX_NAME_BYTES));
+        assert_eq!(cut(&"€".repeat(MAX_NAME_BYTES)), "€".repeat(MAX_NAME_BYTES / 3));
+    }
+}

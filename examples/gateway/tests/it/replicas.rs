@@ -1,4 +1,5 @@
 //! Several gateways that share a real Redis server. `REDIS_URL` says where it is.
+use crate::collector::Collector;
 use crate::gateway::{Gateway, input, refusal, script, soon};
 use crate::interrupts::Asked;
 use crate::run::{Run, Told};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::runtime::Runtime;
 
 /// What two gateways share.
 struct Shared {
@@ -32,12 +34,15 @@ impl Shared {
     }
 
     async fn gateway(&self, arguments: &[&str]) -> Gateway {
-        let variables = [
+        Gateway::start(arguments, &self.variables()).await
+    }
+
+    fn variables(&self) -> [(&str, &str); 3] {
+        [
             ("GATEWAY_REPLICAS_STORE", &*self.url),
             ("GATEWAY_REPLICAS_PREFIX", &*self.prefix),
             ("GATEWAY_REPLICAS_LEASE", self.lease),
-        ];
-        Gateway::start(arguments, &variables).await
+        ]
     }
 
     async fn two(&self, arguments: &[&str]) -> (Gateway, Gateway) {
@@ -83,6 +88,34 @@ async fn a_run_is_begun_read_and_stopped_at_either_gateway() {
     assert!(!is_new_session(&next), "{:?}", next.tags());
     let (status, _) = other.post("runs/2/cancel", &Value::Null).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+/// A request at one gateway, and the run at the other.
+#[test]
+fn a_run_that_is_forwarded_is_of_the_trace_of_its_request() {
+    let (collector, shared) = (Collector::start(), Shared::new());
+    let endpoint = collector.url();
+    let telemetry =
+        [("GATEWAY_TELEMETRY_TRACES", "true"), ("GATEWAY_TELEMETRY_ENDPOINT", &*endpoint)];
+    Runtime::new().unwrap().block_on(async {
+        let variables = [&shared.variables()[..], &telemetry].concat();
+        let (one, other) =
+            (Gateway::start(&[], &variables).await, Gateway::start(&[], &variables).await);
+        assert_eq!(one.ask("t", "1", "hello").await.rest().await.end(), "success");
+        assert_eq!(other.ask("t", "2", "hello").await.rest().await.end(), "success");
+        for gateway in [one, other] {
+            gateway.signal(Signal::SIGTERM);
+            assert!(gateway.ended().await.success());
+        }
+    });
+    let spans = collector.received().spans;
+    let named = |name: &str| spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
+    let (requests, runs) = (named("POST /api/ai/chat"), named("run demo"));
+    assert_eq!((requests.len(), runs.len()), (2, 2));
+    for request in requests {
+        let below = runs.iter().filter(|run| run.parent_span_id == request.span_id);
+        assert_eq!(below.count(), 1);
+    }
 }
 
 #[tokio::test]
