@@ -1,0 +1,41 @@
+//! What can be set of traces and metrics.
+use super::{SettingsError, own};
+use serde::{Deserialize, Serialize};
+
+/// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TelemetrySettings {
+    /// Whether runs are traced; `OTEL_TRACES_EXPORTER` says it too.
+    pub(crate) traces: bool,
+    /// Whether they are measured; `OTEL_METRICS_EXPORTER` says it too.
+    pub(crate) metrics: bool,
+    /// Where the collector listens.
+    pub(crate) endpoint: Option<String>,
+}
+
+impl TelemetrySettings {
+    /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
+    pub(super) fn read_environment(
+        &mut self,
+        variable: &impl Fn(&str) -> Option<String>,
+    ) -> Result<(), SettingsError> {
+        let exporters = [
+            ("OTEL_TRACES_EXPORTER", &mut self.traces),
+            ("OTEL_METRICS_EXPORTER", &mut self.metrics),
+        ];
+        for (name, is_wanted) in exporters {
+            if let Some(exporters) = variable(name).filter(|exporters| !exporters.is_empty()) {
+                *is_wanted = exporters.split(',').any(|exporter| exporter.trim() == "otlp");
+            }
+        }
+        own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES", variable)?;
+        own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS", variable)?;
+        own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT", variable)?;
+        let disabled = variable("OTEL_SDK_DISABLED");
+        if disabled.is_some_and(|disabled| disabled.eq_ignore_ascii_case("true")) {
+            (self.traces, self.metrics) = (false, false);
+        }
+        Ok(())
+    }
+}
