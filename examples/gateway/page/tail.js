@@ -68,10 +68,12 @@ export class Tail {
     this.#showCount();
   }
 
-  /** Takes the oldest out of the page when there are many; they come back as they were. */
+  /** Takes the oldest out of the page when there are many and none has the focus; they come back as they were. */
   trim() {
     if (this.#shown.length <= MOST) return;
-    const leaving = this.#shown.splice(0, this.#shown.length - STEP);
+    const leaving = this.#shown.slice(0, -STEP);
+    if (leaving.some(({ element }) => element.contains(document.activeElement))) return;
+    this.#shown.splice(0, leaving.length);
     for (const { element } of leaving) element.remove();
     for (const item of leaving) this.#before.push(item);
     this.#showCount();
