@@ -43,24 +43,18 @@ fn long_string(bytes: &[u8], mut at: usize) -> Step {
 }
 
 /// Reads a string from its first escape.
-///
-/// It goes from word to word, wherever the escapes are: so the next word does not wait for what is in this one.
 #[inline(never)]
 pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
     let mut plain_words = 0_u32;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        let Some(word) = rest.first_chunk() else {
-            at += rest.iter().take_while(|byte| is_plain(**byte)).count();
-            match byte(bytes, at) {
-                b'\\' => at = escape(bytes, at + 1)?,
-                b'"' => return Ok(at + 1),
-                _ => return Err(at),
+        let found = match rest.first_chunk() {
+            Some(word) => special_bytes(u64::from_le_bytes(*word)),
+            None => {
+                at += rest.iter().take_while(|byte| is_plain(**byte)).count();
+                1
             }
-            continue;
         };
-        let word = u64::from_le_bytes(*word);
-        let mut found = all_special_bytes(word);
         if found == 0 {
             at += 8;
             plain_words += 1;
@@ -69,47 +63,20 @@ pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
             }
             continue;
         }
-        plain_words = 0;
-        let mut next = at + 8;
-        while found != 0 {
-            let bit = found.trailing_zeros() & !7;
-            let place = at + (bit / 8) as usize;
-            match (word >> bit) as u8 {
-                b'\\' => {}
-                b'"' => return Ok(place + 1),
-                _ => return Err(place),
-            }
-            if !is_escaped_by_one(byte(bytes, place + 1)) {
-                next = escape(bytes, place + 1)?;
-                break;
-            }
-            next = next.max(place + 2);
-            // Neither the backslash nor what stands behind it counts.
-            found &= !(0x8080 << bit);
+        at += (found.trailing_zeros() / 8) as usize;
+        match byte(bytes, at) {
+            b'\\' => at = escape(bytes, at + 1)?,
+            b'"' => return Ok(at + 1),
+            _ => return Err(at),
         }
-        at = next;
+        plain_words = 0;
     }
-}
-
-/// Whether a backslash and this byte are an escape.
-#[inline(always)]
-fn is_escaped_by_one(byte: u8) -> bool {
-    // A bit for each.
-    const LETTERS: u128 = (1 << b'"')
-        | (1 << b'\\')
-        | (1 << b'/')
-        | (1 << b'b')
-        | (1 << b'f')
-        | (1 << b'n')
-        | (1 << b'r')
-        | (1 << b't');
-    LETTERS.checked_shr(u32::from(byte)).is_some_and(|bits| bits & 1 == 1)
 }
 
 #[inline]
 fn escape(bytes: &[u8], at: usize) -> Step {
     match byte(bytes, at) {
-        byte if is_escaped_by_one(byte) => Ok(at + 1),
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 1),
         b'u' => {
             let is_hex = |at: &usize| byte(bytes, *at).is_ascii_hexdigit();
             (at + 1..at + 5).find(|at| !is_hex(at)).map_or(Ok(at + 5), Err)
@@ -129,17 +96,6 @@ fn special_bytes(word: u64) -> u64 {
     let escape = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
     // A top bit that was not there came from a byte that went below zero.
     (control | escape) & !word & TOPS
-}
-
-/// The top bits of all such bytes, and of no other.
-#[inline]
-fn all_special_bytes(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    const TOPS: u64 = ONES << 7;
-    // With its top bit set, no byte takes from the next one; without it, it is one that is looked for.
-    let control = ((word ^ (ONES * 2)) | TOPS).wrapping_sub(ONES * 0x21);
-    let escape = ((word ^ (ONES * 0x5c)) | TOPS).wrapping_sub(ONES);
-    !(control & escape) & !word & TOPS
 }
 
 /// Whether no byte ends a string, starts an escape, or may not stand in a string.
