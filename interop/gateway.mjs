@@ -146,8 +146,15 @@ function expectResult(message, call) {
   const expected = [...texts.map((item) => item.content.text), ...diffs.flatMap((item) => item.newText.trim().split("\n"))];
   for (const text of expected) assert.ok(message.content.includes(text), `${message.content} lacks ${text}`);
   if (call.content.length > 0 || call.output === undefined) return;
+  const blocks = Array.isArray(call.output) ? call.output : call.output?.content;
   if (typeof call.output === "string") assert.equal(message.content, call.output);
-  else assert.deepEqual(JSON.parse(message.content), call.output);
+  else if (Array.isArray(blocks) && blocks.length > 0 && blocks.every((block) => block.type === "text")) {
+    for (const { text } of blocks) assert.ok(message.content.includes(text), `${message.content} lacks ${text}`);
+  } else if (typeof call.output?.formatted_output === "string") {
+    // Codex tells of a command by an object.
+    const { formatted_output: wrote, exit_code: code } = call.output;
+    assert.equal(message.content, code ? `${wrote}${wrote.endsWith("\n") || !wrote ? "" : "\n"}[exit code ${code}]` : wrote);
+  } else assert.deepEqual(JSON.parse(message.content), call.output);
 }
 
 /** The messages that the client holds after a turn are what the agent said. */
