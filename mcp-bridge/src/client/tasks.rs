@@ -5,7 +5,9 @@ use super::call::without_error;
 use super::{CallError, Client, ClientEvent, NotSent, Pending, State, UpstreamCall};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::mrtr::InputRequest;
-use crate::mcp::tasks::{EXTENSION, Task, TaskRequestParams, TaskStatus, UpdateTaskRequestParams};
+use crate::mcp::tasks::{
+    Task, TaskRequestParams, TaskStatus, UpdateTaskRequestParams, is_declared,
+};
 use crate::mcp::tools::CallToolResult;
 use crate::server::Needs;
 use alloc::boxed::Box;
@@ -52,14 +54,8 @@ impl Client {
 
     /// A call became a task.
     pub(super) fn task_created(&mut self, call: UpstreamCall, task: Task) {
-        let is_declared = self
-            .options
-            .capabilities
-            .extensions
-            .as_ref()
-            .is_some_and(|it| it.get(EXTENSION).is_some());
         let Some(open) = self.calls.get_mut(&call) else { return };
-        if !is_declared {
+        if !is_declared(self.options.capabilities.extensions.as_ref()) {
             return self.fail(call, CallError::ResultType("task".into()));
         }
         open.request = None;

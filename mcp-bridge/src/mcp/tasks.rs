@@ -17,6 +17,18 @@ use serde_json::Number;
 /// Spec: [ext-tasks](https://github.com/modelcontextprotocol/ext-tasks)
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
+/// Whether the extension is among those that a peer declares. What is among the experiments of 2025-11-25 is not.
+pub(crate) fn is_declared(extensions: Option<&Extra>) -> bool {
+    extensions.is_some_and(|extensions| extensions.get(EXTENSION).is_some())
+}
+
+/// Declares the extension, without settings.
+pub(crate) fn declare(extensions: &mut Option<Extra>) {
+    if let Ok(settings) = Raw::from_text("{}") {
+        extensions.get_or_insert_default().insert(EXTENSION, settings);
+    }
+}
+
 object! {
     /// Asks for a task instead of a result. In 2025-11-25 only.
     ///

@@ -8,14 +8,13 @@ use super::{AskError, CallId, CallNotOpen, Server, ToolCall};
 use crate::mcp::base::Era;
 use crate::mcp::capabilities::ClientCapabilities;
 use crate::mcp::dispatch::ClientRequest;
-use crate::mcp::tasks::{EXTENSION, Task};
+use crate::mcp::tasks::{EXTENSION, Task, declare, is_declared};
 use crate::mcp::tools::CallToolOutcome;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
-use jsonrpc_core::wire::{Extra, Raw};
 
 /// What a request that stays open hears of.
 #[derive(Debug)]
@@ -29,17 +28,15 @@ pub(super) struct Listener {
 impl ToolCall {
     /// Whether the client takes a task instead of a result: it is of 2026-07-28 or later, and knows of them.
     pub fn takes_task(&self) -> bool {
-        self.version.era() != Some(Era::Legacy) && declares_tasks(&self.capabilities)
+        self.version.era() != Some(Era::Legacy)
+            && is_declared(self.capabilities.extensions.as_ref())
     }
 }
 
 impl super::ServerOptions {
     /// Says that calls may be tasks. Whoever says so answers the requests about them.
     pub fn offer_tasks(&mut self) {
-        if let Ok(settings) = Raw::from_text("{}") {
-            let extensions = self.capabilities.extensions.get_or_insert_default();
-            extensions.insert(EXTENSION, settings);
-        }
+        declare(&mut self.capabilities.extensions);
     }
 }
 
@@ -77,8 +74,7 @@ impl Server {
     }
 
     pub(super) fn offers_tasks(&self) -> bool {
-        let offered = self.options.capabilities.extensions.as_ref();
-        offered.is_some_and(|offered| offered.get(EXTENSION).is_some())
+        is_declared(self.options.capabilities.extensions.as_ref())
     }
 
     /// Whether a client that declared this may ask about tasks here.
@@ -90,7 +86,7 @@ impl Server {
         if !self.offers_tasks() {
             return Err(not_found(request.method()));
         }
-        if !declares_tasks(capabilities) {
+        if !is_declared(capabilities.extensions.as_ref()) {
             return Err(tasks_required());
         }
         Ok(())
@@ -102,16 +98,8 @@ pub fn tasks_required() -> ErrorObject {
     missing_capability_error(&tasks_capability())
 }
 
-fn declares_tasks(capabilities: &ClientCapabilities) -> bool {
-    capabilities.extensions.as_ref().is_some_and(|declared| declared.get(EXTENSION).is_some())
-}
-
 fn tasks_capability() -> ClientCapabilities {
     let mut required = ClientCapabilities::new();
-    let mut extensions = Extra::new();
-    if let Ok(settings) = Raw::from_text("{}") {
-        extensions.insert(EXTENSION, settings);
-    }
-    required.extensions = Some(extensions);
+    declare(&mut required.extensions);
     required
 }
