@@ -4,6 +4,7 @@
 //! process that its parent has ended; there the guard stays, and ends the whole group when the gateway is gone, however
 //! that happened. Elsewhere the command has only the end of its input to go by when the gateway is killed; an orderly end
 //! is the same everywhere.
+use crate::log;
 use std::io;
 use std::process::{Command, ExitCode};
 
@@ -23,7 +24,7 @@ pub(crate) fn run(parent: u32, command: &[String]) -> ExitCode {
         Ok(status) => return ExitCode::from(status),
         Err(error) => error,
     };
-    eprintln!("cannot run {program}: {error}");
+    log::say(format_args!("cannot run {program}: {error}"));
     ExitCode::from(CANNOT_RUN)
 }
 

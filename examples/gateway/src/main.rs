@@ -13,6 +13,7 @@ mod connection;
 mod guard;
 mod health;
 mod listener;
+mod log;
 mod model;
 mod model_thread;
 mod page;
@@ -38,22 +39,22 @@ use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
+use log::Log;
 use page_tools::PageServers;
 use replicas::Replicas;
 use settings::{SettingsError, SiteSettings};
 use site::Site;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::Telemetry;
-use threads::Threads;
+use threads::{Open, Threads};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -63,16 +64,11 @@ fn main() -> ExitCode {
         Some(Hidden::McpShim) => return shim::run(),
         None => {}
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+    let _log = Log::begin();
     match serve(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gateway: {error}");
+            log::say(format_args!("gateway: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -105,7 +101,8 @@ async fn serve(args: Args) -> Result<(), Error> {
         return Err(SettingsError::Open(settings.listen).into());
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
-    let toolbox = Arc::new(Toolbox::new(replicas::tool_sessions(&settings.replicas).await?)?);
+    let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
+    let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
     let telemetry = Telemetry::new(&settings.telemetry, &Handle::current())
         .map_err(SettingsError::Telemetry)?;
     let agents = settings
@@ -129,8 +126,10 @@ async fn serve(args: Args) -> Result<(), Error> {
     let threads = Arc::new(threads);
     let left = CancellationToken::new();
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
-    eprintln!("listening on http://{address}");
+    log::say(format_args!("listening on http://{address}"));
 
+    #[cfg(unix)]
+    let telling = tokio::spawn(tell_when_asked(threads.clone()));
     let ending = CancellationToken::new();
     let listener = Listener { listener, write_time: settings.times.write.0 };
     let server = axum::serve(listener, server::router(threads.clone(), site))
@@ -138,6 +137,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let server = tokio::spawn(server.into_future());
     told_to_end().await;
     ending.cancel();
+    #[cfg(unix)]
+    telling.abort();
     threads.shut_down().await;
     left.cancel();
     let _left = serving.await;
@@ -148,6 +149,18 @@ async fn serve(args: Args) -> Result<(), Error> {
     }
     telemetry.shut_down().await;
     Ok(())
+}
+
+/// Says how much is open, for each SIGUSR1.
+#[cfg(unix)]
+async fn tell_when_asked(threads: Arc<Threads>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut asked) = signal(SignalKind::user_defined1()) else { return };
+    while asked.recv().await.is_some() {
+        let Open { threads, going_on, kept } = threads.open();
+        let tasks = Handle::current().metrics().num_alive_tasks();
+        log::say(format_args!("open: {threads} threads, {going_on} of {kept} runs, {tasks} tasks"));
+    }
 }
 
 /// Waits for SIGINT or SIGTERM.

@@ -23,13 +23,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+mod kept;
 mod shared;
 mod steering;
 
+pub(crate) use kept::Open;
 pub(crate) use shared::Target;
 use shared::run_name;
 
@@ -94,6 +96,8 @@ struct Kept {
     fingerprint: u64,
     log: Arc<RunLog>,
     cancel: CancellationToken,
+    /// Says that there is no room for it any more.
+    forgotten: CancellationToken,
 }
 
 /// A run for which there is no agent yet.
@@ -231,8 +235,10 @@ impl Threads {
             fingerprint: fingerprint(&input),
             log: Arc::new(RunLog::new(&input, self.limits.log())),
             cancel: CancellationToken::new(),
+            forgotten: CancellationToken::new(),
         };
         let (log, cancel) = (kept.log.clone(), kept.cancel.clone());
+        let crowded_out = kept.forgotten.clone();
         let record = self.record(&kept, &input);
         let reader = log.follow(0)?;
         let forgotten = {
@@ -277,7 +283,8 @@ impl Threads {
             let _ = reply.send(begun);
             if has_begun {
                 let share = threads.share(&run, &record, &log, &cancel);
-                tokio::join!(share, threads.keep(&run, &log, &cancel), end(span, &log));
+                tokio::join!(share, threads.watch(&run, &log, &cancel), end(span, &log));
+                threads.keep(&crowded_out).await;
                 // What others still read when this gateway ends, the store forgets by itself.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.forget_run(&name).await;
@@ -322,60 +329,6 @@ impl Threads {
             Ok(Err(_)) => Err(StartError::Overloaded),
             Err(_) => Err(StartError::Busy),
         }
-    }
-
-    /// Stops a run that nobody reads any more; returns a while after its end.
-    async fn keep(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
-        let grace = self.times.disconnect_grace.0;
-        let abandoned = async {
-            log.abandoned(grace).await;
-            while self.replicas.is_watched(&run_name(run)).await {
-                sleep(grace.max(self.replicas.beat_time())).await;
-                log.abandoned(grace).await;
-            }
-        };
-        tokio::select! {
-            () = log.ended() => {}
-            () = abandoned => {
-                tracing::info!(run = run.1, "nobody reads the run; stopping it");
-                cancel.cancel();
-                log.ended().await;
-            }
-        }
-        tokio::select! {
-            () = self.shutdown.cancelled() => {}
-            () = sleep(self.times.keep.0) => {}
-        }
-    }
-
-    /// Whether it was there.
-    fn forget(&self, run: &RunKey, log: &Arc<RunLog>) -> bool {
-        let mut runs = lock(&self.runs);
-        // Another may have its id since room was made.
-        let is_there = runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log));
-        if is_there {
-            runs.remove(run);
-        }
-        is_there
-    }
-
-    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them; gives those of them
-    /// that were begun here.
-    fn make_room(&self, runs: &mut HashMap<RunKey, Kept>) -> Result<Vec<RunKey>, StartError> {
-        let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
-        let mut forgotten = Vec::new();
-        while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
-            let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
-            let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
-            let Some(oldest) = oldest else { break };
-            let freed = runs.remove(&oldest);
-            // It may have grown since it was counted.
-            bytes = bytes.saturating_sub(freed.as_ref().map_or(0, |run| run.log.bytes()));
-            if freed.is_some_and(|run| run.is_ours) {
-                forgotten.push(oldest);
-            }
-        }
-        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
     }
 
     /// Stops a run; `false` when no such run is going on.

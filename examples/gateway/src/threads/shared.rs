@@ -10,7 +10,6 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// How often a thread may be given to another gateway while a run is to begin in it.
@@ -103,6 +102,7 @@ impl Threads {
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
         let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
         let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
+        let crowded_out = CancellationToken::new();
         let forgotten = {
             let mut runs = lock(&self.runs);
             if let Some(kept) = runs.get(&run) {
@@ -116,6 +116,7 @@ impl Threads {
                 fingerprint: record.fingerprint,
                 log: log.clone(),
                 cancel: CancellationToken::new(),
+                forgotten: crowded_out.clone(),
             };
             runs.insert(run.clone(), mirror);
             forgotten
@@ -127,7 +128,7 @@ impl Threads {
                 let unread = threads.times.disconnect_grace.0.max(threads.replicas.beat_time());
                 threads.replicas.mirror(&name, &record.owner, &mirrored, unread).await;
                 if mirrored.has_ended() {
-                    sleep(threads.times.keep.0).await;
+                    threads.keep(&crowded_out).await;
                 }
             };
             tokio::select! {

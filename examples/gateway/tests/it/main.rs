@@ -28,6 +28,9 @@ mod hybrid;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod log;
+#[cfg(test)]
 mod page_tools;
 #[cfg(test)]
 mod permission;

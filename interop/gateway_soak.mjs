@@ -1,0 +1,177 @@
+// Many runs at once through the gateway for a long time: what it holds is looked at while they go on, and when they are over.
+//
+//   SOAK_SECONDS=3600 SOAK_RUNS=50 SOAK_SAMPLE=60 node gateway_soak.mjs     unless set: 20 s, 50 runs at once, every 2 s
+//
+// The program that is looked at is the gateway alone: its memory (resident), its open files, its threads of the system, and
+// what it says of itself on SIGUSR1. SOAK_OUT=FILE has each sample as a line of JSON.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BIN, INTEROP, Place, Program, check, within } from "./harness.mjs";
+
+const SECONDS = Number(process.env.SOAK_SECONDS ?? 20);
+const RUNS = Number(process.env.SOAK_RUNS ?? 50);
+const SAMPLE = Number(process.env.SOAK_SAMPLE ?? Math.max(2, SECONDS / 60));
+const AGENT = join(INTEROP, "agents/stream-agent.mjs");
+const [PIECES, PAUSE_MS] = [30, 100];
+/** How many runs a thread has before another one takes its place. */
+const RUNS_OF_A_THREAD = 5;
+/** What is not used is let go of within seconds, so that what is never let go of shows. */
+const IDLE_SECONDS = 5;
+const RUN_SECONDS = 60;
+/** Beside what is kept of runs that have ended, in megabytes: the program, the runs that go on, and fragments. */
+const [KEPT_MEGABYTES, OTHER_MEGABYTES] = [16, 96];
+/** How much more memory the second half may have than the end of the first, in megabytes. */
+const GROWTH_MEGABYTES = 12;
+
+const SETTINGS = {
+  GATEWAY_TIMES_IDLE: `${IDLE_SECONDS}`,
+  GATEWAY_TIMES_QUESTION: "1",
+  GATEWAY_TIMES_CANCEL_GRACE: "3",
+  GATEWAY_TIMES_DISCONNECT_GRACE: "2",
+  GATEWAY_LIMITS_KEPT_BYTES: `${KEPT_MEGABYTES << 20}`,
+};
+
+/** What a client does with its run. */
+const ENDS = { reads: 0, comesBack: 0, cancels: 0, goesAway: 0 };
+const wanted = (count) => (count % 20 === 7 ? "cancels" : count % 20 === 13 ? "goesAway" : count % 5 === 3 ? "comesBack" : "reads");
+
+/** The frames of a stream. */
+async function* frames(response) {
+  let rest = "";
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + chunk).split("\n\n");
+    rest = parts.pop();
+    yield* parts;
+  }
+}
+
+/** One run; gives the frames that came. */
+async function run(url, threadId, does) {
+  const runId = randomUUID();
+  const messages = [{ id: randomUUID(), role: "user", content: `${PIECES} every ${PAUSE_MS}` }];
+  const signal = AbortSignal.timeout(RUN_SECONDS * 1000);
+  const begin = () =>
+    fetch(`${url}/api/ai/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ protocolVersion: "1.0", threadId, runId, messages }),
+      signal,
+    });
+  let response = await begin();
+  // A run that its client has left may still be stopping.
+  while (response.status === 409 && (await response.text()).includes("going on")) {
+    await sleep(500, undefined, { signal });
+    response = await begin();
+  }
+  assert.equal(response.status, 200);
+  const seen = [];
+  for await (const frame of frames(response)) {
+    if (frame.startsWith(":")) continue;
+    seen.push(frame);
+    if (seen.length !== PIECES / 2 || does === "reads") continue;
+    if (does === "cancels") await fetch(`${url}/api/ai/chat/runs/${runId}/cancel`, { method: "POST", signal });
+    if (does === "goesAway") return;
+    if (does === "comesBack") break;
+  }
+  if (does === "comesBack") {
+    const last = seen.at(-1).match(/^id: (.+)$/m)[1];
+    response = await fetch(`${url}/api/ai/chat/runs/${runId}/events`, { headers: { "Last-Event-ID": last }, signal });
+    assert.equal(response.status, 200);
+    for await (const frame of frames(response)) if (!frame.startsWith(":")) seen.push(frame);
+  }
+  const outcome = seen.at(-1).match(/"type":"RUN_FINISHED".*"outcome":\{"type":"(\w+)"/)?.[1];
+  assert.equal(outcome, does === "cancels" ? "cancelled" : "success", seen.at(-1));
+  if (does !== "cancels") assert.equal(seen.filter((frame) => frame.includes('"TEXT_MESSAGE_CONTENT"')).length, PIECES);
+}
+
+/** A client: run after run, in thread after thread. */
+async function client(url, number, until) {
+  let threadId;
+  for (let count = number; performance.now() < until; count++) {
+    if ((count - number) % RUNS_OF_A_THREAD === 0) threadId = randomUUID();
+    const does = wanted(count);
+    await run(url, threadId, does);
+    ENDS[does] += 1;
+  }
+}
+
+/** What the gateway holds now. */
+async function sample(program, began) {
+  const { pid } = program.child;
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const told = program.stderr.length;
+  program.child.kill("SIGUSR1");
+  const open = /open: (\d+) threads, (\d+) of (\d+) runs, (\d+) tasks\n/;
+  while (!open.test(program.stderr.slice(told))) await sleep(10);
+  const [, threads, goingOn, kept, tasks] = program.stderr.slice(told).match(open).map(Number);
+  return {
+    seconds: Math.round((performance.now() - began) / 1000),
+    megabytes: Number(status.match(/VmRSS:\s+(\d+)/)[1]) / 1024,
+    files: readdirSync(`/proc/${pid}/fd`).length,
+    systemThreads: Number(status.match(/Threads:\s+(\d+)/)[1]),
+    threads,
+    goingOn,
+    kept,
+    tasks,
+  };
+}
+
+const shown = (it) =>
+  `${it.seconds} s: ${it.megabytes.toFixed(1)} MB, ${it.files} files, ${it.systemThreads} threads of the system, ` +
+  `${it.threads} threads, ${it.goingOn} of ${it.kept} runs, ${it.tasks} tasks`;
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+await check(`soak: ${RUNS} runs at once for ${SECONDS} s`, async () => {
+  const place = new Place();
+  let left;
+  const agent = `'${process.execPath}' '${AGENT}'`;
+  const options = ["--listen", "127.0.0.1:0", "--cwd", place.workspace, "--agent", agent];
+  const program = new Program(join(BIN, "gateway"), options, { ...place.env, ...SETTINGS });
+  try {
+    const [, url] = await program.said(/listening on (http:\/\/127\.0\.0\.1:\d+)\n/, 15);
+    const began = performance.now();
+    const look = async () => {
+      const found = await within(30, "an answer to SIGUSR1", sample(program, began));
+      console.log(shown(found));
+      if (process.env.SOAK_OUT) appendFileSync(process.env.SOAK_OUT, `${JSON.stringify(found)}\n`);
+      return found;
+    };
+    const idle = await look();
+    const until = began + SECONDS * 1000;
+    let [clients, samples] = [Array.from({ length: RUNS }, (_, number) => client(url, number, until)), []];
+    const all = Promise.all(clients);
+    let isOver = false;
+    all.then(() => (isOver = true), () => (isOver = true));
+    while (!isOver && performance.now() < until) {
+      await sleep(SAMPLE * 1000);
+      samples.push(await look());
+    }
+    await all;
+    console.log(`${Object.values(ENDS).reduce((a, b) => a + b)} runs: ${JSON.stringify(ENDS)}`);
+
+    const most = Math.max(...samples.map(({ megabytes }) => megabytes));
+    assert.ok(most < idle.megabytes + KEPT_MEGABYTES + OTHER_MEGABYTES, `${most} MB`);
+    const half = samples.length >> 1;
+    const [first, second] = [samples.slice(half >> 1, half), samples.slice(half)].map((part) => median(part.map((it) => it.megabytes)));
+    console.log(`memory: ${first.toFixed(1)} MB in the second quarter, ${second.toFixed(1)} MB in the second half (medians)`);
+    if (SECONDS >= 300) assert.ok(second < first + GROWTH_MEGABYTES, "memory grows");
+
+    // All that clients have opened is closed when they are gone, but for the runs that are kept to be read.
+    let [last, tries] = [await look(), 0];
+    while ((last.threads > 0 || last.goingOn > 0 || last.files > idle.files + 8) && tries++ < 30) {
+      await sleep(1000);
+      last = await look();
+    }
+    assert.deepEqual([last.threads, last.goingOn], [0, 0]);
+    assert.ok(last.files <= idle.files + 8, `${last.files} files, ${idle.files} at the beginning`);
+    assert.ok(last.tasks <= idle.tasks + last.kept + 8, `${last.tasks} tasks, ${idle.tasks} at the beginning`);
+    assert.equal(await program.stop(30), 0);
+  } finally {
+    left = place.leave();
+  }
+  assert.deepEqual([...left.values()], [], "processes left behind");
+});
