@@ -1,7 +1,7 @@
 //! Questions to the user: forms, and pages to go to.
 use crate::json::{self, Members};
 use crate::question::{About, AnswerError, Settlement};
-use crate::translator::Translator;
+use crate::translator::{Translator, acp_metadata};
 use acp_types::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, ElicitationAcceptAction,
     ElicitationAction, ElicitationMode as Mode, ElicitationSchema, ElicitationScope,
@@ -208,7 +208,7 @@ impl Translator {
             Mode::Url(_) => elicitation.describe(Members::new(), self.options.limits.value),
             _ => Members::new().with("mode", elicitation.mode.tag()),
         };
-        interrupt.metadata = self.metadata(acp);
+        interrupt.metadata = Some(acp_metadata(acp));
         interrupt
     }
 }

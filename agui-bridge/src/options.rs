@@ -28,6 +28,10 @@ pub struct Options {
     pub permission: PermissionMode,
     /// Who answers elicitations. The default declines them.
     pub elicitation: ElicitationMode,
+    /// Whether clients before 1.0 are asked by interrupts as well, where that is how the others are asked. They know
+    /// interrupts from 0.0.54 on (`@ag-ui/client`; CopilotKit and assistant-ui stand on it), but none of them says which
+    /// version it has.
+    pub legacy_interrupts: bool,
     /// What becomes of a run whose input does not answer what the run before asked.
     pub unanswered: Unanswered,
     /// Whether what the session tells of itself is kept in the shared state under `/acp`, for clients of 1.0, instead of
@@ -56,6 +60,7 @@ impl Default for Options {
             profile: None,
             permission: PermissionMode::default(),
             elicitation: ElicitationMode::default(),
+            legacy_interrupts: false,
             unanswered: Unanswered::default(),
             state: false,
             history: false,

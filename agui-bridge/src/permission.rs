@@ -3,7 +3,7 @@ use crate::json::{self, Members};
 use crate::question::{About, AnswerError, By, Settlement};
 use crate::state::Update;
 use crate::tool_call::{Change, Denial};
-use crate::translator::Translator;
+use crate::translator::{Translator, acp_metadata};
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::tool_calls::{
     PermissionOption, PermissionOptionId, PermissionOptionKind, RequestPermissionOutcome,
@@ -26,8 +26,9 @@ pub enum PermissionMode {
     /// A rule, at once. The stream tells it, as `CUSTOM` `acp.permission`.
     Policy(Policy),
     /// A person: the run ends with outcome `interrupt`, the request stays open, and the run whose input resumes goes on
-    /// with the same turn. Needs [`Translator::tick`]. Clients before 1.0, which forget what they were asked, are asked
-    /// in the stream.
+    /// with the same turn. Needs [`Translator::tick`]. Clients before 1.0, the older of
+    /// which forget what they were asked, are asked in the stream unless
+    /// [`legacy_interrupts`](crate::Options::legacy_interrupts) is set.
     Interrupt,
     /// A person: the stream asks with `CUSTOM` `acp.permission.requested`, and stays open until
     /// [`Translator::answer_permission`] is called.
@@ -178,6 +179,27 @@ impl Permission {
         })
     }
 
+    /// What an answer looks like: an option, or AG-UI's own yes or no where the options have both.
+    fn response_schema(&self) -> Extra {
+        let ids: Vec<_> = self.options.iter().map(|option| &option.option_id).collect();
+        let option_id = Members::new().with("type", "string").with("enum", &ids).into_raw();
+        let properties = Members::new().with("optionId", &option_id);
+        let schema = Members::new().with("type", "object");
+        let answered = |by: Policy| by.decide("", &ToolKind::Other, &self.options);
+        let says_both = [Policy::allow_all(), Policy::reject_all()]
+            .map(answered)
+            .iter()
+            .all(|answer| matches!(answer, PermissionAnswer::Selected(_)));
+        if says_both {
+            let approved = Members::new().with("type", "boolean").into_raw();
+            let properties = properties.with("approved", &approved);
+            schema.with("properties", &properties.into_raw())
+        } else {
+            schema.with("properties", &properties.into_raw()).with("required", &["optionId"])
+        }
+        .into_extra()
+    }
+
     fn offered(&self, limit: usize) -> Raw {
         let offered = |option: &PermissionOption| {
             Members::new()
@@ -309,14 +331,7 @@ impl Translator {
         let title = permission.title.as_deref().or(subject.map(|subject| subject.title));
         interrupt.message = title.map(ToOwned::to_owned);
         interrupt.tool_call_id = subject.map(|subject| subject.id.clone());
-        let ids: Vec<_> = permission.options.iter().map(|option| &option.option_id).collect();
-        let option_id = Members::new().with("type", "string").with("enum", &ids).into_raw();
-        let properties = Members::new().with("optionId", &option_id).into_raw();
-        let schema = Members::new()
-            .with("type", "object")
-            .with("properties", &properties)
-            .with("required", &["optionId"]);
-        interrupt.response_schema = Some(schema.into_extra());
+        interrupt.response_schema = Some(permission.response_schema());
         let call = subject.map(|subject| {
             Members::new()
                 .with("title", subject.title)
@@ -327,7 +342,7 @@ impl Translator {
         let acp = Members::new()
             .with("options", &permission.offered(self.options.limits.value))
             .with_some("toolCall", call.as_ref());
-        interrupt.metadata = self.metadata(acp);
+        interrupt.metadata = Some(acp_metadata(acp));
         interrupt
     }
 }

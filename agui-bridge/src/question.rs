@@ -255,7 +255,8 @@ impl Translator {
                 ElicitationMode::Interrupt => Way::Interrupt,
             },
         };
-        Some(if self.is_modern() { way } else { Way::InStream })
+        let knows_interrupts = self.is_modern() || self.options.legacy_interrupts;
+        Some(if knows_interrupts { way } else { Way::InStream })
     }
 
     /// Answers a question aside from the runs' input.

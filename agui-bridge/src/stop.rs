@@ -318,8 +318,10 @@ impl Translator {
             let reason = json::head(response.stop_reason.as_str(), self.options.limits.message);
             Members::new().with("stopReason", reason).into_raw()
         });
-        if self.is_modern() {
+        if self.is_modern() || matches!(outcome, RunFinishedOutcome::Interrupt(_)) {
             finished.outcome = Some(outcome);
+        }
+        if self.is_modern() {
             finished.usage = response
                 .and_then(|response| response.usage.as_ref())
                 .map(|usage| vec![token_usage(usage)]);

@@ -413,6 +413,11 @@ impl Translator {
     /// The metadata of an event, for clients that take any: what ACP says beyond AG-UI, under the key `acp`.
     pub(crate) fn metadata(&self, acp: Members) -> Option<Metadata> {
         let wanted = self.is_modern() && !acp.is_empty();
-        wanted.then(|| Members::new().with("acp", &acp.into_extra()).into_extra())
+        wanted.then(|| acp_metadata(acp))
     }
+}
+
+/// Metadata with what ACP says beyond AG-UI.
+pub(crate) fn acp_metadata(acp: Members) -> Metadata {
+    Members::new().with("acp", &acp.into_extra()).into_extra()
 }

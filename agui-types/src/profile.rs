@@ -72,7 +72,7 @@ impl Profile {
     /// A client of 1.0 or later fails on none of these.
     ///
     /// Two things are not in an event alone: after `RUN_ERROR` a legacy client fails on whatever comes, another run
-    /// too; and it takes an interrupt outcome, but forgets what was asked, so nobody answers.
+    /// too; and one before 0.0.54 takes an interrupt outcome, but forgets what was asked, so nobody answers.
     pub fn refuses(self, event: &Event) -> Option<Refusal> {
         if self != Self::Legacy {
             return None;

@@ -376,13 +376,14 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
     let arguments = vec![ArgsMode::Hold, ArgsMode::StreamKeys, ArgsMode::Eager];
     let time = || proptest::option::of((0..5u64).prop_map(|n| Duration::from_millis(n * 50)));
     let modes = (select(permissions), select(elicitations), select(arguments));
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (select(vec![Profile::V1, Profile::Legacy]), modes, flags, (time(), time(), time(), time()))
         .prop_map(|(profile, modes, flags, times)| {
             let mut options = in_stream(profile);
             (options.permission, options.elicitation, options.arguments) = modes;
             (options.history, options.state) = (flags.0, flags.1);
             options.unanswered = if flags.2 { Unanswered::Abandon } else { Unanswered::Reject };
+            options.legacy_interrupts = flags.3;
             options.extensions = vec!["_listed/*".into()];
             options.times.collect = times.0.unwrap_or_default();
             (options.times.answer, options.times.settle, options.times.idle) =

@@ -107,8 +107,8 @@ fn a_permission_request_interrupts_and_the_next_run_goes_on() {
             {"optionId": "once", "name": "Once", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"}],
         "toolCall": {"title": "Do it", "name": "execute", "kind": "execute"}});
-    let schema = json!({"type": "object",
-        "properties": {"optionId": {"type": "string", "enum": ["always", "once", "no"]}}, "required": ["optionId"]});
+    let option_id = json!({"type": "string", "enum": ["always", "once", "no"]});
+    let schema = json!({"type": "object", "properties": {"optionId": option_id, "approved": {"type": "boolean"}}});
     assert_eq!(
         interrupts(&stream),
         &json!([{"id": "int-1", "reason": "tool_call", "message": "Do it", "toolCallId": "t",
@@ -480,6 +480,40 @@ fn clients_before_1_0_are_asked_in_the_stream() {
         ]
     );
     assert_eq!(answers(&stream).len(), 2);
+}
+
+/// Of these, the newer ones know interrupts.
+#[test]
+fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
+    let mut options = interrupting();
+    (options.profile, options.legacy_interrupts) = (Some(Profile::Legacy), true);
+    let answer = resume("r2", &[("int-1", json!({"approved": true}))]);
+    let stream = play(options, &[begin("r1"), ask(7, "t"), answer, completed("t"), end()]);
+    verify(Profile::Legacy, &stream);
+    assert_eq!(of_type(&stream, "RUN_FINISHED").len(), 2);
+    assert_eq!(ends(&stream), ["interrupt"]);
+    assert_eq!(of_type(&stream, "CUSTOM"), Vec::<&Value>::new());
+    assert_eq!(interrupts(&stream)[0]["metadata"]["acp"]["options"][0]["name"], "Always");
+    assert_eq!(answers(&stream), [(json!(7), selected("once"))]);
+}
+
+#[test]
+fn yes_and_no_are_offered_where_there_are_options_for_both() {
+    let option = |kind: &str| json!({"optionId": kind, "name": kind, "kind": kind});
+    let table = [
+        (["allow_once", "reject_once"], json!(null), true),
+        (["allow_always", "reject_always"], json!(null), true),
+        (["allow_once", "allow_always"], json!(["optionId"]), false),
+        (["reject_once", "newer"], json!(["optionId"]), false),
+    ];
+    for (kinds, required, offered) in table {
+        let mut request = ask(7, "t");
+        request["options"] = kinds.map(option).into_iter().collect();
+        let stream = played(&[begin("r1"), request]);
+        let schema = &interrupts(&stream)[0]["responseSchema"];
+        assert_eq!(schema["required"], required, "{kinds:?}");
+        assert_eq!(schema["properties"].get("approved").is_some(), offered, "{kinds:?}");
+    }
 }
 
 #[test]

@@ -26,7 +26,8 @@ impl Agents {
         toolbox: &Arc<Toolbox>,
         telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
-        Ok(match ModelAgent::new(name, agent, toolbox)? {
+        let permission = agent.permission.unwrap_or(settings.permission);
+        Ok(match ModelAgent::new(name, agent, permission, toolbox)? {
             Some(model) => Self::Model(Arc::new(model)),
             None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)),
         })
@@ -84,17 +85,20 @@ impl AcpAgents {
     ) -> Result<Self, SettingsError> {
         let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
         let mut options = Options::new();
-        (options.permission, options.elicitation) =
-            match agent.permission.unwrap_or(settings.permission) {
-                Permission::Ask => (PermissionMode::Interrupt, ElicitationMode::Interrupt),
-                Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
-                Permission::Allow => {
-                    (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
-                }
-                Permission::Reject => {
-                    (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
-                }
-            };
+        let permission = agent.permission.unwrap_or(settings.permission);
+        options.legacy_interrupts = permission == Permission::AskByInterrupt;
+        (options.permission, options.elicitation) = match permission {
+            Permission::Ask | Permission::AskByInterrupt => {
+                (PermissionMode::Interrupt, ElicitationMode::Interrupt)
+            }
+            Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
+            Permission::Allow => {
+                (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
+            }
+            Permission::Reject => {
+                (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
+            }
+        };
         options.times.turn = Some(settings.times.turn.0);
         options.times.answer = Some(settings.times.question.0);
         let address = agent.address(name)?;

@@ -153,6 +153,8 @@ pub(crate) enum Permission {
     /// Ask a person: a run is interrupted for it, and the next one brings the answer. Clients before 1.0 are asked in
     /// the stream.
     Ask,
+    /// The same, and clients before 1.0 are interrupted too.
+    AskByInterrupt,
     /// Ask a person in the stream, which stays open meanwhile.
     AskInStream,
     /// Allow once, whatever it is.

@@ -17,8 +17,11 @@ pub(crate) struct Asked {
 impl Asked {
     /// Says a word, for which the run is interrupted.
     pub(crate) async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
-        let input = input(thread, &format!("{thread}-1"), word);
-        let told = gateway.run(&input).await.rest().await;
+        Self::for_input(gateway, thread, &input(thread, &format!("{thread}-1"), word)).await
+    }
+
+    async fn for_input(gateway: &Gateway, thread: &str, input: &Value) -> Self {
+        let told = gateway.run(input).await.rest().await;
         assert_eq!(told.end(), "interrupt");
         let [interrupt] = told.interrupts() else { panic!("{:?}", told.interrupts()) };
         let id = interrupt.id.to_string();
@@ -65,6 +68,21 @@ async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
     assert!(again.contains(r#""runId":"t-2""#), "{again}");
     let late = asked.answered("4", "cancelled", &Value::Null);
     assert_eq!(gateway.run(&late).await.rest().await.end(), "RESUME_MISMATCH");
+}
+
+/// Some clients before 1.0 know interrupts, but do not say so.
+#[tokio::test]
+async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
+    let gateway = Gateway::demo(&["--permission", "ask-by-interrupt"]).await;
+    let old = |mut input: Value| {
+        input.as_object_mut().unwrap().remove("protocolVersion");
+        input
+    };
+    let asked = Asked::for_input(&gateway, "t", &old(input("t", "1", "edit"))).await;
+    let answer = old(asked.answered("2", "resolved", &json!({ "approved": true })));
+    let next = gateway.run(&answer).await.rest().await;
+    assert_eq!(next.end(), "finished");
+    assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
 }
 
 #[tokio::test]
