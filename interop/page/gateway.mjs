@@ -4,13 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 const END_MS = 10_000;
 
-/** Starts the gateway with its demo agent, and variables in its environment. Gives its address, and how to end it. */
-export async function startGateway(command, variables = {}) {
+/** Starts the gateway, with the demo agent unless told otherwise. Gives its address, what it logged, how to end it. */
+export async function startGateway(command, { options = [], variables = {} } = {}) {
   const cwd = await mkdtemp(path.join(tmpdir(), "page-cwd-"));
-  const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd], {
+  const child = spawn(command, ["--listen", "127.0.0.1:0", "--cwd", cwd, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
     env: { ...process.env, ...variables },
   });

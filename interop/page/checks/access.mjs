@@ -1,0 +1,56 @@
+// Who may use the gateway.
+import assert from "node:assert/strict";
+import { noViolations, send, turn, turnEnd } from "./page.mjs";
+
+export const checks = [
+  ...[
+    { scheme: "light", width: 1100 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `a gateway that wants a token, ${scheme}, ${width} pixels`,
+    variables: { GATEWAY_TOKEN: "open-sesame" },
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
+    expectNetworkErrors: true,
+    async run({ page, shot }) {
+      const urls = [];
+      page.on("request", (request) => urls.push(request.url()));
+      const dialog = page.getByRole("dialog", { name: "Who is there?" });
+      const token = dialog.getByLabel("Token", { exact: true });
+      await dialog.waitFor();
+      assert.ok(await token.evaluate((input) => input === document.activeElement), "the token has the focus");
+      await shot("asked");
+      await noViolations(page, "the question for a token");
+      await page.keyboard.type("with space");
+      await page.keyboard.press("Enter");
+      assert.ok(await token.evaluate((input) => input.validity.patternMismatch), "no header has such a token");
+      await token.fill("open-barley");
+      await page.keyboard.press("Enter");
+      await dialog.getByRole("alert").getByText("does not take this token").waitFor();
+      assert.equal(await token.inputValue(), "");
+      await shot("refused");
+      await noViolations(page, "a token that is refused");
+
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await send(page, "hello");
+      await dialog.waitFor();
+      await dialog.getByRole("button", { name: "Not now" }).click();
+      await turn(page, 1).getByRole("alert").waitFor();
+      assert.match(await turn(page, 1).innerText(), /a bearer token is needed/);
+      await turn(page, 1).getByRole("button", { name: "Try again" }).click();
+      await dialog.waitFor();
+      await token.fill("open-sesame");
+      await dialog.getByRole("button", { name: "Go on" }).click();
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      await page.getByRole("combobox", { name: "Agent" }).waitFor();
+
+      await page.reload();
+      await send(page, "hello");
+      await turnEnd(page, 2).waitFor();
+      assert.ok(await dialog.isHidden(), "it is kept over a reload, and what was refused is not");
+      assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, ""], "and by nothing else than the tab");
+      assert.deepEqual(urls.concat(page.url()).filter((url) => url.includes("open-")), [], "no address has it");
+    },
+  })),
+];

@@ -1,0 +1,50 @@
+// Without a mouse, and without a screen.
+import assert from "node:assert/strict";
+import { permission, prompt, send, turn, turnEnd } from "./page.mjs";
+
+export const checks = [
+  {
+    name: "the keyboard alone",
+    async run({ page }) {
+      await page.keyboard.type("slow");
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("and on");
+      assert.equal(await prompt(page).inputValue(), "slow\nand on");
+      await page.keyboard.press("Enter");
+      await turn(page, 1).locator(".agent-text").first().waitFor();
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 1).waitFor();
+      assert.match(await turnEnd(page, 1).innerText(), /^Stopped/);
+
+      await page.keyboard.type("edit");
+      await page.keyboard.press("Enter");
+      await permission(page).waitFor();
+      await page.keyboard.press("Enter");
+      assert.equal(await permission(page).count(), 1, "Enter alone answers nothing");
+      await page.keyboard.press("Tab");
+      assert.match(await page.evaluate(() => document.activeElement.textContent), /^allow/i);
+      await page.keyboard.press("Enter");
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the focus is back in the message box");
+
+      await page.keyboard.press("Shift+Tab");
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+      assert.equal(outline, "solid", "the focus can be seen");
+    },
+  },
+  {
+    name: "a screen reader hears sentences, not letters",
+    async run({ page }) {
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      const heard = await page.locator("[aria-live=polite] p").allInnerTexts();
+      assert.equal(heard.at(-1), "The answer is complete.");
+      for (const sentence of heard) assert.match(sentence, /[.!?:]$/);
+      const said = await turn(page, 1).locator(".agent-text").innerText();
+      const letters = (text) => text.replaceAll(/\P{L}/gu, "");
+      assert.ok(letters(heard.join("")).startsWith(letters(said)), `${heard} for ${said}`);
+      for (const landmark of ["banner", "main"]) assert.equal(await page.getByRole(landmark).count(), 1, landmark);
+    },
+  },
+];

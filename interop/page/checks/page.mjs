@@ -1,0 +1,82 @@
+// What the checks do with a page.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+export const CHAT = "**/api/ai/chat";
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export const prompt = (page) => page.getByRole("textbox", { name: "Message to the agent" });
+export const turn = (page, number) => page.getByRole("region", { name: `Turn ${number}`, exact: true });
+export const turnEnd = (page, number = 1) => turn(page, number).locator(".turn-end");
+export const permission = (page) => page.getByRole("group", { name: /^Permission/ });
+
+export async function send(page, text) {
+  await prompt(page).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** Presses the first button of the open permission request whose name matches. */
+export async function answer(page, name) {
+  const button = permission(page).getByRole("button", { name }).first();
+  await button.click();
+}
+
+/** Answers every permission request of a turn until the turn is over. */
+export async function answerAll(page, name, number = 1) {
+  const end = turnEnd(page, number);
+  const open = permission(page).getByRole("button", { name }).and(page.locator(":enabled")).first();
+  for (let asked = 0; asked < 5; asked += 1) {
+    await end.or(open).first().waitFor();
+    if (await end.isVisible()) return asked;
+    await open.click();
+    await open.waitFor({ state: "detached" });
+  }
+  throw new Error("the agent asked five times and more");
+}
+
+/** A gateway's answer out of events, for what the demo agent does not do. */
+export function answerWith(page, makeEvents) {
+  return page.route(CHAT, (route) => {
+    const { threadId, runId } = route.request().postDataJSON();
+    const body = makeEvents({ threadId, runId })
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join("");
+    return route.fulfill({ status: 200, contentType: "text/event-stream", body });
+  });
+}
+
+/** A conversation that went on for so many turns, of two messages each. */
+export const turnsOf = (count) =>
+  Array.from({ length: count }, (_, at) => [
+    { id: `u${at}`, role: "user", content: `Question ${at + 1}` },
+    { id: `a${at}`, role: "assistant", content: `Answer **${at + 1}**, with a list:\n\n- one\n- two` },
+  ]).flat();
+
+/** A turn that went on for so many calls of a tool, of two messages each. */
+export const turnOf = (count) => [
+  { id: "u", role: "user", content: "Read all of it" },
+  ...Array.from({ length: count }, (_, at) => {
+    const call = { id: `c${at}`, type: "function", function: { name: `read_${at + 1}`, arguments: "{}" } };
+    return [
+      { id: `a${at}`, role: "assistant", toolCalls: [call] },
+      { id: `t${at}`, role: "tool", toolCallId: call.id, content: `what ${at + 1} says` },
+    ];
+  }).flat(),
+];
+
+/** The page of a conversation that there was before. */
+export async function restore(page, said) {
+  await page.evaluate((messages) => {
+    const held = { threadId: crypto.randomUUID(), messages, state: {}, interrupts: [], agent: null, title: null, pending: [], runId: null };
+    sessionStorage.setItem("spanwire.conversation.2", JSON.stringify(held));
+  }, said);
+  await page.reload();
+}
+
+export async function noViolations(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run({ rules: { "target-size": { enabled: true } } }));
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`);
+  assert.deepEqual(found, [], `accessibility of ${where}`);
+}

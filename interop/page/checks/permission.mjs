@@ -1,0 +1,41 @@
+// Questions for permission.
+import assert from "node:assert/strict";
+import { answerAll, answerWith, permission, send, turnEnd } from "./page.mjs";
+
+export const checks = [
+  {
+    name: "a permission that is rejected",
+    async run({ page, shot }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      const asked = await answerAll(page, /^(reject|deny|no)/i);
+      assert.ok(asked > 0, "the agent asked");
+      assert.equal(await page.locator(".permission.is-rejected").count(), asked, "the answer stays to be seen");
+      const states = await page.locator("article.tool").evaluateAll((cards) => cards.map((card) => card.dataset.status));
+      assert.ok(states.includes("failed"), `the tool failed, not ${states}`);
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+      await shot("rejected");
+    },
+  },
+  {
+    name: "a permission that is cancelled with its run",
+    async run({ page }) {
+      await send(page, "edit");
+      await permission(page).waitFor();
+      await page.keyboard.press("Escape");
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Stopped/);
+      assert.equal(await permission(page).getByRole("button").count(), 0, "no buttons stay");
+
+      const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+      await answerWith(page, (ids) => [
+        { type: "RUN_STARTED", ...ids },
+        { type: "CUSTOM", name: "acp.permission.requested", value: { interruptId: "i", title: "Go on", options } },
+        { type: "RUN_ERROR", message: "gone", code: "AGENT_EXITED" },
+      ]);
+      await send(page, "edit");
+      await turnEnd(page, 2).waitFor();
+      assert.equal(await permission(page).getByRole("button").count(), 0, "not even where the agent is gone");
+    },
+  },
+];

@@ -1,0 +1,45 @@
+// A page that is loaded again.
+import assert from "node:assert/strict";
+import { answer, permission, send, turn, turnEnd } from "./page.mjs";
+
+export const checks = [
+  {
+    name: "a reload in the middle of a run goes on with it",
+    async run({ page }) {
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      const before = await turn(page, 1).locator(".agent-text").innerText();
+      await send(page, "slow");
+      await turn(page, 2).getByText("1 of 50").waitFor();
+      await page.reload();
+      assert.equal(await turn(page, 1).locator(".agent-text").innerText(), before, "the first turn is there");
+      await turn(page, 2).getByText("1 of 50").waitFor();
+      assert.ok(await page.getByRole("button", { name: "Stop" }).isVisible(), "the run can be stopped");
+      await turn(page, 2).getByText("50 of 50").waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/);
+      assert.equal((await turn(page, 2).innerText()).match(/\b7 of 50/g)?.length, 1, "nothing is said twice");
+      await page.reload();
+      assert.match(await turn(page, 2).innerText(), /50 of 50/, "also when it is over");
+      await send(page, "hello");
+      await turnEnd(page, 3).waitFor();
+      await page.getByRole("button", { name: "New chat" }).click();
+      await page.reload();
+      assert.equal(await turn(page, 1).count(), 0, "a new chat is not the old one");
+    },
+  },
+  {
+    name: "a question outlives a reload, and its answer goes on with the turn",
+    async run({ page, shot }) {
+      await send(page, "permission");
+      await permission(page).waitFor();
+      await page.reload();
+      await permission(page).waitFor();
+      await shot("reloaded");
+      await answer(page, /^allow/i);
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /Your answer: Allow/);
+      assert.match(await turn(page, 1).innerText(), /I will not make use of it/);
+      assert.equal(await turn(page, 2).count(), 0, "it is the same turn");
+    },
+  },
+];

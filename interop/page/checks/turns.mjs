@@ -1,0 +1,145 @@
+// Turns, one after the other.
+import assert from "node:assert/strict";
+import { answerAll, noViolations, permission, prompt, send, turn, turnEnd } from "./page.mjs";
+
+export const checks = [
+  {
+    name: "a full turn: text, thought, plan, tools, permission",
+    async run({ page, shot }) {
+      await send(page, "tour");
+      await permission(page).waitFor();
+      await shot("permission");
+      assert.ok(await permission(page).evaluate((group) => group.contains(document.activeElement)), "the question has the focus");
+      const asked = await answerAll(page, /^allow/i);
+      assert.ok(asked > 0, "the agent asked");
+      await shot("tour-end");
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+
+      const text = await turn(page, 1).locator(".agent-text").allInnerTexts();
+      assert.ok(text.join("").trim().length > 0, "text");
+      const thought = page.locator("details.thought").first();
+      assert.equal(await thought.evaluate((details) => details.open), false, "the thought is folded");
+      await thought.locator("summary").click();
+      assert.ok((await thought.locator(".thought-text").innerText()).trim().length > 0, "the thought can be read");
+
+      const entries = page.getByRole("region", { name: "Plan" }).getByRole("listitem");
+      const done = page.getByRole("region", { name: "Plan" }).getByRole("img", { name: "Done" });
+      assert.ok((await entries.count()) >= 2, "plan entries");
+      assert.equal(await done.count(), await entries.count(), "all entries are done");
+
+      const tools = page.locator("article.tool");
+      const states = await tools.evaluateAll((cards) => cards.map((card) => card.dataset.status));
+      assert.ok(states.length >= 3, "tool cards");
+      assert.deepEqual([...new Set(states)], ["completed"], "all tools are done");
+      assert.ok((await page.locator(".diff ins").count()) > 0, "added lines");
+      assert.ok((await page.locator(".terminal").first().innerText()).trim().length > 0, "terminal output");
+      for (const card of await tools.all()) await card.evaluate((article) => article.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+      const results = await page.locator(".tool-body pre:visible").allInnerTexts();
+      assert.ok(results.some((result) => result.trim().startsWith("{")), "arguments as JSON");
+      assert.ok(results.filter((result) => result.trim() !== "").length > states.length, "results");
+      assert.ok(await page.getByRole("meter", { name: "Context used" }).isVisible(), "the usage meter");
+      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/, "nothing unknown or out of place");
+      await noViolations(page, "a full turn");
+    },
+  },
+  {
+    name: "a run that is stopped by the button",
+    async run({ page, shot }) {
+      await send(page, "slow");
+      const text = turn(page, 1).locator(".agent-text");
+      await text.first().waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Stopped/);
+      await shot("stopped");
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      assert.ok(await prompt(page).evaluate((area) => area === document.activeElement), "the focus is back in the message box");
+      await send(page, "hello");
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turnEnd(page, 2).innerText(), /^Done/, "the next turn works");
+    },
+  },
+  {
+    name: "an error of the agent, in place",
+    async run({ page, shot }) {
+      await send(page, "error");
+      const alert = turn(page, 1).getByRole("alert");
+      await alert.waitFor();
+      await shot("error");
+      assert.match(await alert.innerText(), /The run failed/);
+      assert.match(await alert.locator("code").innerText(), /^[A-Z_]+$/, "the code of the error");
+      assert.ok((await alert.locator(".notice-text").innerText()).trim().length > 0, "the message of the error");
+      assert.match(await turnEnd(page).innerText(), /^Failed/);
+      await noViolations(page, "an error");
+      await alert.getByRole("button", { name: "Try again" }).click();
+      await turn(page, 2).getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "a second turn keeps the first, and tells the gateway of it",
+    async run({ page }) {
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await send(page, "hello");
+      await turnEnd(page, 1).waitFor();
+      const first = await turn(page, 1).textContent();
+      await send(page, "read");
+      await answerAll(page, /^allow/i, 2);
+      assert.equal(await turn(page, 1).textContent(), first);
+      await send(page, "hello");
+      await turnEnd(page, 3).waitFor();
+
+      assert.equal(new Set(inputs.map((input) => input.threadId)).size, 1);
+      assert.equal(new Set(inputs.map((input) => input.runId)).size, 3);
+      const roles = inputs[2].messages.map((message) => message.role);
+      assert.deepEqual([roles[0], roles[1], roles.at(-1)], ["user", "assistant", "user"]);
+      assert.ok(roles.includes("tool") && !roles.includes("activity"), roles.join(" "));
+      const calls = inputs[2].messages.flatMap((message) => message.toolCalls ?? []);
+      const answers = inputs[2].messages.filter((message) => message.role === "tool");
+      assert.deepEqual(answers.map((message) => message.toolCallId), calls.map((call) => call.id));
+      for (const call of calls) JSON.parse(call.function.arguments);
+    },
+  },
+  {
+    name: "a new chat begins anew",
+    async run({ page }) {
+      await send(page, "slow");
+      await turn(page, 1).locator(".agent-text").first().waitFor();
+      const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/api/ai/chat"));
+      await page.getByRole("button", { name: "New chat" }).click();
+      await ended;
+      assert.equal(await page.locator(".turn").count(), 0);
+      assert.ok(await page.getByRole("heading", { name: "What shall the agent do?" }).isVisible());
+      await page.getByRole("button", { name: /^help/ }).click();
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+      assert.match(await turn(page, 1).locator(".agent-text").innerText(), /tour/);
+    },
+  },
+  {
+    name: "the reader who goes up stays there",
+    async run({ page }) {
+      const box = page.getByRole("region", { name: "Conversation" });
+      const top = () => box.evaluate((element) => element.scrollTop);
+      const fromEnd = () => box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+      await page.setViewportSize({ width: 800, height: 400 });
+      await send(page, "tour");
+      await answerAll(page, /^allow/i);
+      assert.ok((await fromEnd()) < 2, "the end is in sight");
+      await send(page, "slow");
+      await turn(page, 2).locator(".agent-text").first().waitFor();
+      await box.hover();
+      await page.mouse.wheel(0, -150);
+      const jump = page.getByRole("button", { name: "Jump to the end" });
+      await jump.waitFor();
+      const at = await top();
+      const text = await turn(page, 2).innerText();
+      await page.waitForFunction((old) => document.querySelector(".turn:last-child").innerText.length > old + 20, text.length);
+      assert.equal(await top(), at, "the page stays where the reader is");
+      await jump.click();
+      assert.ok((await fromEnd()) < 2, "the button leads to the end");
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 2).waitFor();
+    },
+  },
+];

@@ -1,0 +1,90 @@
+// Runs checks in Chromium, each in a page of its own. Prints PASS or FAIL for each.
+import assert from "node:assert/strict";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { chromium } from "playwright-core";
+
+const CHECK_MS = 120_000;
+const STEP_MS = 30_000;
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Runs the checks whose names have one of the words of the command line in them, all without words, and sets the exit
+ * status.
+ *
+ * @param {string} subject what is checked
+ * @param {Array<{ name: string, context?: object, variables?: object, expectNetworkErrors?: boolean, run: Function }>} checks
+ * @param {(variables?: object) => Promise<{ url: string, stop: () => Promise<unknown>, log: () => string }>} start what
+ *   the pages come from: one for all checks, and one each for those that want variables of its environment
+ */
+export async function runChecks(subject, checks, start) {
+  const wanted = process.argv.slice(2);
+  const shots = await mkdtemp(path.join(tmpdir(), "page-shots-"));
+  console.log(`screenshots in ${shots}`);
+  const { CHROMIUM_BIN } = process.env;
+  assert.ok(CHROMIUM_BIN, "CHROMIUM_BIN names the browser; page/run sets it");
+  const browser = await chromium.launch({ executablePath: CHROMIUM_BIN, args: FLAGS });
+  const shared = await start().catch(async (error) => {
+    await browser.close();
+    throw error;
+  });
+  let failures = 0;
+  let passes = 0;
+  try {
+    for (const one of checks) {
+      if (wanted.length > 0 && !wanted.some((word) => one.name.includes(word))) continue;
+      const own = one.variables === undefined ? shared : await start(one.variables);
+      const began = performance.now();
+      const failure = await check(browser, shots, one, own.url);
+      if (own !== shared) await own.stop();
+      const time = `${Math.round(performance.now() - began)} ms`;
+      failures += failure === null ? 0 : 1;
+      passes += failure === null ? 1 : 0;
+      console.log(failure === null ? `PASS ${subject}: ${one.name} (${time})` : `FAIL ${subject}: ${one.name}\n${failure}`);
+    }
+  } finally {
+    await browser.close();
+    await shared.stop();
+  }
+  const passed = failures === 0 && passes > 0;
+  console.log(`${passed ? "PASS" : "FAIL"} ${subject}: ${passes} of ${passes + failures} checks`);
+  if (failures > 0) console.log(shared.log());
+  process.exitCode = passed ? 0 : 1;
+}
+
+/** What is wrong; `null` if nothing is. */
+async function check(browser, shots, { name, context: options, expectNetworkErrors, run }, url) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 860 }, ...options });
+  context.setDefaultTimeout(STEP_MS);
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.stack));
+  page.on("console", (message) => {
+    const network = expectNetworkErrors && message.text().startsWith("Failed to load resource");
+    if (!network && ["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  const slug = name.replaceAll(/[^a-z0-9]+/gi, "-");
+  const shot = (part) => page.screenshot({ path: path.join(shots, `${slug}-${part}.png`) });
+  const tooLong = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${CHECK_MS} ms`)), CHECK_MS).unref());
+  try {
+    await page.goto(url);
+    await Promise.race([run({ page, shot, url }), tooLong]);
+    assert.deepEqual(complaints, [], "what the browser complains of");
+    return null;
+  } catch (error) {
+    await shot("FAILED").catch(() => {});
+    return `${error.stack}\n${complaints.join("\n")}`;
+  } finally {
+    await context.close();
+  }
+}
