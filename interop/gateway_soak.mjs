@@ -105,7 +105,10 @@ async function sample(program, began) {
   const told = program.stderr.length;
   program.child.kill("SIGUSR1");
   const open = /open: (\d+) threads, (\d+) of (\d+) runs, (\d+) tasks\n/;
-  while (!open.test(program.stderr.slice(told))) await sleep(10);
+  while (!open.test(program.stderr.slice(told))) {
+    assert.ok(program.child.exitCode === null && program.child.signalCode === null, `it has ended: ${program.stderr}`);
+    await sleep(10);
+  }
   const [, threads, goingOn, kept, tasks] = program.stderr.slice(told).match(open).map(Number);
   return {
     seconds: Math.round((performance.now() - began) / 1000),

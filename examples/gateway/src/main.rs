@@ -52,6 +52,8 @@ use std::time::Duration;
 use telemetry::Telemetry;
 use threads::{Open, Threads};
 use tokio::runtime::Handle;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;
@@ -126,10 +128,14 @@ async fn serve(args: Args) -> Result<(), Error> {
     let threads = Arc::new(threads);
     let left = CancellationToken::new();
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
+    #[cfg(unix)]
+    let telling = {
+        // From before anybody knows that it is there: unheard, the signal ends a program.
+        let asked = signal(SignalKind::user_defined1())?;
+        tokio::spawn(tell_when_asked(asked, threads.clone()))
+    };
     log::say(format_args!("listening on http://{address}"));
 
-    #[cfg(unix)]
-    let telling = tokio::spawn(tell_when_asked(threads.clone()));
     let ending = CancellationToken::new();
     let listener = Listener { listener, write_time: settings.times.write.0 };
     let server = axum::serve(listener, server::router(threads.clone(), site))
@@ -153,9 +159,7 @@ async fn serve(args: Args) -> Result<(), Error> {
 
 /// Says how much is open, for each SIGUSR1.
 #[cfg(unix)]
-async fn tell_when_asked(threads: Arc<Threads>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut asked) = signal(SignalKind::user_defined1()) else { return };
+async fn tell_when_asked(mut asked: Signal, threads: Arc<Threads>) {
     while asked.recv().await.is_some() {
         let Open { threads, going_on, kept } = threads.open();
         let tasks = Handle::current().metrics().num_alive_tasks();
@@ -167,7 +171,7 @@ async fn tell_when_asked(threads: Arc<Threads>) {
 async fn told_to_end() {
     #[cfg(unix)]
     let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        match signal(SignalKind::terminate()) {
             Ok(mut signal) => {
                 signal.recv().await;
             }
