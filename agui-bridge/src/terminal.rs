@@ -2,9 +2,13 @@
 use crate::ids;
 use crate::json::{self, Members};
 use crate::limits::Limits;
+use crate::state::Update;
 use crate::translator::Translator;
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
 use acp_types::v2::terminals::{TerminalExitStatus, TerminalOutputChunk, TerminalUpdate};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -112,6 +116,26 @@ impl Terminals {
 }
 
 impl Translator {
+    /// Takes in what has become of a command that the client itself runs for the agent (`terminal/create` of ACP v1), as v2
+    /// tells it of those of agents: `ACTIVITY_SNAPSHOT` `acp.terminal`, and the result of a tool call that shows the
+    /// terminal.
+    ///
+    /// Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+    pub fn handle_terminal_update(&mut self, session_id: &SessionId, update: TerminalUpdate) {
+        self.client_terminal(session_id, SessionUpdate::TerminalUpdate(Box::new(update)));
+    }
+
+    /// Takes in a piece of its output, as [`handle_terminal_update`](Self::handle_terminal_update).
+    pub fn handle_terminal_output(&mut self, session_id: &SessionId, chunk: TerminalOutputChunk) {
+        self.client_terminal(session_id, SessionUpdate::TerminalOutputChunk(Box::new(chunk)));
+    }
+
+    fn client_terminal(&mut self, session_id: &SessionId, update: SessionUpdate) {
+        self.heard();
+        let notification = UpdateSessionNotification::new(session_id.as_str(), update);
+        self.take(Update::V2(Box::new(notification)));
+    }
+
     pub(crate) fn terminal_update(&mut self, update: TerminalUpdate) {
         let (id, limit) = (update.terminal_id.as_str().to_owned(), self.options.limits.result);
         let message = self.options.limits.message;

@@ -1,10 +1,8 @@
 //! The agents that serve threads, and how threads use each.
-use crate::agent::{AgentPool, Trouble};
+use crate::agent::{AgentPool, Offers, Trouble};
 use crate::capabilities::{self, Asks};
 use crate::model::ModelAgent;
-use crate::settings::{
-    AgentSettings, PageToolsBinding, Permission, Settings, SettingsError, working_directory,
-};
+use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::telemetry::Telemetry;
 use crate::toolbox::Toolbox;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
@@ -83,7 +81,8 @@ impl AcpAgents {
         agent: &AgentSettings,
         telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
-        let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
+        let access = agent.access(name)?;
+        let cwd = agent.session_directory(name, access.as_ref(), settings.cwd.as_deref())?;
         let mut options = Options::new();
         let permission = agent.permission.unwrap_or(settings.permission);
         options.legacy_interrupts = permission == Permission::AskByInterrupt;
@@ -104,7 +103,8 @@ impl AcpAgents {
         let address = agent.address(name)?;
         let elicits = options.elicitation != ElicitationMode::Decline;
         let login = agent.authenticate.clone();
-        let pool = AgentPool::new(address, login, elicits, settings.times, telemetry.clone());
+        let offers = Offers { elicits, access };
+        let pool = AgentPool::new(address, login, offers, settings.times, telemetry.clone());
         Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
 //! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way
-//! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs; `telemetry`
-//! what is told of all that to a collector.
+//! to an agent, `host`, `files` and `terminals` what it may do here, `process` and `guard` processes; `model` and
+//! `model_thread` what a model without ACP needs; `telemetry` what is told of all that to a collector.
 
 mod agent;
 mod agents;
 mod capabilities;
 mod cli;
 mod connection;
+mod files;
 mod guard;
 mod health;
+mod host;
 mod listener;
 mod log;
 mod model;
@@ -30,6 +32,7 @@ mod shim;
 mod site;
 mod socket;
 mod telemetry;
+mod terminals;
 mod thread;
 mod threads;
 mod toolbox;
@@ -62,7 +65,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::Guard { parent, command }) => return guard::run(*parent, command),
+        Some(Hidden::Guard { parent, merge, command }) => {
+            return guard::run(*parent, *merge, command);
+        }
         Some(Hidden::McpShim) => return shim::run(),
         None => {}
     }

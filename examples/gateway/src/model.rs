@@ -48,7 +48,7 @@ impl ModelAgent {
         if agent.command.is_some() || agent.url.is_some() {
             return Err(SettingsError::TwoWays(name.to_owned()));
         }
-        let wrong = |why: &dyn Display| SettingsError::Model {
+        let wrong = |why: &dyn Display| SettingsError::Agent {
             agent: name.to_owned(),
             why: why.to_string(),
         };

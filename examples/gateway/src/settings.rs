@@ -11,8 +11,10 @@ use std::time::Duration;
 use std::{env, fs, io};
 use toml::{Table, Value};
 
+mod access;
 mod telemetry;
 
+pub(crate) use access::{Access, FsAccess};
 pub(crate) use telemetry::TelemetrySettings;
 
 /// All that can be set, with what it is unless it is set.
@@ -70,6 +72,12 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+    /// The directory that it may use through the gateway; without one it may use neither files nor terminals.
+    pub(crate) root: Option<PathBuf>,
+    /// What it may do with the files there.
+    pub(crate) fs: Option<FsAccess>,
+    /// Whether it may run commands, which begin there and may do whatever the gateway may.
+    pub(crate) terminal: Option<bool>,
     /// How it is given the page's tools.
     pub(crate) page_tools: PageToolsBinding,
     /// A model with the gateway's tools and the page's, without ACP.
@@ -303,7 +311,7 @@ pub(crate) enum SettingsError {
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]
     TwoWays(String),
     #[error("agents.{agent}: {why}")]
-    Model { agent: String, why: String },
+    Agent { agent: String, why: String },
     #[error("default-agent: expected one of {expected}, got {got}")]
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]

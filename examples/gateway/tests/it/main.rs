@@ -24,6 +24,9 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+#[cfg(unix)]
+mod host;
+#[cfg(test)]
 mod hybrid;
 #[cfg(test)]
 mod interrupts;
