@@ -1,0 +1,139 @@
+//! Which call of the agent a tool call of the page is, and which is none.
+use super::*;
+
+#[test]
+fn whoever_comes_first_a_call_has_one_id() {
+    let args = json!({"a": 1, "b": [1.0]});
+    let with_id = |id: &str| {
+        let mut call = NewCall::new("park", raw(&args));
+        call.agent_id = Some(id.into());
+        call
+    };
+    // Announced, then requested with the agent's id.
+    let mut tools = begun();
+    assert_eq!(tools.handle_update(&announce("t1", "park", json!({})), at(0)), Whose::Frontend);
+    assert_eq!(tools.handle_call(with_id("t1"), at(0)).unwrap().as_str(), "t1");
+    // Requested with the agent's id, then announced.
+    assert_eq!(tools.handle_call(with_id("t2"), at(0)).unwrap().as_str(), "t2");
+    assert_eq!(tools.handle_update(&announce("t2", "park", args.clone()), at(0)), Whose::Frontend);
+    // Announced, then requested without: by arguments in any spelling, not by order.
+    tools.handle_update(&announce("t3", "park", json!({"a": 2})), at(0));
+    tools.handle_update(&announce("t4", "park", json!({})), at(0));
+    let input = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t4", "rawInput": {"b": [1.0], "a": 1}});
+    assert_eq!(tools.handle_update(&update(input), at(0)), Whose::Frontend);
+    let spelled = Raw::from_text(r#"{ "b":[1.0], "a":1 }"#).unwrap();
+    assert_eq!(tools.handle_call(NewCall::new("park", spelled), at(0)).unwrap().as_str(), "t4");
+    // By the tool alone.
+    let other = NewCall::new("park", raw(&json!({"never": "seen"})));
+    assert_eq!(tools.handle_call(other, at(0)).unwrap().as_str(), "t3");
+    // Requested without, then announced: the agent's report is the call's.
+    let id = tools.handle_call(NewCall::new("park", raw(&args)), at(0)).unwrap();
+    assert_eq!(tools.handle_update(&announce("t5", "park", args.clone()), at(0)), Whose::Frontend);
+    let done =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t5", "status": "completed"});
+    actions(&mut tools);
+    assert_eq!(tools.handle_update(&update(done), at(0)), Whose::Frontend);
+    assert_eq!((id.as_str(), actions(&mut tools)), ("call-5", vec![]));
+}
+
+#[test]
+fn a_call_that_is_announced_and_not_made_is_not_run() {
+    let mut tools = begun();
+    tools.handle_update(&announce("t1", "park", json!({})), at(0));
+    let failed =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "failed"});
+    assert_eq!(tools.handle_update(&update(failed), at(0)), Whose::Frontend);
+    let not_made =
+        Action::NotMade { tool_call_id: "t1".into(), name: "park".into(), status: "failed".into() };
+    assert_eq!(tools.poll_action(), Some(not_made));
+    assert_eq!(tools.poll_action(), None);
+}
+
+#[test]
+fn whose_a_tool_call_is_is_told_from_its_names() {
+    let table = [
+        (json!({"name": "mcp__ui__park", "title": "x"}), Whose::Frontend),
+        (
+            json!({"_meta": {"claudeCode": {"toolName": "mcp__ui__park"}}, "title": "x"}),
+            Whose::Frontend,
+        ),
+        (json!({"title": "mcp_ui_park"}), Whose::Frontend),
+        (json!({"title": "ui_park", "kind": "other"}), Whose::Frontend),
+        (json!({"name": "ui_park", "title": "x"}), Whose::Frontend),
+        (json!({"name": "park", "title": "park"}), Whose::Agent),
+        (json!({"name": "mcp__other__park", "title": "x"}), Whose::Agent),
+        (json!({"name": "mcp__ui__gone", "title": "x"}), Whose::Agent),
+        (json!({"title": "ui_"}), Whose::Agent),
+    ];
+    for (mut call, whose) in table {
+        let shown = call.to_string();
+        call["sessionUpdate"] = json!("tool_call");
+        call["toolCallId"] = json!("t");
+        assert_eq!(begun().handle_update(&update(call), at(0)), whose, "{shown}");
+    }
+    let chunk =
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}});
+    assert_eq!(begun().handle_update(&update(chunk), at(0)), Whose::Agent);
+}
+
+#[test]
+fn calls_of_version_2_are_told_apart_as_well() {
+    let read =
+        |update: Value| decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap();
+    let report = |id: &str, name: &str, status: &str| {
+        read(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "title": "x", "name": name, "status": status}),
+        )
+    };
+    let mut tools = begun();
+    let chunk = json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t1", "content": {"type": "content", "content": {"type": "text", "text": "x"}}});
+    let table = [
+        (read(chunk.clone()), Whose::Agent),
+        (report("t1", "mcp__ui__park", "pending"), Whose::Frontend),
+        (read(chunk), Whose::Frontend),
+        (report("own", "Bash", "in_progress"), Whose::Agent),
+        (read(json!({"sessionUpdate": "state_update", "state": "running"})), Whose::Agent),
+    ];
+    for (update, whose) in table {
+        assert_eq!(tools.handle_update_v2(&update, at(0)), whose, "{update:?}");
+    }
+    assert_eq!(call(&mut tools, "park", 0).as_str(), "t1");
+    tools.tick(at(14_000));
+    assert_eq!(actions(&mut tools), [], "a call of its own runs");
+    assert_eq!(
+        tools.handle_update_v2(&report("own", "Bash", "cancelled"), at(14_000)),
+        Whose::Agent
+    );
+    tools.tick(at(14_100));
+    assert_eq!(actions(&mut tools), [Action::EndRun { parked: vec!["t1".into()] }]);
+}
+
+#[test]
+fn permission_is_given_for_frontend_calls_and_no_others() {
+    let ask = |name: &str, kinds: &[&str]| {
+        let options: Vec<_> = kinds
+            .iter()
+            .map(|kind| json!({"optionId": kind, "name": kind, "kind": kind}))
+            .collect();
+        let call = json!({"toolCallId": "t", "name": name, "title": "x"});
+        let request = json!({"sessionId": "s", "toolCall": call, "options": options});
+        let outcome =
+            begun().handle_permission_request(&decode(&request.to_string()).unwrap(), at(0));
+        outcome.and_then(|outcome| outcome.option_id().map(|id| id.as_str().to_owned()))
+    };
+    let all = ["reject_once", "allow_always", "allow_once"];
+    assert_eq!(ask("mcp__ui__park", &all).as_deref(), Some("allow_once"));
+    assert_eq!(ask("mcp__ui__park", &["allow_always"]).as_deref(), Some("allow_always"));
+    assert_eq!(ask("mcp__ui__park", &["reject_once"]), None);
+    assert_eq!(ask("mcp__other__park", &all), None);
+}
+
+#[test]
+fn the_agents_id_is_found_in_meta() {
+    let find =
+        |meta: Value| agent_call_id(&Meta::from(raw(&meta))).map(|id| id.as_str().to_owned());
+    assert_eq!(find(json!({"claudecode/toolUseId": "a", "callId": "c"})).as_deref(), Some("a"));
+    assert_eq!(find(json!({"copilot/toolCallId": "b"})).as_deref(), Some("b"));
+    assert_eq!(find(json!({"claudecode/toolUseId": 7, "callId": "c"})).as_deref(), Some("c"));
+    assert_eq!(find(json!({"callId": "", "progressToken": 1})), None);
+}
