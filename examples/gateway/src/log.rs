@@ -4,9 +4,14 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 /// The most lines that wait to be written; more are lost.
 const MAX_LINES: usize = 4096;
+
+/// Who would log what passes on connections, with the secrets in it; `RUST_LOG` cannot ask for that.
+const WIRE: [&str; 2] = ["tungstenite", "tokio_tungstenite"];
 
 /// What writes, once there is a log.
 static WRITER: OnceLock<NonBlocking> = OnceLock::new();
@@ -24,11 +29,13 @@ impl Log {
             NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(io::stderr());
         let lost = writer.error_counter();
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
+        let plain = WIRE.map(|target| (target, LevelFilter::INFO));
+        let plain = Targets::new().with_default(LevelFilter::TRACE).with_targets(plain);
+        let lines = tracing_subscriber::fmt::layer()
             .with_writer(writer.clone())
             .with_ansi(io::stderr().is_terminal())
-            .init();
+            .with_filter(plain);
+        tracing_subscriber::registry().with(filter).with(lines).init();
         let _first = WRITER.set(writer);
         Self { lost, _writing: writing }
     }

@@ -1,4 +1,5 @@
 //! The processes that the gateway starts, agents and their commands, and their ends.
+use crate::settings::SECRET_VARIABLES;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -52,6 +53,9 @@ impl Process {
         grace: Duration,
     ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
         guarded.stdout(Stdio::piped()).kill_on_drop(true);
+        for secret in SECRET_VARIABLES {
+            guarded.env_remove(secret);
+        }
         #[cfg(unix)]
         guarded.process_group(0);
         let mut child = guarded.spawn()?;

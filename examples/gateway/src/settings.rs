@@ -352,7 +352,7 @@ impl Settings {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable("GATEWAY_AGENT_URL"));
-        if let Some(token) = variable("GATEWAY_TOKEN") {
+        if let Some(token) = variable(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
         own(&mut self.listen, "GATEWAY_LISTEN", &variable)?;
@@ -360,7 +360,7 @@ impl Settings {
         own(&mut self.cwd, "GATEWAY_CWD", &variable)?;
         own(&mut self.permission, "GATEWAY_PERMISSION", &variable)?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY", &variable)?;
-        own(&mut self.replicas.store, "GATEWAY_REPLICAS_STORE", &variable)?;
+        own(&mut self.replicas.store, STORE_VARIABLE, &variable)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX", &variable)?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE", &variable)?;
         self.telemetry.read_environment(&variable)?;
@@ -402,6 +402,12 @@ impl Settings {
         Ok(toml::to_string_pretty(self)?)
     }
 }
+
+/// The variables with secrets of the gateway's own, which are not for agents.
+pub(crate) const SECRET_VARIABLES: [&str; 2] = [TOKEN_VARIABLE, STORE_VARIABLE];
+
+const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";
+const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 
 /// The name of an agent that was named nowhere.
 const UNNAMED: &str = "agent";

@@ -48,6 +48,9 @@ mod replicas;
 mod run;
 #[cfg(test)]
 #[cfg(unix)]
+mod security;
+#[cfg(test)]
+#[cfg(unix)]
 mod sessions;
 #[cfg(test)]
 mod settings;
