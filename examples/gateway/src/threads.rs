@@ -98,6 +98,8 @@ struct Kept {
     cancel: CancellationToken,
     /// Says that there is no room for it any more.
     forgotten: CancellationToken,
+    /// Says that others have all of it.
+    shared: CancellationToken,
 }
 
 /// A run for which there is no agent yet.
@@ -196,8 +198,8 @@ impl Threads {
         }
         let run = (principal.clone(), input.run_id.to_string());
         let key = ThreadKey { principal, agent: agent.to_owned(), id: input.thread_id.to_string() };
-        if let Some(other) = lock(&self.runs).get(&run) {
-            return other.follow_same(&key, fingerprint(&input));
+        if let Some(same) = self.follow_same(&run, &key, &input) {
+            return same;
         }
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
@@ -228,27 +230,29 @@ impl Threads {
         input: RunAgentInput,
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
-        let kept = Kept {
-            number: self.number(),
-            is_ours: true,
-            thread: key.clone(),
-            fingerprint: fingerprint(&input),
-            log: Arc::new(RunLog::new(&input, self.limits.log())),
-            cancel: CancellationToken::new(),
-            forgotten: CancellationToken::new(),
-        };
-        let (log, cancel) = (kept.log.clone(), kept.cancel.clone());
-        let crowded_out = kept.forgotten.clone();
-        let record = self.record(&kept, &input);
-        let reader = log.follow(0)?;
-        let forgotten = {
+        let (log, cancel) = (RunLog::new(&input, self.limits.log()), CancellationToken::new());
+        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
+        let (log, reader, record, mut before, forgotten) = {
             let mut runs = lock(&self.runs);
-            if let Some(other) = runs.get(&run) {
-                return other.follow_same(&key, kept.fingerprint);
-            }
+            let log = Arc::new(match runs.get(&run) {
+                Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
+                Some(other) => return other.follow_same(&key, fingerprint(&input)),
+                None => log,
+            });
+            let kept = Kept {
+                number: self.number(),
+                is_ours: true,
+                thread: key.clone(),
+                fingerprint: fingerprint(&input),
+                log: log.clone(),
+                cancel: cancel.clone(),
+                forgotten: crowded_out.clone(),
+                shared: shared.clone(),
+            };
+            let record = self.record(&kept, &input);
+            let reader = log.follow(0)?;
             let forgotten = self.make_room(&mut runs)?;
-            runs.insert(run.clone(), kept);
-            forgotten
+            (log, reader, record, runs.insert(run.clone(), kept), forgotten)
         };
         self.forget_everywhere(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
@@ -257,6 +261,10 @@ impl Threads {
         let threads = self.clone();
         self.tasks.spawn(async move {
             let name = run_name(&run);
+            if let Some(before) = &before {
+                before.shared.cancelled().await;
+                threads.replicas.forget_run(&name).await;
+            }
             let begun = match threads.replicas.begin_run(&name, &record).await {
                 Ok(true) => {
                     let context = span.as_ref().and_then(Span::context);
@@ -275,6 +283,9 @@ impl Threads {
             if !has_begun {
                 // Before anybody hears of it: the same may be asked for again at once.
                 threads.forget(&run, &log);
+                if let Some(before) = before.take() {
+                    lock(&threads.runs).entry(run.clone()).or_insert(before);
+                }
                 log.end();
                 if let Some(span) = &mut span {
                     span.set("agui.run.outcome", "refused");
@@ -282,7 +293,13 @@ impl Threads {
             }
             let _ = reply.send(begun);
             if has_begun {
-                let share = threads.share(&run, &record, &log, &cancel);
+                if let Some(before) = before {
+                    before.forgotten.cancel();
+                }
+                let share = async {
+                    threads.share(&run, &record, &log, &cancel).await;
+                    shared.cancel();
+                };
                 tokio::join!(share, threads.watch(&run, &log, &cancel), end(span, &log));
                 threads.keep(&crowded_out).await;
                 // What others still read when this gateway ends, the store forgets by itself.
@@ -421,6 +438,13 @@ impl Kept {
             return Err(StartError::OtherRun);
         }
         Ok(self.log.follow(0)?)
+    }
+
+    /// Whether an input of its id goes on with it: some clients, as CopilotKit, resume an interrupted run under its own id.
+    fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
+        let interrupted = self.log.outcome().is_some_and(|outcome| outcome.is_interrupt());
+        let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
+        interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
     }
 }
 

@@ -1,8 +1,9 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
-use super::{Entry, Kept, RunKey, Threads, lock};
-use crate::run_log::RunLog;
+use super::{Entry, Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
+use crate::run_log::{Reader, RunLog};
 use crate::thread::StartError;
+use agui_types::input::RunAgentInput;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::sleep;
@@ -56,6 +57,28 @@ impl Threads {
             () = self.shutdown.cancelled() => {}
             () = forgotten.cancelled() => {}
             () = sleep(self.times.keep.0) => {}
+        }
+    }
+
+    /// Follows the run of this id, if there is one that the input does not resume.
+    pub(super) fn follow_same(
+        &self,
+        run: &RunKey,
+        thread: &ThreadKey,
+        input: &RunAgentInput,
+    ) -> Option<Result<Reader, StartError>> {
+        let runs = lock(&self.runs);
+        let other = runs.get(run).filter(|other| !other.is_resumed_by(thread, input))?;
+        Some(other.follow_same(thread, fingerprint(input)))
+    }
+
+    /// Forgets what is known of a run elsewhere that the input has resumed there, under the same id.
+    pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadKey, input: &RunAgentInput) {
+        let mut runs = lock(&self.runs);
+        let is_resumed = |other: &&Kept| !other.is_ours && other.is_resumed_by(thread, input);
+        if let Some(other) = runs.get(run).filter(is_resumed) {
+            other.forgotten.cancel();
+            runs.remove(run);
         }
     }
 

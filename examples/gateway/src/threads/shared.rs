@@ -102,7 +102,8 @@ impl Threads {
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
         let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
         let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
-        let crowded_out = CancellationToken::new();
+        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
+        shared.cancel();
         let forgotten = {
             let mut runs = lock(&self.runs);
             if let Some(kept) = runs.get(&run) {
@@ -117,6 +118,7 @@ impl Threads {
                 log: log.clone(),
                 cancel: CancellationToken::new(),
                 forgotten: crowded_out.clone(),
+                shared,
             };
             runs.insert(run.clone(), mirror);
             forgotten
@@ -184,7 +186,9 @@ impl Threads {
             Ok(StatusCode::OK) => {
                 let begun: Begun =
                     serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
-                let log = self.find(&key.principal, &begun.run_id).await?;
+                let run = (key.principal.clone(), begun.run_id);
+                self.forget_resumed(&run, key, input);
+                let log = self.find(&run.0, &run.1).await?;
                 let lost = || StoreError("the run is gone already".to_owned());
                 Ok(Some(log.ok_or_else(lost)?.follow(0)?))
             }
