@@ -23,7 +23,7 @@ const FLAGS = [
  * status.
  *
  * @param {string} subject what is checked
- * @param {Array<{ name: string, context?: object, variables?: object, expectNetworkErrors?: boolean, run: Function }>} checks
+ * @param {Array<{ name: string, context?: object, variables?: object, opensItself?: boolean, expectNetworkErrors?: boolean, expectErrors?: RegExp, run: Function }>} checks
  * @param {(variables?: object) => Promise<{ url: string, stop: () => Promise<unknown>, log: () => string }>} start what
  *   the pages come from: one for all checks, and one each for those that want variables of its environment
  */
@@ -63,7 +63,7 @@ export async function runChecks(subject, checks, start) {
 }
 
 /** What is wrong; `null` if nothing is. */
-async function check(browser, shots, { name, context: options, expectNetworkErrors, run }, url) {
+async function check(browser, shots, { name, context: options, opensItself, expectNetworkErrors, expectErrors, run }, url) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 860 }, ...options });
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
@@ -71,13 +71,14 @@ async function check(browser, shots, { name, context: options, expectNetworkErro
   page.on("pageerror", (error) => complaints.push(error.stack));
   page.on("console", (message) => {
     const network = expectNetworkErrors && message.text().startsWith("Failed to load resource");
-    if (!network && ["error", "warning"].includes(message.type())) complaints.push(message.text());
+    const isExpected = network || expectErrors?.test(message.text());
+    if (!isExpected && ["error", "warning"].includes(message.type())) complaints.push(message.text());
   });
   const slug = name.replaceAll(/[^a-z0-9]+/gi, "-");
   const shot = (part) => page.screenshot({ path: path.join(shots, `${slug}-${part}.png`) });
   const tooLong = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${CHECK_MS} ms`)), CHECK_MS).unref());
   try {
-    await page.goto(url);
+    if (!opensItself) await page.goto(url);
     await Promise.race([run({ page, shot, url }), tooLong]);
     assert.deepEqual(complaints, [], "what the browser complains of");
     return null;
