@@ -8,6 +8,7 @@
 //! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
 //! | [`MessageBuf`] | a message that is kept |
 //! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way, [`peek_params`] reads them on the way, and [`PeekCache`] is for lines that are much alike |
+//! | [`Skim`] | some members of a message, when nothing hangs on the rest: it reads as far as somebody asks, and checks nothing |
 //! | [`framing`] | messages out of a stream of bytes, cut anywhere: lines, headers with a length, bodies |
 //! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
 //! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
@@ -80,6 +81,7 @@ mod peer;
 mod pending;
 mod reader;
 mod scan;
+mod skim;
 mod strictness;
 pub mod transcript;
 mod usual;
@@ -100,6 +102,7 @@ pub use peer::{
     RegisterError,
 };
 pub use reader::{Reader, peek_params, read_json};
+pub use skim::Skim;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

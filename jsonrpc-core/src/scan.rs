@@ -7,8 +7,10 @@
 //!
 //! What reads gives nothing where the text is not JSON, and the scanner then has the [`Fault`].
 mod open;
+mod skip;
 mod string;
 
+pub(crate) use skip::{skip, string_end};
 pub(crate) use string::{is_plain_text, plain_prefix, string};
 
 use crate::json_str::JsonStr;

@@ -26,6 +26,7 @@ mod peer;
 mod probes;
 #[cfg(feature = "schemars")]
 mod schema;
+mod skim;
 mod specification;
 mod text;
 mod text_policy;
