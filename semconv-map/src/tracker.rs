@@ -1,6 +1,7 @@
 //! The state machine: lines of both directions in, spans out.
 use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
+use crate::acp::tool_call::Content;
 use crate::attribute::Attributes;
 use crate::keys::{self, end, error_type};
 use crate::metric;
@@ -10,11 +11,14 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peek, PeekCache, RequestId, peek_member, wire};
+use jsonrpc_core::{Kind, Peek, RequestId, peek_member, peek_members, wire};
+use members::{Interest, Update};
+use quiet::Quiet;
 use serde::de::DeserializeOwned;
 use session::Sessions;
 
 mod members;
+mod quiet;
 mod requests;
 mod session;
 mod spans;
@@ -49,7 +53,7 @@ pub enum CloseReason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Lines that are not a JSON-RPC message.
+    /// Lines that are not a JSON-RPC message, as far as they are looked at.
     pub invalid_lines: u64,
     /// Messages whose params or result are not what their method says; their spans are there, with less in them.
     pub undecodable: u64,
@@ -160,8 +164,7 @@ impl CloseReason {
 /// ```
 #[derive(Debug)]
 pub struct Tracker {
-    /// Most lines are tokens of a model.
-    peeks: PeekCache<{ members::PATHS.len() }>,
+    interest: Interest,
     policy: Policy,
     limits: Limits,
     counters: Counters,
@@ -170,8 +173,8 @@ pub struct Tracker {
     spans: Spans,
     requests: BTreeMap<(Direction, RequestId), OpenRequest>,
     sessions: Sessions,
-    /// The session, as JSON text, in which more text of the agent changes nothing; empty where that is not known.
-    quiet: String,
+    /// Most lines are tokens of a model.
+    quiet: Quiet,
 }
 
 /// A request that is not answered.
@@ -229,7 +232,10 @@ impl Tracker {
     /// A tracker of one connection.
     pub fn with_limits(policy: Policy, limits: Limits) -> Self {
         Self {
-            peeks: PeekCache::new(members::PATHS),
+            interest: Interest {
+                texts: policy.records_content(),
+                tool_calls: Content::is_wanted(&policy),
+            },
             spans: Spans::new(limits, &policy, keys::ACP_REQUEST_END),
             policy,
             limits,
@@ -238,7 +244,7 @@ impl Tracker {
             peers: Peers::default(),
             requests: BTreeMap::new(),
             sessions: Sessions::new(limits.sessions),
-            quiet: String::new(),
+            quiet: Quiet::default(),
         }
     }
 
@@ -246,26 +252,57 @@ impl Tracker {
     ///
     /// `now` counts from a moment of the caller's choosing (the Unix epoch for most exporters); one that is before the
     /// last counts as the last.
+    ///
+    /// A `session/update` is read as far as something of it is recorded, and what is not read is not checked: the notification
+    /// that it is by its method, if no id stands before its params, and the first of members that come twice. All other
+    /// messages are checked from end to end.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.now = self.now.max(now);
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let Ok((message, members)) = self.peeks.peek(line) else {
+        let is_of_agent = direction == Direction::AgentToClient;
+        if is_of_agent && self.quiet.knows(line) {
+            return;
+        }
+        if let Some(update) = Update::read(line, self.interest) {
+            if !is_of_agent {
+                self.quiet.forget();
+            } else if !self.quiet.is_more(&update, line) {
+                self.quiet.forget();
+                self.on_update(&update.members);
+                self.measure_sessions();
+            }
+            return;
+        }
+        let Ok((message, members)) = peek_members(line, members::PATHS) else {
             self.counters.invalid_lines += 1;
             return;
         };
         let members = Members::new(members);
-        if direction == Direction::AgentToClient && self.is_more_text(&message, &members) {
-            return;
-        }
-        self.quiet.clear();
+        self.quiet.forget();
         match message.kind() {
             Kind::Request => self.on_request(direction, &message, &members, line),
             Kind::Notification => self.on_notification(direction, &message, &members),
             Kind::Response => self.on_response(direction.opposite(), &message),
         }
         self.measure_sessions();
+    }
+
+    /// How many bytes of a line are all that is looked at of it, if they are among those that it starts with: who has not got
+    /// the whole of a long line needs not wait for it, and may hand on so many of its bytes in its place.
+    ///
+    /// ```
+    /// use semconv_map::{Direction, Policy, Tracker};
+    ///
+    /// let tracker = Tracker::new(Policy::default());
+    /// let start = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":"iVBORw0KG"#;
+    /// let enough = tracker.enough(start).and_then(|length| start.get(..length));
+    /// assert!(enough.is_some_and(|enough| enough.ends_with(br#""agent_message_chunk""#)));
+    /// assert_eq!(tracker.enough(br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"#), None);
+    /// ```
+    pub fn enough(&self, start: &[u8]) -> Option<usize> {
+        Update::read(start, self.interest).map(|update| update.read)
     }
 
     /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
@@ -309,16 +346,6 @@ impl Tracker {
         self.spans.counters(self.counters)
     }
 
-    /// Whether the agent said more of what it said last, and none of it is recorded.
-    #[inline]
-    fn is_more_text(&self, message: &Peek<'_>, members: &Members<'_>) -> bool {
-        !self.quiet.is_empty()
-            && members.session == Some(&*self.quiet)
-            && members.session_update.is_some_and(|kind| TEXTS.contains(&kind))
-            && message.kind() == Kind::Notification
-            && message.method().is_some_and(|method| method == "session/update")
-    }
-
     fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
@@ -338,9 +365,6 @@ impl Tracker {
         decoded
     }
 }
-
-/// The kinds of updates that are text of the agent, as JSON text.
-const TEXTS: [&str; 2] = [r#""agent_message_chunk""#, r#""agent_thought_chunk""#];
 
 /// A member that is a string.
 fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {

@@ -3,7 +3,7 @@ use super::spans::NewSpan;
 use super::{Members, Tracker, member, string};
 use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, State};
-use crate::acp::tool_call::{Content, OpenToolCall, Report};
+use crate::acp::tool_call::{OpenToolCall, Report};
 use crate::attribute::{Attributes, MAX_NAME_BYTES, clip, cut};
 use crate::keys::{self, event, link};
 use crate::metric;
@@ -18,11 +18,9 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 impl Tracker {
     /// Takes in a `session/update`. Text is only looked past, unless content is recorded.
     pub(super) fn on_update(&mut self, members: &Members<'_>) {
-        let (Some(id), Some(update), Some(kind)) = (
-            members.session.and_then(string),
-            members.update,
-            members.session_update.and_then(string),
-        ) else {
+        let (Some(id), Some(kind)) =
+            (members.session.and_then(string), members.session_update.and_then(string))
+        else {
             self.counters.undecodable += 1;
             return;
         };
@@ -50,11 +48,14 @@ impl Tracker {
                 turn.on_work(now);
             }
         }
-        if is_text && !self.policy.records_content() {
-            let session = members.session.filter(|session| session.len() <= MAX_NAME_BYTES);
-            self.quiet.push_str(session.unwrap_or_default());
+        if is_text && !self.interest.texts {
+            self.quiet.begin(members.session.unwrap_or_default());
             return;
         }
+        let Ok(update) = core::str::from_utf8(members.update.unwrap_or_default()) else {
+            self.counters.undecodable += 1;
+            return;
+        };
         match &*kind {
             "tool_call" | "tool_call_update" => self.on_tool_call_update(&id, update, members),
             "config_option_update" => {
@@ -212,7 +213,7 @@ impl Tracker {
 
     /// Takes in an update of a tool call. All of it is read only if content is recorded.
     fn on_tool_call_update(&mut self, id: &str, update: &str, members: &Members<'_>) {
-        let report = if Content::is_wanted(&self.policy) {
+        let report = if self.interest.tool_calls {
             serde_json::from_str(update).ok()
         } else {
             Report::of_members(members)

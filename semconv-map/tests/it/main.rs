@@ -23,6 +23,7 @@ mod profile;
 mod prompt_turn;
 mod properties;
 mod rpc;
+mod skimmed;
 mod spans;
 mod subagent;
 mod tool_call;

@@ -1,0 +1,163 @@
+//! Updates are skimmed where their method comes first, and read in full where it comes last: it makes no difference.
+use crate::lines::{prompt, stop};
+use crate::spans::{A2C, C2A};
+use proptest::prelude::*;
+use semconv_map::content::Capture;
+use semconv_map::{CloseReason, Policy, Tracker};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The params of an update, as a peer may write them: members in any order, and what looks like them elsewhere.
+fn params() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec![
+        r#""agent_message_chunk""#,
+        r#""agent_message_chunk""#,
+        r#""agent_thought\u005fchunk""#,
+        r#""agent_thought_chunk""#,
+        r#""tool_call""#,
+        r#""tool_call_update""#,
+        r#""tool_call_update""#,
+        r#""usage_update""#,
+        r#""plan""#,
+        r#""state_update""#,
+        r#""newer""#,
+        "7",
+    ]);
+    let tool_call = prop::sample::select(vec![r#""t""#, r#""u""#, r#""\u0074""#, "7"]);
+    let status =
+        prop::sample::select(vec![r#""pending""#, r#""completed""#, r#""failed""#, "null", "{}"]);
+    let tool = prop::sample::select(vec![r#""read""#, r#""newer""#, "null"]);
+    let meta = prop::sample::select(vec![r#"{"toolName":"Bash"}"#, "{}", "null", r#"{"a":[{}]}"#]);
+    let text = "[a-z]{0,3}([a-z]{0,70}(\\\\\"|\\\\\\\\|\\\\n|\\]|\\}|,)){0,12}";
+    let content = prop_oneof![
+        4 => text.prop_map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#)),
+        1 => Just(r#"[{"type":"content","status":"failed","sessionUpdate":"plan","toolCallId":"v"}]"#.to_owned()),
+        1 => Just(r#""\"status\":\"failed\",\"sessionId\":\"r\"""#.to_owned()),
+        1 => Just("-1.5e3".to_owned()),
+    ];
+    let update = (
+        prop::option::weighted(0.95, kind),
+        prop::option::weighted(0.7, tool_call),
+        prop::option::of(status),
+        prop::option::of(tool.clone()),
+        prop::option::weighted(0.2, tool),
+        prop::option::weighted(0.3, meta.clone()),
+        prop::option::weighted(0.7, content),
+        prop::option::weighted(0.3, prop::sample::select(vec![r#"{"used":1,"size":2}"#, "[]"])),
+    );
+    let update =
+        update.prop_map(|(kind, tool_call, status, kind_of_tool, name, meta, content, more)| {
+            let some = |name: &str, value: Option<&str>| {
+                value.map(|value| (format!("\"{name}\""), value.to_owned()))
+            };
+            let members = [
+                some("sessionUpdate", kind),
+                some("toolCallId", tool_call),
+                some("status", status),
+                some("kind", kind_of_tool),
+                some("name", name),
+                some("_meta", meta),
+                some("content", content.as_deref()),
+                some("rawInput", more),
+                some("used", more.map(|_| "1")),
+                some("size", more.map(|_| "2")),
+                some("entries", more.map(|_| "[]")),
+            ];
+            members.into_iter().flatten().collect::<Vec<_>>()
+        });
+    let update = update.prop_shuffle().prop_flat_map(object);
+    let session = prop::sample::select(vec![r#""s""#, r#""s""#, r#""\u0073""#, r#""r""#, "7"]);
+    let params = (
+        prop::option::weighted(0.95, session),
+        prop::option::weighted(0.95, update),
+        prop::option::weighted(0.3, meta),
+    );
+    let params = params.prop_map(|(session, update, meta)| {
+        let members = [
+            session.map(|it| (r#""sessionId""#.to_owned(), it.to_owned())),
+            update.map(|it| (r#""update""#.to_owned(), it)),
+            meta.map(|it| (r#""_meta""#.to_owned(), it.to_owned())),
+        ];
+        members.into_iter().flatten().collect::<Vec<_>>()
+    });
+    params.prop_shuffle().prop_flat_map(object)
+}
+
+/// An object with these members, spaced somehow.
+fn object(members: Vec<(String, String)>) -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["", "", " ", "\t\r"]).prop_map(move |space| {
+        let members: Vec<_> = members
+            .iter()
+            .map(|(name, value)| format!("{space}{name}{space}:{space}{value}"))
+            .collect();
+        format!("{{{}{space}}}", members.join(","))
+    })
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    prop::sample::select(vec![Capture::Off, Capture::Off, Capture::SpanAndEvent]).prop_map(
+        |content| {
+            let mut policy = Policy::default();
+            policy.content = content;
+            policy
+        },
+    )
+}
+
+const METHOD: &str = r#""method":"session/update""#;
+
+/// All that comes of these lines, within a turn.
+fn told(policy: &Policy, lines: impl Iterator<Item = Vec<u8>>) -> String {
+    let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
+    tracker.handle_line(C2A, now, prompt(1, "s").as_bytes());
+    for line in lines {
+        tracker.handle_line(A2C, now, &line);
+    }
+    tracker.handle_line(A2C, now, stop(1, "end_turn").as_bytes());
+    tracker.close(now, CloseReason::ClientClosed);
+    let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
+    format!("{records:#?}\n{:#?}", tracker.counters())
+}
+
+proptest! {
+    /// Whatever the order of the members, and whatever stands in them.
+    #[test]
+    fn what_is_skimmed_is_what_is_read(
+        policy in policies(),
+        params in prop::collection::vec(params(), 1..8),
+        repeated in any::<bool>(),
+    ) {
+        let params: Vec<_> = params.iter().flat_map(|it| vec![it; 1 + 2 * usize::from(repeated)]).collect();
+        for params in &params {
+            prop_assert!(serde_json::from_str::<Value>(params).is_ok(), "{}", params);
+        }
+        let first = |params| format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
+        let last = |params| format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes();
+        let expected = told(&policy, params.iter().map(last));
+        prop_assert_eq!(&told(&policy, params.iter().map(first)), &expected);
+        // The part of a line that is enough stands for it, from where on it is known.
+        let tracker = Tracker::new(policy.clone());
+        let enough = params.iter().map(|params| {
+            let line = first(params);
+            let all = tracker.enough(&line).unwrap_or(line.len());
+            for length in [0, all / 2, all.saturating_sub(1)] {
+                assert_eq!(tracker.enough(&line[..length]), None);
+            }
+            if all < line.len() {
+                assert_eq!(tracker.enough(&line[..all]), Some(all));
+            }
+            line[..all].to_vec()
+        });
+        prop_assert_eq!(&told(&policy, enough), &expected);
+    }
+
+    /// Bytes of any kind do no harm.
+    #[test]
+    fn anything_may_come(params in params(), at: prop::sample::Index, noise in prop::collection::vec(any::<u8>(), 0..6)) {
+        let mut line = format!(r#"{{"jsonrpc":"2.0",{METHOD},"params":{params}}}"#).into_bytes();
+        let at = at.index(line.len() + 1);
+        line.splice(at..(at + noise.len()).min(line.len()), noise);
+        let text = told(&Policy::default(), [line.clone(), line].into_iter());
+        prop_assert!(!text.is_empty());
+    }
+}
