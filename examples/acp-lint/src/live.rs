@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
     fn look_at(&mut self, chunk: &Chunk<'_>) -> io::Result<()> {
         let direction = chunk.direction;
         let (lines, linter) = self.parts(direction);
-        lines.push(chunk, |line| lint(linter, direction, line));
+        lines.push(chunk, |line: Line<'_>| lint(linter, direction, line));
         self.tell()
     }
 
@@ -100,7 +100,7 @@ impl<'a> Watch<'a> {
     fn finish(&mut self) -> io::Result<bool> {
         for direction in [Direction::Sent, Direction::Received] {
             let (lines, linter) = self.parts(direction);
-            lines.finish(|line| lint(linter, direction, line));
+            lines.finish(|line: Line<'_>| lint(linter, direction, line));
         }
         self.linter.finish();
         self.tell()?;
@@ -111,8 +111,10 @@ impl<'a> Watch<'a> {
     }
 }
 
+type Line<'a> = Result<&'a [u8], FrameError>;
+
 /// A line that is too long was passed on like any other.
-fn lint(linter: &mut Linter, direction: Direction, line: Result<&[u8], FrameError>) {
+fn lint(linter: &mut Linter, direction: Direction, line: Line<'_>) {
     match line {
         Ok(line) => linter.handle_line(direction, line),
         Err(_) => linter.skip_line(),

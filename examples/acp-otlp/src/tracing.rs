@@ -39,6 +39,12 @@ impl Tracing {
         self.tracker.handle_line(direction, time, line);
     }
 
+    /// How many bytes of a line are all that is looked at of it, if they are among those that it starts with: they may be
+    /// handed on in its place.
+    pub fn enough(&self, start: &[u8]) -> Option<usize> {
+        self.tracker.enough(start)
+    }
+
     /// Takes in that nothing more will come.
     pub fn close(&mut self, time: Duration, reason: CloseReason) {
         self.tracker.close(time, reason);

@@ -21,7 +21,7 @@ mod tap;
 
 pub use insertion::{Insert, Insertion, Watching};
 pub use launch::Guard;
-pub use reassembly::Reassembly;
+pub use reassembly::{Look, Reassembly};
 pub use session::{NotStarted, Session};
 pub use tap::{Chunk, Chunks, Dropped, MAX_WAITING_BYTES, MAX_WAITING_CHUNKS, Taken, Tap};
 

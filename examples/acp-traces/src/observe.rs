@@ -5,7 +5,7 @@ use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
 use acp_otlp::{Ids, Made, Tracing, complaint};
-use acp_relay::{self as relay, Chunk, Insert, Insertion, Reassembly, Taken, Tap};
+use acp_relay::{self as relay, Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
@@ -195,25 +195,35 @@ struct Reading {
 }
 
 impl Reading {
-    /// A line that is too long was passed on like any other.
-    fn take_or_count(
-        &mut self,
-        direction: Direction,
-        time: Duration,
-        line: Result<&[u8], FrameError>,
-    ) {
-        match line {
-            Ok(line) => self.take(direction, time, line),
-            Err(_) => self.long_lines += 1,
-        }
-    }
-
     fn take(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.messages += 1;
         self.tracing.handle_line(as_it_passed(direction), time, line);
         if let Some(recording) = &mut self.recording {
             recording.record(direction, time, line);
         }
+    }
+}
+
+/// A chunk of lines, as it is looked at.
+struct Looking<'a> {
+    reading: &'a mut Reading,
+    direction: Direction,
+    time: Duration,
+}
+
+impl Look for Looking<'_> {
+    /// A line that is too long was passed on like any other.
+    fn line(&mut self, line: Result<&[u8], FrameError>) {
+        match line {
+            Ok(line) => self.reading.take(self.direction, self.time, line),
+            Err(_) => self.reading.long_lines += 1,
+        }
+    }
+
+    /// Messages are recorded whole.
+    fn enough(&self, start: &[u8]) -> Option<usize> {
+        let is_recorded = self.reading.recording.is_some();
+        if is_recorded { None } else { self.reading.tracing.enough(start) }
     }
 }
 
@@ -244,7 +254,7 @@ impl Watch {
     fn look_at(&mut self, chunk: &Chunk<'_>) {
         let (time, direction) = (self.time(chunk.at), chunk.direction);
         let (lines, reading) = self.parts(direction);
-        lines.push(chunk, |line| reading.take_or_count(direction, time, line));
+        lines.push(chunk, Looking { reading, direction, time });
         self.export();
     }
 
@@ -252,7 +262,7 @@ impl Watch {
         let now = self.time(Instant::now());
         for direction in [Direction::Sent, Direction::Received] {
             let (lines, reading) = self.parts(direction);
-            lines.finish(|line| reading.take_or_count(direction, now, line));
+            lines.finish(Looking { reading, direction, time: now });
         }
         self.reading.tracing.close(now, reason);
         self.export();

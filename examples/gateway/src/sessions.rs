@@ -83,11 +83,6 @@ impl Sessions {
         is_free
     }
 
-    /// Whether somebody listens to it, or is about to.
-    pub(crate) fn has(&self, session_id: &SessionId) -> bool {
-        self.open.contains_key(session_id) || self.loading.contains_key(session_id)
-    }
-
     pub(crate) async fn notification(&mut self, notification: &Notification<'_>) {
         match &*notification.method {
             "session/update" => self.update(notification).await,
@@ -306,7 +301,7 @@ impl Sessions {
     }
 
     /// Whether somebody got it.
-    pub(crate) async fn deliver(&mut self, session_id: &SessionId, what: FromAgent) -> bool {
+    async fn deliver(&mut self, session_id: &SessionId, what: FromAgent) -> bool {
         let Some(inbox) = self.open.get(session_id) else { return false };
         let delivered = inbox.send(what).await.is_ok();
         if !delivered {

@@ -1,7 +1,6 @@
 //! An MCP server on stdio that is somewhere else: lines go to an endpoint of Streamable HTTP, and come back.
 //!
 //! For agents that start their servers themselves. The environment says where the endpoint is, and its secret.
-use crate::log;
 use crate::page_tools::{SECRET_VARIABLE, URL_VARIABLE};
 use agui_types::sse::Decoder;
 use futures::StreamExt;
@@ -22,9 +21,7 @@ use tokio::task::AbortHandle;
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn run() -> ExitCode {
     let (Ok(url), Ok(secret)) = (env::var(URL_VARIABLE), env::var(SECRET_VARIABLE)) else {
-        log::say(format_args!(
-            "mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is"
-        ));
+        eprintln!("mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is");
         return ExitCode::from(2);
     };
     let shim = Arc::new(Shim {
@@ -41,7 +38,7 @@ pub(crate) async fn run() -> ExitCode {
             Ok(Some(line)) => shim.clone().take(line).await,
             Ok(None) => break,
             Err(error) => {
-                log::say(format_args!("mcp-shim: standard input: {error}"));
+                eprintln!("mcp-shim: standard input: {error}");
                 return ExitCode::FAILURE;
             }
         }
@@ -189,7 +186,7 @@ impl Shim {
             let message = format!("the server answers {status}: {}", text.trim());
             say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         } else if status != StatusCode::ACCEPTED {
-            log::say(format_args!("mcp-shim: the server answers {status}: {}", text.trim()));
+            eprintln!("mcp-shim: the server answers {status}: {}", text.trim());
         }
         Ok(())
     }
@@ -206,7 +203,7 @@ impl Shim {
             Err(error) => Err(error),
         };
         if let Err(error) = listened {
-            log::say(format_args!("mcp-shim: {}", error.without_url()));
+            eprintln!("mcp-shim: {}", error.without_url());
         }
     }
 
@@ -225,7 +222,7 @@ impl Shim {
         if lock(&self.session).id.is_some()
             && let Err(error) = self.request(self.client.delete(&self.url)).send().await
         {
-            log::say(format_args!("mcp-shim: {}", error.without_url()));
+            eprintln!("mcp-shim: {}", error.without_url());
         }
     }
 }
@@ -236,7 +233,7 @@ fn unreachable(id: Option<&RequestId>, error: &reqwest::Error) {
         true => "the server cannot be reached".to_owned(),
         false => "the connection to the server has failed".to_owned(),
     };
-    log::say(format_args!("mcp-shim: {message}"));
+    eprintln!("mcp-shim: {message}");
     if id.is_some() {
         say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
     }

@@ -24,15 +24,9 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
-#[cfg(unix)]
-mod host;
-#[cfg(test)]
 mod hybrid;
 #[cfg(test)]
 mod interrupts;
-#[cfg(test)]
-#[cfg(target_os = "linux")]
-mod log;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]
@@ -46,9 +40,6 @@ mod reading;
 mod replicas;
 #[cfg(test)]
 mod run;
-#[cfg(test)]
-#[cfg(unix)]
-mod security;
 #[cfg(test)]
 #[cfg(unix)]
 mod sessions;
