@@ -1,8 +1,10 @@
 //! The agent: how to get one, and what it can be asked for.
 use crate::connection::{Command, Connection, Token};
 use crate::health::Health;
-use crate::settings::Times;
+use crate::host::Host;
+use crate::settings::{Access, Times};
 use crate::telemetry::Telemetry;
+use crate::terminals::Shown;
 use crate::thread::Given;
 use crate::transport::Address;
 use acp_types::v1::authentication::AuthenticateRequest;
@@ -60,6 +62,8 @@ pub(crate) enum FromAgent {
     ElicitationComplete(CompleteElicitationNotification),
     /// A call of one of the page's tools by the extension method; it was answered.
     ContextualCall(Dispatch),
+    /// A command that the gateway runs for the session began, said something, or has ended.
+    Terminal(Shown),
     /// The agent does not want an answer any more.
     Withdrawn(RequestId),
     /// The turn is over.
@@ -111,13 +115,21 @@ impl Trouble {
     }
 }
 
+/// What an agent is offered.
+#[derive(Debug)]
+pub(crate) struct Offers {
+    /// Whether there is somebody whom the agent can ask.
+    pub(crate) elicits: bool,
+    /// What it may do here.
+    pub(crate) access: Option<Access>,
+}
+
 /// How to connect to the agent, and the connection once there is one.
 #[derive(Debug)]
 pub(crate) struct AgentPool {
     address: Address,
     authenticate: Option<String>,
-    /// Whether there is somebody whom the agent can ask.
-    elicits: bool,
+    offers: Offers,
     times: Times,
     telemetry: Telemetry,
     state: Mutex<State>,
@@ -132,16 +144,32 @@ struct State {
     health: Health,
 }
 
+impl Offers {
+    fn declare(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::new();
+        if self.elicits {
+            let mut elicitation = ElicitationCapabilities::new();
+            elicitation.form = Some(ElicitationFormCapabilities::new());
+            elicitation.url = Some(ElicitationUrlCapabilities::new());
+            capabilities.elicitation = Some(elicitation);
+        }
+        if let Some(access) = &self.access {
+            access.declare(&mut capabilities);
+        }
+        capabilities
+    }
+}
+
 impl AgentPool {
     pub(crate) fn new(
         address: Address,
         authenticate: Option<String>,
-        elicits: bool,
+        offers: Offers,
         times: Times,
         telemetry: Telemetry,
     ) -> Self {
         let (state, tasks) = (Mutex::default(), TaskTracker::new());
-        Self { address, authenticate, elicits, times, telemetry, state, tasks }
+        Self { address, authenticate, offers, times, telemetry, state, tasks }
     }
 
     /// The connection: the one there is, or a new one when there is none or it is gone.
@@ -188,19 +216,13 @@ impl AgentPool {
             .map_err(|error| Trouble::Failed(Failure::AgentUnavailable, error.to_string()))?;
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let watch = self.telemetry.watch(self.address.kind());
-        self.tasks.spawn(Connection::serve(transport, inbox, watch));
+        let host = Host::new(self.offers.access.clone());
+        self.tasks.spawn(Connection::serve(transport, inbox, watch, host));
         let mut client = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
         client.title = Some("Spanwire gateway".to_owned());
         let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
         initialize.client_info = Some(client);
-        if self.elicits {
-            let mut elicitation = ElicitationCapabilities::new();
-            elicitation.form = Some(ElicitationFormCapabilities::new());
-            elicitation.url = Some(ElicitationUrlCapabilities::new());
-            let mut capabilities = ClientCapabilities::new();
-            capabilities.elicitation = Some(elicitation);
-            initialize.client_capabilities = Some(capabilities);
-        }
+        initialize.client_capabilities = Some(self.offers.declare());
         let time = self.times.answer.0;
         let info: InitializeResponse = request(&commands, "initialize", &initialize, time).await?;
         if info.protocol_version != ProtocolVersion::V1 {

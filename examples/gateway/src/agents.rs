@@ -1,10 +1,8 @@
 //! The agents that serve threads, and how threads use each.
-use crate::agent::{AgentPool, Trouble};
+use crate::agent::{AgentPool, Offers, Trouble};
 use crate::capabilities::{self, Asks};
 use crate::model::ModelAgent;
-use crate::settings::{
-    AgentSettings, PageToolsBinding, Permission, Settings, SettingsError, working_directory,
-};
+use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::telemetry::Telemetry;
 use crate::toolbox::Toolbox;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
@@ -26,7 +24,8 @@ impl Agents {
         toolbox: &Arc<Toolbox>,
         telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
-        Ok(match ModelAgent::new(name, agent, toolbox)? {
+        let permission = agent.permission.unwrap_or(settings.permission);
+        Ok(match ModelAgent::new(name, agent, permission, toolbox)? {
             Some(model) => Self::Model(Arc::new(model)),
             None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)),
         })
@@ -82,25 +81,30 @@ impl AcpAgents {
         agent: &AgentSettings,
         telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
-        let cwd = working_directory(agent.cwd.as_deref().or(settings.cwd.as_deref()))?;
+        let access = agent.access(name)?;
+        let cwd = agent.session_directory(name, access.as_ref(), settings.cwd.as_deref())?;
         let mut options = Options::new();
-        (options.permission, options.elicitation) =
-            match agent.permission.unwrap_or(settings.permission) {
-                Permission::Ask => (PermissionMode::Interrupt, ElicitationMode::Interrupt),
-                Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
-                Permission::Allow => {
-                    (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
-                }
-                Permission::Reject => {
-                    (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
-                }
-            };
+        let permission = agent.permission.unwrap_or(settings.permission);
+        options.legacy_interrupts = permission == Permission::AskByInterrupt;
+        (options.permission, options.elicitation) = match permission {
+            Permission::Ask | Permission::AskByInterrupt => {
+                (PermissionMode::Interrupt, ElicitationMode::Interrupt)
+            }
+            Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
+            Permission::Allow => {
+                (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
+            }
+            Permission::Reject => {
+                (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
+            }
+        };
         options.times.turn = Some(settings.times.turn.0);
         options.times.answer = Some(settings.times.question.0);
         let address = agent.address(name)?;
         let elicits = options.elicitation != ElicitationMode::Decline;
         let login = agent.authenticate.clone();
-        let pool = AgentPool::new(address, login, elicits, settings.times, telemetry.clone());
+        let offers = Offers { elicits, access };
+        let pool = AgentPool::new(address, login, offers, settings.times, telemetry.clone());
         Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
     }
 }

@@ -119,6 +119,9 @@ pub(crate) enum Hidden {
     Guard {
         /// The gateway's process id.
         parent: u32,
+        /// Whether the command's stderr is its stdout.
+        #[arg(long)]
+        merge: bool,
         /// The command and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<String>,

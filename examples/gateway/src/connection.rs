@@ -3,7 +3,8 @@
 //! One task owns the connection. It reads whatever comes, answers what nobody else has to, and hands the rest to the
 //! thread whose session it is for, in the order it came: the answer to a prompt comes after the updates that were sent
 //! before it.
-use crate::agent::{Opened, Trouble};
+use crate::agent::{FromAgent, Opened, Trouble};
+use crate::host::{FromHost, Host};
 use crate::process::Process;
 use crate::sessions::Sessions;
 use crate::telemetry::Watch;
@@ -68,6 +69,7 @@ pub(crate) struct Connection {
     lines: Lines,
     peer: Peer<Token>,
     sessions: Sessions,
+    host: Host,
     outgoing: Watched,
     began: Instant,
 }
@@ -79,11 +81,12 @@ struct Watched {
 }
 
 impl Connection {
-    fn new(outgoing: Outgoing, watch: Option<Watch>) -> Self {
+    fn new(outgoing: Outgoing, watch: Option<Watch>, host: Host) -> Self {
         Self {
             lines: Lines::default(),
             peer: Peer::new(CancelMethod::ACP, Limits::default()),
             sessions: Sessions::default(),
+            host,
             outgoing: Watched { outgoing, watch },
             began: Instant::now(),
         }
@@ -94,9 +97,10 @@ impl Connection {
         transport: Transport,
         mut commands: mpsc::Receiver<Command>,
         watch: Option<Watch>,
+        host: Host,
     ) {
         let Transport { mut incoming, outgoing, writer, mut process } = transport;
-        let mut connection = Self::new(outgoing, watch);
+        let mut connection = Self::new(outgoing, watch, host);
         let why = connection.talk(&mut incoming, &mut commands, process.as_mut()).await;
         // Whoever wants the agent from now on gets a new one.
         commands.close();
@@ -126,6 +130,7 @@ impl Connection {
                         Err("the gateway is ending".to_owned())
                     }
                 },
+                told = self.host.next() => self.tell(told).await,
                 () = sleep_until(timeout.unwrap_or(self.began)), if timeout.is_some() => {
                     self.expire().await;
                     Ok(())
@@ -162,9 +167,10 @@ impl Connection {
         if let Err(error) = self.read_lines().await {
             tracing::debug!(error, "the agent's last words cannot be answered");
         }
-        let Self { mut peer, mut sessions, outgoing, .. } = self;
+        let Self { mut peer, mut sessions, host, outgoing, .. } = self;
         drop(outgoing);
         writer.end().await;
+        host.end().await;
         let why = match process {
             None => why,
             Some(process) => match process.end().await {
@@ -194,7 +200,7 @@ impl Connection {
 
     /// Deals with the lines that have come; the error is why the connection cannot go on.
     async fn read_lines(&mut self) -> Result<(), String> {
-        let Self { lines, peer, sessions, outgoing, .. } = self;
+        let Self { lines, peer, sessions, host, outgoing, .. } = self;
         while let Some(line) = lines.next() {
             if let (Ok(line), Some(watch)) = (&line, &mut outgoing.watch) {
                 watch.hear(line.as_bytes());
@@ -202,12 +208,20 @@ impl Connection {
             match peer.handle_line(line) {
                 Incoming::Notification(notification) => sessions.notification(&notification).await,
                 Incoming::Request(request) => {
-                    if let Some(answer) = sessions.request(&request).await {
+                    let answer = match host.request(&request, |session| sessions.has(session)) {
+                        Some(answer) => answer,
+                        None => sessions.request(&request).await,
+                    };
+                    if let Some(answer) = answer {
                         respond(peer, outgoing, &request.id, answer)?;
                     }
                 }
                 Incoming::Response { token, outcome, .. } => {
                     sessions.end(token, outcome.map(Raw::from).map_err(Trouble::Refused)).await;
+                }
+                Incoming::Cancelled { id, .. } if host.withdraw(&id) => {
+                    let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+                    respond(peer, outgoing, &id, Err(error))?;
                 }
                 Incoming::Cancelled { id, .. } => sessions.withdraw(id).await,
                 Incoming::Refused { response, .. } => outgoing.send(response)?,
@@ -230,7 +244,7 @@ impl Connection {
     }
 
     async fn handle(&mut self, command: Command) -> Result<(), String> {
-        let Self { peer, sessions, outgoing, .. } = self;
+        let Self { peer, sessions, host, outgoing, .. } = self;
         match command {
             Command::Request { method, params, token, time, run } => {
                 let token = match token {
@@ -267,10 +281,24 @@ impl Connection {
                 sessions.offer_contextual(&session_id, tools);
                 Ok(())
             }
-            Command::Detach(session_id) => sessions
-                .detach(&session_id)
-                .into_iter()
-                .try_for_each(|(id, method)| respond(peer, outgoing, &id, cancelled(&method))),
+            Command::Detach(session_id) => {
+                host.end_session(&session_id);
+                let mut left = sessions.detach(&session_id).into_iter();
+                left.try_for_each(|(id, method)| respond(peer, outgoing, &id, cancelled(&method)))
+            }
+        }
+    }
+
+    /// Passes on what the agent's files and terminals have come to.
+    async fn tell(&mut self, told: FromHost) -> Result<(), String> {
+        match told {
+            FromHost::Answer(id, answer) => {
+                respond(&mut self.peer, &mut self.outgoing, &id, answer)
+            }
+            FromHost::Shows(session_id, shown) => {
+                self.sessions.deliver(&session_id, FromAgent::Terminal(shown)).await;
+                Ok(())
+            }
         }
     }
 
@@ -378,7 +406,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_too_many_fails_alone() {
         let (outgoing, _queue) = queue();
-        let mut connection = Connection::new(outgoing, None);
+        let mut connection = Connection::new(outgoing, None, Host::new(None));
         let mut open = Vec::new();
         for _ in 0..Limits::DEFAULT_OPEN {
             let (command, answered) = request();

@@ -4,6 +4,7 @@
 //! process that its parent has ended; there the guard stays, and ends the whole group when the gateway is gone, however
 //! that happened. Elsewhere the command has only the end of its input to go by when the gateway is killed; an orderly end
 //! is the same everywhere.
+use crate::log;
 use std::io;
 use std::process::{Command, ExitCode};
 
@@ -14,17 +15,32 @@ const CANNOT_RUN: u8 = 127;
 #[cfg(target_os = "linux")]
 const SIGNALLED: i32 = 128;
 
-/// Runs `command`; the exit status is the command's.
-pub(crate) fn run(parent: u32, command: &[String]) -> ExitCode {
+/// Runs `command`, with its stderr where its stdout is if it `merges` them; the exit status is the command's.
+pub(crate) fn run(parent: u32, merges: bool, command: &[String]) -> ExitCode {
     let [program, args @ ..] = command else { return ExitCode::FAILURE };
     let mut command = Command::new(program);
     command.args(args);
-    let error = match guard(parent, command) {
+    let guarded = if merges { merge(&mut command) } else { Ok(()) };
+    let error = match guarded.and_then(|()| guard(parent, command)) {
         Ok(status) => return ExitCode::from(status),
         Err(error) => error,
     };
-    eprintln!("cannot run {program}: {error}");
+    log::say(format_args!("cannot run {program}: {error}"));
     ExitCode::from(CANNOT_RUN)
+}
+
+#[cfg(unix)]
+fn merge(command: &mut Command) -> io::Result<()> {
+    use std::os::fd::AsFd;
+    command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
+    Ok(())
+}
+
+#[cfg(windows)]
+fn merge(command: &mut Command) -> io::Result<()> {
+    use std::os::windows::io::AsHandle;
+    command.stderr(io::stdout().as_handle().try_clone_to_owned()?);
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

@@ -2,17 +2,20 @@
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
 //! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way
-//! to an agent, `process` and `guard` its process; `model` and `model_thread` what a model without ACP needs; `telemetry`
-//! what is told of all that to a collector.
+//! to an agent, `host`, `files` and `terminals` what it may do here, `process` and `guard` processes; `model` and
+//! `model_thread` what a model without ACP needs; `telemetry` what is told of all that to a collector.
 
 mod agent;
 mod agents;
 mod capabilities;
 mod cli;
 mod connection;
+mod files;
 mod guard;
 mod health;
+mod host;
 mod listener;
+mod log;
 mod model;
 mod model_thread;
 mod page;
@@ -29,6 +32,7 @@ mod shim;
 mod site;
 mod socket;
 mod telemetry;
+mod terminals;
 mod thread;
 mod threads;
 mod toolbox;
@@ -38,41 +42,40 @@ use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
+use log::Log;
 use page_tools::PageServers;
 use replicas::Replicas;
 use settings::{SettingsError, SiteSettings};
 use site::Site;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::Telemetry;
-use threads::Threads;
+use threads::{Open, Threads};
 use tokio::runtime::Handle;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::Guard { parent, command }) => return guard::run(*parent, command),
+        Some(Hidden::Guard { parent, merge, command }) => {
+            return guard::run(*parent, *merge, command);
+        }
         Some(Hidden::McpShim) => return shim::run(),
         None => {}
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+    let _log = Log::begin();
     match serve(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gateway: {error}");
+            log::say(format_args!("gateway: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -105,7 +108,8 @@ async fn serve(args: Args) -> Result<(), Error> {
         return Err(SettingsError::Open(settings.listen).into());
     }
     let default_agent = settings.agent_mut()?.0.to_owned();
-    let toolbox = Arc::new(Toolbox::new(replicas::tool_sessions(&settings.replicas).await?)?);
+    let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
+    let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
     let telemetry = Telemetry::new(&settings.telemetry, &Handle::current())
         .map_err(SettingsError::Telemetry)?;
     let agents = settings
@@ -129,7 +133,13 @@ async fn serve(args: Args) -> Result<(), Error> {
     let threads = Arc::new(threads);
     let left = CancellationToken::new();
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
-    eprintln!("listening on http://{address}");
+    #[cfg(unix)]
+    let telling = {
+        // From before anybody knows that it is there: unheard, the signal ends a program.
+        let asked = signal(SignalKind::user_defined1())?;
+        tokio::spawn(tell_when_asked(asked, threads.clone()))
+    };
+    log::say(format_args!("listening on http://{address}"));
 
     let ending = CancellationToken::new();
     let listener = Listener { listener, write_time: settings.times.write.0 };
@@ -138,6 +148,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let server = tokio::spawn(server.into_future());
     told_to_end().await;
     ending.cancel();
+    #[cfg(unix)]
+    telling.abort();
     threads.shut_down().await;
     left.cancel();
     let _left = serving.await;
@@ -150,11 +162,21 @@ async fn serve(args: Args) -> Result<(), Error> {
     Ok(())
 }
 
+/// Says how much is open, for each SIGUSR1.
+#[cfg(unix)]
+async fn tell_when_asked(mut asked: Signal, threads: Arc<Threads>) {
+    while asked.recv().await.is_some() {
+        let Open { threads, going_on, kept } = threads.open();
+        let tasks = Handle::current().metrics().num_alive_tasks();
+        log::say(format_args!("open: {threads} threads, {going_on} of {kept} runs, {tasks} tasks"));
+    }
+}
+
 /// Waits for SIGINT or SIGTERM.
 async fn told_to_end() {
     #[cfg(unix)]
     let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        match signal(SignalKind::terminate()) {
             Ok(mut signal) => {
                 signal.recv().await;
             }

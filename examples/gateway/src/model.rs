@@ -1,5 +1,5 @@
 //! Agents that are not ACP: a model, and tools of the gateway's. The page's tools are the model's as well.
-use crate::settings::{AgentSettings, SettingsError};
+use crate::settings::{AgentSettings, Permission, SettingsError};
 use crate::toolbox::Toolbox;
 use agui_bridge::hybrid_tools::runner::{Backend, Model, run};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
@@ -25,6 +25,8 @@ const BUILT_IN: &str = include_str!("../scripts/hybrid.toml");
 pub(crate) struct ModelAgent {
     kind: Kind,
     pub(crate) tools: Vec<BackendTool>,
+    /// Whether clients before 1.0 are asked what tools ask.
+    pub(crate) legacy_interrupts: bool,
     toolbox: Arc<Toolbox>,
 }
 
@@ -39,13 +41,14 @@ impl ModelAgent {
     pub(crate) fn new(
         name: &str,
         agent: &AgentSettings,
+        permission: Permission,
         toolbox: &Arc<Toolbox>,
     ) -> Result<Option<Self>, SettingsError> {
         let Some(model) = &agent.model else { return Ok(None) };
         if agent.command.is_some() || agent.url.is_some() {
             return Err(SettingsError::TwoWays(name.to_owned()));
         }
-        let wrong = |why: &dyn Display| SettingsError::Model {
+        let wrong = |why: &dyn Display| SettingsError::Agent {
             agent: name.to_owned(),
             why: why.to_string(),
         };
@@ -61,7 +64,9 @@ impl ModelAgent {
             }
             (None, None) => Kind::Script(Script::parse(BUILT_IN).map_err(|error| wrong(&error))?),
         };
-        Ok(Some(Self { kind, tools: toolbox.for_models(), toolbox: toolbox.clone() }))
+        let legacy_interrupts = permission == Permission::AskByInterrupt;
+        let tools = toolbox.for_models();
+        Ok(Some(Self { kind, tools, legacy_interrupts, toolbox: toolbox.clone() }))
     }
 
     /// The model, for one run.

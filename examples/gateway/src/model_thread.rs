@@ -290,7 +290,8 @@ struct Open {
 
 impl<'a> Tools<'a> {
     fn new(model: &'a ModelAgent, principal: &'a str, input: &RunAgentInput) -> Self {
-        let can_ask = Profile::of(input.protocol_version.as_deref()) == Profile::V1;
+        let profile = Profile::of(input.protocol_version.as_deref());
+        let can_ask = profile != Profile::Legacy || model.legacy_interrupts;
         Self { model, principal, can_ask, state: watch::Sender::default() }
     }
 

@@ -13,11 +13,11 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::{
-    Ask, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError, SessionStore,
-    SuspendPolicy, Turn,
+    Ask, Clock, NewCall, Outcome, PluginHost, PluginInterrupt, Resumption, SessionError,
+    SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_http::{book_flight, random_id, since_1970};
+use mcp_http::{book_flight, random_id};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,15 +49,11 @@ pub(crate) enum Called {
 pub(crate) struct Refused(pub(crate) &'static str, pub(crate) String);
 
 impl Plugins {
-    pub(crate) fn new(store: Arc<dyn SessionStore>) -> io::Result<Self> {
+    /// `clock`: the time that calls wait by.
+    pub(crate) fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
         let tool = book_flight::tool().map_err(io::Error::other)?;
-        let host = PluginHost::new(
-            [tool],
-            SuspendPolicy::Replay,
-            store.clone(),
-            random_id()?,
-            Arc::new(since_1970),
-        );
+        let host =
+            PluginHost::new([tool], SuspendPolicy::Replay, store.clone(), random_id()?, clock);
         Ok(Self { host, store })
     }
 

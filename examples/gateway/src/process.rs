@@ -1,4 +1,5 @@
-//! The agent's process, and its end.
+//! The processes that the gateway starts, agents and their commands, and their ends.
+use crate::settings::SECRET_VARIABLES;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use tokio::time::timeout;
 /// How long it may take after it was asked to terminate.
 const TERMINATE_GRACE: Duration = Duration::from_secs(2);
 
-/// An agent that we started, with all that it started in its process group.
+/// A process that we started, with all that it started in its process group.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -29,13 +30,38 @@ impl Process {
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut guarded = Command::new(std::env::current_exe()?);
         guarded.arg("guard").arg(std::process::id().to_string()).arg("--").args(command);
-        guarded.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let (process, stdin, stdout) = Self::start(guarded.stdin(Stdio::piped()), grace)?;
+        let stdin = stdin.ok_or_else(|| io::Error::other("the agent has no stdin"))?;
+        Ok((process, stdin, stdout))
+    }
+
+    /// The same for a command without input, whose stderr is where its stdout is: `set` sets what else it has.
+    pub(crate) fn spawn_merged(
+        command: &[String],
+        set: impl FnOnce(&mut Command),
+    ) -> io::Result<(Self, ChildStdout)> {
+        let mut guarded = Command::new(std::env::current_exe()?);
+        set(&mut guarded);
+        guarded.arg("guard").arg("--merge").arg(std::process::id().to_string());
+        guarded.arg("--").args(command);
+        let (process, _, stdout) = Self::start(guarded.stdin(Stdio::null()), Duration::ZERO)?;
+        Ok((process, stdout))
+    }
+
+    fn start(
+        guarded: &mut Command,
+        grace: Duration,
+    ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
+        guarded.stdout(Stdio::piped()).kill_on_drop(true);
+        for secret in SECRET_VARIABLES {
+            guarded.env_remove(secret);
+        }
         #[cfg(unix)]
         guarded.process_group(0);
         let mut child = guarded.spawn()?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("the agent has no stdin or no stdout"));
-        };
+        let stdin = child.stdin.take();
+        let stdout =
+            child.stdout.take().ok_or_else(|| io::Error::other("the process has no stdout"))?;
         #[cfg(unix)]
         let group =
             child.id().and_then(|id| i32::try_from(id).ok()).map(nix::unistd::Pid::from_raw);
@@ -54,24 +80,32 @@ impl Process {
     /// Waits until it has ended by itself, or cannot be waited for.
     pub(crate) async fn exited(&mut self) {
         if let Err(error) = self.child.wait().await {
-            tracing::warn!(%error, "cannot wait for the agent");
+            tracing::warn!(%error, "cannot wait for a process");
         }
     }
 
-    /// Waits for the end, once the agent's stdin is closed; ends it when it does not end by itself.
+    /// Waits for the end, once the process's stdin is closed; ends it when it does not end by itself.
     pub(crate) async fn end(mut self) -> io::Result<ExitStatus> {
-        let ended = match timeout(self.grace, self.child.wait()).await {
-            Ok(ended) => ended,
+        match timeout(self.grace, self.child.wait()).await {
+            Ok(ended) => {
+                self.kill();
+                ended
+            }
             Err(_) => {
                 tracing::warn!("the agent goes on after the end of its input; terminating it");
-                self.terminate();
-                match timeout(TERMINATE_GRACE, self.child.wait()).await {
-                    Ok(ended) => ended,
-                    Err(_) => {
-                        self.kill();
-                        self.child.wait().await
-                    }
-                }
+                self.stop().await
+            }
+        }
+    }
+
+    /// Ends it, unless it has ended, and what is left of its group.
+    pub(crate) async fn stop(mut self) -> io::Result<ExitStatus> {
+        self.terminate();
+        let ended = match timeout(TERMINATE_GRACE, self.child.wait()).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                self.kill();
+                self.child.wait().await
             }
         };
         self.kill();
@@ -95,7 +129,7 @@ impl Process {
             && let Err(error) = nix::sys::signal::killpg(group, signal)
             && error != nix::errno::Errno::ESRCH
         {
-            tracing::warn!(%error, "cannot signal the agent");
+            tracing::warn!(%error, "cannot signal a process");
         }
     }
 
@@ -107,7 +141,7 @@ impl Process {
     #[cfg(not(unix))]
     fn kill(&mut self) {
         if let Err(error) = self.child.start_kill() {
-            tracing::debug!(%error, "cannot end the agent");
+            tracing::debug!(%error, "cannot end a process");
         }
     }
 }

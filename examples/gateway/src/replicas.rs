@@ -8,8 +8,8 @@ use crate::settings::{ReplicaSettings, SettingsError};
 use crate::thread::Remembered;
 use agui_types::event::{Event, RunErrorEvent};
 use axum::http::Method;
-use mcp_bridge::plugin::SessionStore;
-use mcp_http::random_id;
+use mcp_bridge::plugin::{Clock, SessionStore};
+use mcp_http::{random_id, since_1970};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -449,13 +449,21 @@ fn lost() -> Event {
     error.into()
 }
 
-/// Where the calls of tools are kept that ask: with what the gateways share, where they do.
+/// Where the calls of tools are kept that ask, and the time that they wait by: with what the gateways share, and by the
+/// clock of the day, where they do. One alone goes by a clock that nobody can set.
 pub(crate) async fn tool_sessions(
     settings: &ReplicaSettings,
-) -> Result<Arc<dyn SessionStore>, SettingsError> {
+) -> Result<(Arc<dyn SessionStore>, Clock), SettingsError> {
     match &settings.store {
-        None => Ok(Arc::new(mcp_bridge::plugin::MemoryStore::default())),
-        Some(url) => shared_sessions(url.reveal(), &format!("{}:tools", settings.prefix)).await,
+        None => {
+            let (start, began) = (since_1970(), std::time::Instant::now());
+            let clock = Arc::new(move || start + began.elapsed());
+            Ok((Arc::new(mcp_bridge::plugin::MemoryStore::default()), clock))
+        }
+        Some(url) => {
+            let prefix = format!("{}:tools", settings.prefix);
+            Ok((shared_sessions(url.reveal(), &prefix).await?, Arc::new(since_1970)))
+        }
     }
 }
 

@@ -82,6 +82,12 @@ impl RunLog {
         }
     }
 
+    /// The same for what goes on under the id of a run before it: the numbers go on.
+    pub(crate) fn behind(self, before: &Self) -> Self {
+        self.state().folded = before.last();
+        self
+    }
+
     /// Adds an event; one that cannot be written is left out, and said.
     ///
     /// `false` when the log is full; the event is kept all the same, so that the run can still say how it ended.

@@ -83,6 +83,11 @@ impl Sessions {
         is_free
     }
 
+    /// Whether somebody listens to it, or is about to.
+    pub(crate) fn has(&self, session_id: &SessionId) -> bool {
+        self.open.contains_key(session_id) || self.loading.contains_key(session_id)
+    }
+
     pub(crate) async fn notification(&mut self, notification: &Notification<'_>) {
         match &*notification.method {
             "session/update" => self.update(notification).await,
@@ -301,7 +306,7 @@ impl Sessions {
     }
 
     /// Whether somebody got it.
-    async fn deliver(&mut self, session_id: &SessionId, what: FromAgent) -> bool {
+    pub(crate) async fn deliver(&mut self, session_id: &SessionId, what: FromAgent) -> bool {
         let Some(inbox) = self.open.get(session_id) else { return false };
         let delivered = inbox.send(what).await.is_ok();
         if !delivered {

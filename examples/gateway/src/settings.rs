@@ -11,8 +11,10 @@ use std::time::Duration;
 use std::{env, fs, io};
 use toml::{Table, Value};
 
+mod access;
 mod telemetry;
 
+pub(crate) use access::{Access, FsAccess};
 pub(crate) use telemetry::TelemetrySettings;
 
 /// All that can be set, with what it is unless it is set.
@@ -70,6 +72,12 @@ pub(crate) struct AgentSettings {
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) permission: Option<Permission>,
+    /// The directory that it may use through the gateway; without one it may use neither files nor terminals.
+    pub(crate) root: Option<PathBuf>,
+    /// What it may do with the files there.
+    pub(crate) fs: Option<FsAccess>,
+    /// Whether it may run commands, which begin there and may do whatever the gateway may.
+    pub(crate) terminal: Option<bool>,
     /// How it is given the page's tools.
     pub(crate) page_tools: PageToolsBinding,
     /// A model with the gateway's tools and the page's, without ACP.
@@ -153,6 +161,8 @@ pub(crate) enum Permission {
     /// Ask a person: a run is interrupted for it, and the next one brings the answer. Clients before 1.0 are asked in
     /// the stream.
     Ask,
+    /// The same, and clients before 1.0 are interrupted too.
+    AskByInterrupt,
     /// Ask a person in the stream, which stays open meanwhile.
     AskInStream,
     /// Allow once, whatever it is.
@@ -301,7 +311,7 @@ pub(crate) enum SettingsError {
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]
     TwoWays(String),
     #[error("agents.{agent}: {why}")]
-    Model { agent: String, why: String },
+    Agent { agent: String, why: String },
     #[error("default-agent: expected one of {expected}, got {got}")]
     DefaultAgent { expected: String, got: String },
     #[error("--cwd: {0}")]
@@ -342,7 +352,7 @@ impl Settings {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable("GATEWAY_AGENT_URL"));
-        if let Some(token) = variable("GATEWAY_TOKEN") {
+        if let Some(token) = variable(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
         own(&mut self.listen, "GATEWAY_LISTEN", &variable)?;
@@ -350,7 +360,7 @@ impl Settings {
         own(&mut self.cwd, "GATEWAY_CWD", &variable)?;
         own(&mut self.permission, "GATEWAY_PERMISSION", &variable)?;
         own(&mut self.when_busy, "GATEWAY_WHEN_BUSY", &variable)?;
-        own(&mut self.replicas.store, "GATEWAY_REPLICAS_STORE", &variable)?;
+        own(&mut self.replicas.store, STORE_VARIABLE, &variable)?;
         own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX", &variable)?;
         own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE", &variable)?;
         self.telemetry.read_environment(&variable)?;
@@ -392,6 +402,12 @@ impl Settings {
         Ok(toml::to_string_pretty(self)?)
     }
 }
+
+/// The variables with secrets of the gateway's own, which are not for agents.
+pub(crate) const SECRET_VARIABLES: [&str; 2] = [TOKEN_VARIABLE, STORE_VARIABLE];
+
+const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";
+const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 
 /// The name of an agent that was named nowhere.
 const UNNAMED: &str = "agent";

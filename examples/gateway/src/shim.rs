@@ -1,6 +1,7 @@
 //! An MCP server on stdio that is somewhere else: lines go to an endpoint of Streamable HTTP, and come back.
 //!
 //! For agents that start their servers themselves. The environment says where the endpoint is, and its secret.
+use crate::log;
 use crate::page_tools::{SECRET_VARIABLE, URL_VARIABLE};
 use agui_types::sse::Decoder;
 use futures::StreamExt;
@@ -21,7 +22,9 @@ use tokio::task::AbortHandle;
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn run() -> ExitCode {
     let (Ok(url), Ok(secret)) = (env::var(URL_VARIABLE), env::var(SECRET_VARIABLE)) else {
-        eprintln!("mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is");
+        log::say(format_args!(
+            "mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is"
+        ));
         return ExitCode::from(2);
     };
     let shim = Arc::new(Shim {
@@ -38,7 +41,7 @@ pub(crate) async fn run() -> ExitCode {
             Ok(Some(line)) => shim.clone().take(line).await,
             Ok(None) => break,
             Err(error) => {
-                eprintln!("mcp-shim: standard input: {error}");
+                log::say(format_args!("mcp-shim: standard input: {error}"));
                 return ExitCode::FAILURE;
             }
         }
@@ -186,7 +189,7 @@ impl Shim {
             let message = format!("the server answers {status}: {}", text.trim());
             say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         } else if status != StatusCode::ACCEPTED {
-            eprintln!("mcp-shim: the server answers {status}: {}", text.trim());
+            log::say(format_args!("mcp-shim: the server answers {status}: {}", text.trim()));
         }
         Ok(())
     }
@@ -203,7 +206,7 @@ impl Shim {
             Err(error) => Err(error),
         };
         if let Err(error) = listened {
-            eprintln!("mcp-shim: {}", error.without_url());
+            log::say(format_args!("mcp-shim: {}", error.without_url()));
         }
     }
 
@@ -222,7 +225,7 @@ impl Shim {
         if lock(&self.session).id.is_some()
             && let Err(error) = self.request(self.client.delete(&self.url)).send().await
         {
-            eprintln!("mcp-shim: {}", error.without_url());
+            log::say(format_args!("mcp-shim: {}", error.without_url()));
         }
     }
 }
@@ -233,7 +236,7 @@ fn unreachable(id: Option<&RequestId>, error: &reqwest::Error) {
         true => "the server cannot be reached".to_owned(),
         false => "the connection to the server has failed".to_owned(),
     };
-    eprintln!("mcp-shim: {message}");
+    log::say(format_args!("mcp-shim: {message}"));
     if id.is_some() {
         say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
     }

@@ -23,13 +23,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+mod kept;
 mod shared;
 mod steering;
 
+pub(crate) use kept::Open;
 pub(crate) use shared::Target;
 use shared::run_name;
 
@@ -94,6 +96,10 @@ struct Kept {
     fingerprint: u64,
     log: Arc<RunLog>,
     cancel: CancellationToken,
+    /// Says that there is no room for it any more.
+    forgotten: CancellationToken,
+    /// Says that others have all of it.
+    shared: CancellationToken,
 }
 
 /// A run for which there is no agent yet.
@@ -192,8 +198,8 @@ impl Threads {
         }
         let run = (principal.clone(), input.run_id.to_string());
         let key = ThreadKey { principal, agent: agent.to_owned(), id: input.thread_id.to_string() };
-        if let Some(other) = lock(&self.runs).get(&run) {
-            return other.follow_same(&key, fingerprint(&input));
+        if let Some(same) = self.follow_same(&run, &key, &input) {
+            return same;
         }
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
@@ -224,25 +230,29 @@ impl Threads {
         input: RunAgentInput,
         caller: Option<TraceContext>,
     ) -> Result<Reader, StartError> {
-        let kept = Kept {
-            number: self.number(),
-            is_ours: true,
-            thread: key.clone(),
-            fingerprint: fingerprint(&input),
-            log: Arc::new(RunLog::new(&input, self.limits.log())),
-            cancel: CancellationToken::new(),
-        };
-        let (log, cancel) = (kept.log.clone(), kept.cancel.clone());
-        let record = self.record(&kept, &input);
-        let reader = log.follow(0)?;
-        let forgotten = {
+        let (log, cancel) = (RunLog::new(&input, self.limits.log()), CancellationToken::new());
+        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
+        let (log, reader, record, mut before, forgotten) = {
             let mut runs = lock(&self.runs);
-            if let Some(other) = runs.get(&run) {
-                return other.follow_same(&key, kept.fingerprint);
-            }
+            let log = Arc::new(match runs.get(&run) {
+                Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
+                Some(other) => return other.follow_same(&key, fingerprint(&input)),
+                None => log,
+            });
+            let kept = Kept {
+                number: self.number(),
+                is_ours: true,
+                thread: key.clone(),
+                fingerprint: fingerprint(&input),
+                log: log.clone(),
+                cancel: cancel.clone(),
+                forgotten: crowded_out.clone(),
+                shared: shared.clone(),
+            };
+            let record = self.record(&kept, &input);
+            let reader = log.follow(0)?;
             let forgotten = self.make_room(&mut runs)?;
-            runs.insert(run.clone(), kept);
-            forgotten
+            (log, reader, record, runs.insert(run.clone(), kept), forgotten)
         };
         self.forget_everywhere(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
@@ -251,6 +261,10 @@ impl Threads {
         let threads = self.clone();
         self.tasks.spawn(async move {
             let name = run_name(&run);
+            if let Some(before) = &before {
+                before.shared.cancelled().await;
+                threads.replicas.forget_run(&name).await;
+            }
             let begun = match threads.replicas.begin_run(&name, &record).await {
                 Ok(true) => {
                     let context = span.as_ref().and_then(Span::context);
@@ -269,6 +283,9 @@ impl Threads {
             if !has_begun {
                 // Before anybody hears of it: the same may be asked for again at once.
                 threads.forget(&run, &log);
+                if let Some(before) = before.take() {
+                    lock(&threads.runs).entry(run.clone()).or_insert(before);
+                }
                 log.end();
                 if let Some(span) = &mut span {
                     span.set("agui.run.outcome", "refused");
@@ -276,8 +293,15 @@ impl Threads {
             }
             let _ = reply.send(begun);
             if has_begun {
-                let share = threads.share(&run, &record, &log, &cancel);
-                tokio::join!(share, threads.keep(&run, &log, &cancel), end(span, &log));
+                if let Some(before) = before {
+                    before.forgotten.cancel();
+                }
+                let share = async {
+                    threads.share(&run, &record, &log, &cancel).await;
+                    shared.cancel();
+                };
+                tokio::join!(share, threads.watch(&run, &log, &cancel), end(span, &log));
+                threads.keep(&crowded_out).await;
                 // What others still read when this gateway ends, the store forgets by itself.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.forget_run(&name).await;
@@ -322,60 +346,6 @@ impl Threads {
             Ok(Err(_)) => Err(StartError::Overloaded),
             Err(_) => Err(StartError::Busy),
         }
-    }
-
-    /// Stops a run that nobody reads any more; returns a while after its end.
-    async fn keep(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
-        let grace = self.times.disconnect_grace.0;
-        let abandoned = async {
-            log.abandoned(grace).await;
-            while self.replicas.is_watched(&run_name(run)).await {
-                sleep(grace.max(self.replicas.beat_time())).await;
-                log.abandoned(grace).await;
-            }
-        };
-        tokio::select! {
-            () = log.ended() => {}
-            () = abandoned => {
-                tracing::info!(run = run.1, "nobody reads the run; stopping it");
-                cancel.cancel();
-                log.ended().await;
-            }
-        }
-        tokio::select! {
-            () = self.shutdown.cancelled() => {}
-            () = sleep(self.times.keep.0) => {}
-        }
-    }
-
-    /// Whether it was there.
-    fn forget(&self, run: &RunKey, log: &Arc<RunLog>) -> bool {
-        let mut runs = lock(&self.runs);
-        // Another may have its id since room was made.
-        let is_there = runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log));
-        if is_there {
-            runs.remove(run);
-        }
-        is_there
-    }
-
-    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them; gives those of them
-    /// that were begun here.
-    fn make_room(&self, runs: &mut HashMap<RunKey, Kept>) -> Result<Vec<RunKey>, StartError> {
-        let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
-        let mut forgotten = Vec::new();
-        while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
-            let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
-            let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
-            let Some(oldest) = oldest else { break };
-            let freed = runs.remove(&oldest);
-            // It may have grown since it was counted.
-            bytes = bytes.saturating_sub(freed.as_ref().map_or(0, |run| run.log.bytes()));
-            if freed.is_some_and(|run| run.is_ours) {
-                forgotten.push(oldest);
-            }
-        }
-        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
     }
 
     /// Stops a run; `false` when no such run is going on.
@@ -468,6 +438,13 @@ impl Kept {
             return Err(StartError::OtherRun);
         }
         Ok(self.log.follow(0)?)
+    }
+
+    /// Whether an input of its id goes on with it: some clients, as CopilotKit, resume an interrupted run under its own id.
+    fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
+        let interrupted = self.log.outcome().is_some_and(|outcome| outcome.is_interrupt());
+        let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
+        interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::plugins::Plugins;
 use agui_bridge::hybrid_tools::BackendTool;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::tools::Tool;
-use mcp_bridge::plugin::SessionStore;
+use mcp_bridge::plugin::{Clock, SessionStore};
 use mcp_bridge::registry::{CollisionPolicy, Registry, ToolList, ToolSource};
 use serde_json::json;
 use std::io;
@@ -21,9 +21,9 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools; calls of those that ask are kept in `sessions`.
-    pub(crate) fn new(sessions: Arc<dyn SessionStore>) -> io::Result<Self> {
-        let plugins = Plugins::new(sessions)?;
+    /// The tools; calls of those that ask are kept in `sessions`, and wait by `clock`.
+    pub(crate) fn new(sessions: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
+        let plugins = Plugins::new(sessions, clock)?;
         let mut registry = Registry::new(CollisionPolicy::Rename);
         let mut clock =
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);

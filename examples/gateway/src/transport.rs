@@ -64,6 +64,15 @@ pub(crate) enum ConnectError {
     Silent { url: String },
 }
 
+/// A URL without what may be secret in it: who asks, and what stands behind the path.
+fn shown(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
 impl Address {
     /// What is under it, in the words of the conventions.
     ///
@@ -78,14 +87,15 @@ impl Address {
     /// `exit_grace`: how long a process may take to end once its input has.
     pub(crate) async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
         match self {
-            Self::Command(command) => spawn(command, exit_grace)
-                .map_err(|error| ConnectError::Spawn { command: command.join(" "), error }),
+            Self::Command(command) => spawn(command, exit_grace).map_err(|error| {
+                ConnectError::Spawn { command: command.first().cloned().unwrap_or_default(), error }
+            }),
             Self::Url(url) => match timeout(DIAL_TIME, dial(url)).await {
                 Ok(dialled) => dialled.map_err(|error| ConnectError::Dial {
-                    url: url.clone(),
+                    url: shown(url),
                     error: Box::new(error),
                 }),
-                Err(_) => Err(ConnectError::Silent { url: url.clone() }),
+                Err(_) => Err(ConnectError::Silent { url: shown(url) }),
             },
         }
     }

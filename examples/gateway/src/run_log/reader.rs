@@ -69,12 +69,15 @@ impl Reader {
                 tracing::debug!(run = self.log.run_id, "a reader fell behind");
                 return Step::End;
             }
-            let restated = if self.after > 0 { self.log.restated(&state.old) } else { None };
+            let is_in_between = self.after > 0 && !state.old.is_empty();
+            let restated = if is_in_between { self.log.restated(&state.old) } else { None };
             let (start, rest) = state.old.split_at(state.old.len().min(1));
             let bytes = [start, restated.as_slice(), rest].concat().concat();
             self.after = state.folded;
             self.begun = true;
-            return Step::Give(bytes.into());
+            if !bytes.is_empty() {
+                return Step::Give(bytes.into());
+            }
         }
         let read = usize::try_from(self.after - state.folded).unwrap_or(usize::MAX);
         let mut unread = state.recent.iter().skip(read);

@@ -1,5 +1,5 @@
 //! A log in parts: as they are brought to other gateways, and as they are put together there.
-use super::{MAX_BATCH, RunLog, frame};
+use super::{MAX_BATCH, Outcome, RunLog, decode, frame};
 use crate::replicas::Part;
 use agui_types::event::Event;
 use bytes::Bytes;
@@ -76,6 +76,10 @@ impl RunLog {
             }
             state.fold_if_over(&self.limits, self.before.as_ref());
             state.ended |= part.has_ended;
+            if part.has_ended {
+                let last = state.recent.back().and_then(decode);
+                state.outcome = last.as_ref().and_then(Outcome::of);
+            }
         }
         self.changed.send_replace(());
     }

@@ -2,6 +2,7 @@
 use super::wait::Answered;
 use super::{Session, Stage, Thread};
 use crate::agent::{Agent, FromAgent, Trouble};
+use crate::terminals::Shown;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::PromptRequest;
@@ -101,6 +102,7 @@ impl Thread {
             Some(FromAgent::ElicitationComplete(complete)) => {
                 self.translator.handle_elicitation_complete(&complete);
             }
+            Some(FromAgent::Terminal(shown)) => self.show_terminal(shown),
             Some(FromAgent::Withdrawn(id)) => self.translator.handle_request_withdrawn(&id),
             Some(FromAgent::PromptEnded(Ok(response))) => {
                 self.translator.handle_prompt_response(Ok(response));
@@ -128,6 +130,14 @@ impl Thread {
                 self.session = None;
                 self.fail(Failure::AgentExited, "The connection to the agent is gone.");
             }
+        }
+    }
+
+    fn show_terminal(&mut self, shown: Shown) {
+        let Some(session) = &self.session else { return };
+        match shown {
+            Shown::Terminal(update) => self.translator.handle_terminal_update(&session.id, *update),
+            Shown::Output(chunk) => self.translator.handle_terminal_output(&session.id, chunk),
         }
     }
 

@@ -10,7 +10,6 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// How often a thread may be given to another gateway while a run is to begin in it.
@@ -103,6 +102,8 @@ impl Threads {
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
         let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
         let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
+        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
+        shared.cancel();
         let forgotten = {
             let mut runs = lock(&self.runs);
             if let Some(kept) = runs.get(&run) {
@@ -116,6 +117,8 @@ impl Threads {
                 fingerprint: record.fingerprint,
                 log: log.clone(),
                 cancel: CancellationToken::new(),
+                forgotten: crowded_out.clone(),
+                shared,
             };
             runs.insert(run.clone(), mirror);
             forgotten
@@ -127,7 +130,7 @@ impl Threads {
                 let unread = threads.times.disconnect_grace.0.max(threads.replicas.beat_time());
                 threads.replicas.mirror(&name, &record.owner, &mirrored, unread).await;
                 if mirrored.has_ended() {
-                    sleep(threads.times.keep.0).await;
+                    threads.keep(&crowded_out).await;
                 }
             };
             tokio::select! {
@@ -183,7 +186,9 @@ impl Threads {
             Ok(StatusCode::OK) => {
                 let begun: Begun =
                     serde_json::from_str(&body).map_err(|error| StoreError(error.to_string()))?;
-                let log = self.find(&key.principal, &begun.run_id).await?;
+                let run = (key.principal.clone(), begun.run_id);
+                self.forget_resumed(&run, key, input);
+                let log = self.find(&run.0, &run.1).await?;
                 let lost = || StoreError("the run is gone already".to_owned());
                 Ok(Some(log.ok_or_else(lost)?.follow(0)?))
             }

@@ -247,3 +247,34 @@ async fn an_agent_without_capabilities_gets_no_images() {
     assert_eq!(status, 415);
     assert_eq!(said, "at /messages/0/content/0: the agent does not take images");
 }
+
+#[tokio::test]
+async fn an_agent_that_lies_is_not_believed() {
+    let mut gateway = Gateway::script("lies", &[]).await;
+    let told = gateway.ask("t", "1", "hello").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "the truth"));
+    let answered = gateway.says("agent: of nobody").await;
+    assert!(answered.contains(r#""outcome":"cancelled""#), "{answered}");
+    let next = gateway.ask("t", "2", "hello").await.rest().await;
+    assert_eq!((next.end(), &*next.text()), ("success", "again"));
+}
+
+#[tokio::test]
+async fn a_turn_without_a_proper_end_has_one_all_the_same() {
+    let gateway = Gateway::script("odd-ends", &[]).await;
+    for (run, (said, end)) in [
+        ("{stopReason:5}", "ACP_INVALID_REQUEST"),
+        ("{}", "ACP_INVALID_REQUEST"),
+        ("null", "ACP_INVALID_REQUEST"),
+        ("end_turn", "ACP_INVALID_REQUEST"),
+        ("[]", "ACP_INVALID_REQUEST"),
+        ("{stopReason:cancelled}", "cancelled"),
+        ("and well", "success"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = gateway.ask("t", &run.to_string(), "hello").await.rest().await;
+        assert_eq!((&*told.text(), told.end()), (said, end));
+    }
+}

@@ -46,7 +46,10 @@ async fn a_wrong_command_line_is_explained() {
         (&["--no-such-flag"][..], "unexpected argument '--no-such-flag'"),
         (&["surplus"], "surplus"),
         (&["--listen", "everywhere"], "invalid socket address"),
-        (&["--permission", "perhaps"], "[possible values: ask, ask-in-stream, allow, reject]"),
+        (
+            &["--permission", "perhaps"],
+            "[possible values: ask, ask-by-interrupt, ask-in-stream, allow, reject]",
+        ),
         (&["--turn-time=-1"], "expected a number of seconds, from 0 to a year"),
         (&["--cancel-grace", "soon"], "expected a number of seconds, from 0 to a year"),
         (&["--exit-grace", "1e99"], "expected a number of seconds, from 0 to a year"),

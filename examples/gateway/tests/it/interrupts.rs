@@ -1,5 +1,5 @@
 //! Questions that end a run, and the run that answers them.
-use crate::gateway::{Gateway, input};
+use crate::gateway::{Gateway, input, soon};
 use crate::run::Told;
 use agui_types::reduce::Reducer;
 use jsonrpc_core::wire;
@@ -17,8 +17,11 @@ pub(crate) struct Asked {
 impl Asked {
     /// Says a word, for which the run is interrupted.
     pub(crate) async fn for_word(gateway: &Gateway, thread: &str, word: &str) -> Self {
-        let input = input(thread, &format!("{thread}-1"), word);
-        let told = gateway.run(&input).await.rest().await;
+        Self::for_input(gateway, thread, &input(thread, &format!("{thread}-1"), word)).await
+    }
+
+    async fn for_input(gateway: &Gateway, thread: &str, input: &Value) -> Self {
+        let told = gateway.run(input).await.rest().await;
         assert_eq!(told.end(), "interrupt");
         let [interrupt] = told.interrupts() else { panic!("{:?}", told.interrupts()) };
         let id = interrupt.id.to_string();
@@ -65,6 +68,53 @@ async fn a_permission_interrupts_and_the_answer_goes_on_with_the_turn() {
     assert!(again.contains(r#""runId":"t-2""#), "{again}");
     let late = asked.answered("4", "cancelled", &Value::Null);
     assert_eq!(gateway.run(&late).await.rest().await.end(), "RESUME_MISMATCH");
+}
+
+/// As CopilotKit does it.
+#[tokio::test]
+async fn an_interrupted_run_can_be_resumed_under_its_own_id() {
+    let gateway = Gateway::demo(&[]).await;
+    let asked = Asked::for_word(&gateway, "t", "edit").await;
+    let first = soon(gateway.follow("t-1", None).await.text()).await.unwrap();
+    let (last_id, _) = first.rsplit_once("id: ").unwrap().1.split_once('\n').unwrap();
+    let not_resumed = gateway.chat(&input("t", "t-1", "hello")).await;
+    assert_eq!(not_resumed.status(), 409);
+    let elsewhere = json!([{ "interruptId": asked.id, "status": "cancelled" }]);
+    let mut other = input("u", "t-1", "hello");
+    other["resume"] = elsewhere;
+    assert_eq!(gateway.chat(&other).await.status(), 409, "another thread");
+
+    let answer = asked.answered("1", "resolved", &json!({ "optionId": "allow-once" }));
+    let next = gateway.run(&answer).await.rest().await;
+    assert_eq!(next.end(), "success");
+    assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
+    // The numbers of events go on, so that a cursor has one meaning.
+    let from_the_question = gateway.follow("t-1", Some(last_id)).await.text().await.unwrap();
+    let from_the_start = gateway.follow("t-1", None).await.text().await.unwrap();
+    assert_eq!(from_the_question, from_the_start);
+    let (_, last) = last_id.rsplit_once(':').unwrap();
+    let next_id = format!("id: t-1:{}\n", last.parse::<u32>().unwrap() + 1);
+    assert!(from_the_start.starts_with(&next_id), "{from_the_start}");
+    let in_the_question = gateway.follow("t-1", Some("t-1:1")).await.text().await.unwrap();
+    assert_eq!(in_the_question, from_the_start);
+    let again = gateway.chat(&answer).await.text().await.unwrap();
+    assert_eq!(again, from_the_start, "the same once more");
+    assert_eq!(gateway.ask("t", "t-2", "hello").await.rest().await.end(), "success");
+}
+
+/// Some clients before 1.0 know interrupts, but do not say so.
+#[tokio::test]
+async fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
+    let gateway = Gateway::demo(&["--permission", "ask-by-interrupt"]).await;
+    let old = |mut input: Value| {
+        input.as_object_mut().unwrap().remove("protocolVersion");
+        input
+    };
+    let asked = Asked::for_input(&gateway, "t", &old(input("t", "1", "edit"))).await;
+    let answer = old(asked.answered("2", "resolved", &json!({ "approved": true })));
+    let next = gateway.run(&answer).await.rest().await;
+    assert_eq!(next.end(), "finished");
+    assert!(next.text().contains("I have edited greeting.txt"), "{}", next.text());
 }
 
 #[tokio::test]

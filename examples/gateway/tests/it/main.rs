@@ -24,9 +24,15 @@ mod ending;
 #[cfg(test)]
 mod gateway;
 #[cfg(test)]
+#[cfg(unix)]
+mod host;
+#[cfg(test)]
 mod hybrid;
 #[cfg(test)]
 mod interrupts;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod log;
 #[cfg(test)]
 mod page_tools;
 #[cfg(test)]
@@ -40,6 +46,9 @@ mod reading;
 mod replicas;
 #[cfg(test)]
 mod run;
+#[cfg(test)]
+#[cfg(unix)]
+mod security;
 #[cfg(test)]
 #[cfg(unix)]
 mod sessions;

@@ -12,7 +12,7 @@ use tokio_tungstenite::{WebSocketStream, accept_async};
 type Socket = WebSocketStream<TcpStream>;
 
 /// An input with the page's tools, each in a mode.
-fn asking(thread: &str, run: &str, text: &str) -> Value {
+pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     let tool = |name: &str, mode: &str| {
         json!({
             "name": name, "description": "Does something.", "metadata": { "execution": mode },
@@ -151,7 +151,7 @@ async fn tools_can_be_announced_as_jaeger_does_or_not_at_all() {
 }
 
 /// An agent behind a WebSocket that speaks MCP over HTTP; gives the server that its session got, and the prompt's id.
-async fn begin(socket: &mut Socket) -> (Value, Value) {
+pub(crate) async fn begin(socket: &mut Socket) -> (Value, Value) {
     let capabilities = json!({ "mcpCapabilities": { "http": true } });
     let answer = json!({ "protocolVersion": 1, "agentCapabilities": capabilities });
     let id = request(socket, "initialize").await["id"].clone();
@@ -162,12 +162,12 @@ async fn begin(socket: &mut Socket) -> (Value, Value) {
     (opened["params"]["mcpServers"][0].clone(), prompt)
 }
 
-async fn respond(socket: &mut Socket, id: &Value, result: Value) {
+pub(crate) async fn respond(socket: &mut Socket, id: &Value, result: Value) {
     let response = json!({ "jsonrpc": "2.0", "id": id, "result": result });
     socket.send(Message::text(response.to_string())).await.unwrap();
 }
 
-async fn request(socket: &mut Socket, method: &str) -> Value {
+pub(crate) async fn request(socket: &mut Socket, method: &str) -> Value {
     loop {
         let Message::Text(text) = soon(socket.next()).await.unwrap().unwrap() else { continue };
         let message: Value = serde_json::from_str(&text).unwrap();
@@ -178,7 +178,7 @@ async fn request(socket: &mut Socket, method: &str) -> Value {
 }
 
 /// A request of MCP, and its status and result.
-async fn mcp(
+pub(crate) async fn mcp(
     client: &reqwest::Client,
     url: &str,
     headers: &[(&str, &str)],

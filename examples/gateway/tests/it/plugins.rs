@@ -169,6 +169,16 @@ async fn questions_of_one_user_are_not_anothers() {
     let mut bob = Chat { token: Some("b-secret"), ..Chat::new(&gateway) };
     let which = alice.say("book").await;
     let flight = context(&which)["flights"][0]["id"].clone();
+    let own = async |token: &str| {
+        let get = gateway.client.get(gateway.url("/api/tools/sessions")).bearer_auth(token);
+        let listed: Value = soon(soon(get.send()).await.unwrap().json()).await.unwrap();
+        listed["sessions"].as_array().unwrap().clone()
+    };
+    let listed = own("a-secret").await;
+    assert_eq!((listed.len(), own("b-secret").await.len()), (1, 0));
+    let path = format!("/api/tools/sessions/{}", listed[0]["sessionId"].as_str().unwrap());
+    let delete = gateway.client.delete(gateway.url(&path)).bearer_auth("b-secret");
+    assert_eq!(soon(delete.send()).await.unwrap().status(), StatusCode::NOT_FOUND);
     bob.messages = alice.messages.clone();
     let taken = bob.answer(&which, accept(json!({ "flightId": flight }))).await;
     assert_eq!(taken.end(), "RESUME_MISMATCH");

@@ -87,6 +87,31 @@ async fn ended_runs_make_room_for_others() {
     assert_eq!(another.rest().await.end(), "success");
 }
 
+/// What is forgotten for want of room is gone, and not held by anything until the time that it would have been kept.
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_left_of_runs_that_made_room() {
+    let mut gateway = Gateway::configured("[limits]\nruns = 2").await;
+    for run in 0..40 {
+        let told = gateway.ask("t", &run.to_string(), "hello").await.rest().await;
+        assert_eq!(told.end(), "success");
+    }
+    let tasks = |said: &str| -> usize {
+        let words: Vec<_> = said.split_whitespace().collect();
+        words[words.len() - 2].parse().unwrap()
+    };
+    // What has ended takes a moment to be gone.
+    let mut said = String::new();
+    let gone = async {
+        while said.is_empty() || tasks(&said) > 20 {
+            gateway.signal(nix::sys::signal::Signal::SIGUSR1);
+            said = gateway.says("open: ").await;
+        }
+    };
+    crate::gateway::soon(gone).await;
+    assert!(said.starts_with("open: 1 threads, 0 of 2 runs, "), "{said}");
+}
+
 #[tokio::test]
 async fn runs_wait_for_their_turn_or_take_it() {
     let gateway = Gateway::configured(

@@ -5,7 +5,8 @@ use crate::interrupts::Asked;
 use crate::run::{Run, Told};
 use agui_types::event::Event;
 use mcp_http::random_id;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -346,4 +347,40 @@ async fn runs_go_on_while_the_store_is_away_and_others_read_them_when_it_is_back
     soon(async { while !is_ready(&other).await {} }).await;
     let next = other.ask("t", "3", "hello").await.rest().await;
     assert_eq!(next.end(), "success");
+}
+
+/// It answers nobody for longer than anybody waits, and then everybody.
+#[tokio::test]
+async fn runs_go_on_while_the_store_stands_still() {
+    let (server, port) = redis_server(0).await;
+    let url = format!("redis://127.0.0.1:{port}");
+    // Nobody is to be taken for dead, however long it takes here.
+    let shared = Shared { url, lease: "120", ..Shared::new() };
+    let (one, other) = shared.two(&["--permission", "ask-in-stream"]).await;
+    let mut begun = one.ask("t", "1", "permission").await;
+    let asked = begun.until_asked().await;
+    let mut read = read_at(&other, "t", "1", "permission").await;
+    read.until_asked().await;
+
+    let server_id = Pid::from_raw(i32::try_from(server.id().unwrap()).unwrap());
+    kill(server_id, Signal::SIGSTOP).unwrap();
+    let (status, said) = refusal(other.chat(&input("u", "2", "hello")).await).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{said}");
+    let path = format!("interrupts/{asked}");
+    assert_eq!(one.post(&path, &json!({ "optionId": "allow-once" })).await.0, 202);
+    let begun = begun.rest().await;
+    assert_eq!(begun.end(), "success", "it needs no store");
+
+    kill(server_id, Signal::SIGCONT).unwrap();
+    assert_eq!(read.rest().await.events, begun.events);
+    let next = input("t", "3", "hello");
+    let next = soon(async {
+        loop {
+            let response = other.chat(&next).await;
+            if response.status() == StatusCode::OK {
+                break Run::new(&next, response);
+            }
+        }
+    });
+    assert_eq!(next.await.rest().await.end(), "success");
 }

@@ -1,0 +1,63 @@
+//! What an agent may do on this machine through the gateway: nothing, unless a root is set.
+use super::{AgentSettings, SettingsError, working_directory};
+use crate::files::Root;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What an agent may do with the files below its root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FsAccess {
+    Off,
+    #[default]
+    Read,
+    ReadWrite,
+}
+
+/// What an agent may do here.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    pub(crate) root: Arc<Root>,
+    pub(crate) fs: FsAccess,
+    pub(crate) terminal: bool,
+}
+
+impl AgentSettings {
+    /// What the agent of this name may do; nothing without a root.
+    pub(crate) fn access(&self, name: &str) -> Result<Option<Access>, SettingsError> {
+        let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
+        let terminal = self.terminal.unwrap_or_default();
+        let Some(root) = &self.root else {
+            let is_set = terminal || self.fs.is_some_and(|fs| fs != FsAccess::Off);
+            if is_set {
+                return Err(wrong("`fs` and `terminal` need a `root`".to_owned()));
+            }
+            return Ok(None);
+        };
+        if self.model.is_some() {
+            return Err(wrong("a model has no use for a `root`".to_owned()));
+        }
+        let root = Root::open(root)
+            .map_err(|error| wrong(format!("root: {}: {error}", root.display())))?;
+        Ok(Some(Access { root: Arc::new(root), fs: self.fs.unwrap_or_default(), terminal }))
+    }
+
+    /// The working directory of its sessions, as the absolute path that ACP wants: within the root where there is one.
+    pub(crate) fn session_directory(
+        &self,
+        name: &str,
+        access: Option<&Access>,
+        shared: Option<&Path>,
+    ) -> Result<String, SettingsError> {
+        let own = self.cwd.as_deref().or(self.root.as_deref());
+        let cwd = working_directory(own.or(shared))?;
+        if let Some(access) = access {
+            access.root.directory(Some(&cwd)).map_err(|error| SettingsError::Agent {
+                agent: name.to_owned(),
+                why: format!("cwd: {error}"),
+            })?;
+        }
+        Ok(cwd)
+    }
+}

@@ -1,0 +1,118 @@
+//! How long runs are kept, and how much there is of things.
+use super::shared::run_name;
+use super::{Entry, Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
+use crate::run_log::{Reader, RunLog};
+use crate::thread::StartError;
+use agui_types::input::RunAgentInput;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// How much there is of things.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) threads: usize,
+    /// Runs that have not ended.
+    pub(crate) going_on: usize,
+    /// Runs that can be read.
+    pub(crate) kept: usize,
+}
+
+impl Threads {
+    /// How much there is of things.
+    pub(crate) fn open(&self) -> Open {
+        let is_open = |thread: &&Entry| !thread.commands.is_closed();
+        let (going_on, kept) = {
+            let runs = lock(&self.runs);
+            let going_on = runs.values().filter(|run| !run.log.has_ended()).count();
+            (going_on, runs.len())
+        };
+        Open { threads: lock(&self.threads).values().filter(is_open).count(), going_on, kept }
+    }
+
+    /// Stops a run that nobody reads any more; returns when it has ended.
+    pub(super) async fn watch(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
+        let grace = self.times.disconnect_grace.0;
+        let abandoned = async {
+            log.abandoned(grace).await;
+            while self.replicas.is_watched(&run_name(run)).await {
+                sleep(grace.max(self.replicas.beat_time())).await;
+                log.abandoned(grace).await;
+            }
+        };
+        tokio::select! {
+            () = log.ended() => {}
+            () = abandoned => {
+                tracing::info!(run = run.1, "nobody reads the run; stopping it");
+                cancel.cancel();
+                log.ended().await;
+            }
+        }
+    }
+
+    /// Returns when a run that has ended is kept no longer.
+    pub(super) async fn keep(&self, forgotten: &CancellationToken) {
+        tokio::select! {
+            () = self.shutdown.cancelled() => {}
+            () = forgotten.cancelled() => {}
+            () = sleep(self.times.keep.0) => {}
+        }
+    }
+
+    /// Follows the run of this id, if there is one that the input does not resume.
+    pub(super) fn follow_same(
+        &self,
+        run: &RunKey,
+        thread: &ThreadKey,
+        input: &RunAgentInput,
+    ) -> Option<Result<Reader, StartError>> {
+        let runs = lock(&self.runs);
+        let other = runs.get(run).filter(|other| !other.is_resumed_by(thread, input))?;
+        Some(other.follow_same(thread, fingerprint(input)))
+    }
+
+    /// Forgets what is known of a run elsewhere that the input has resumed there, under the same id.
+    pub(super) fn forget_resumed(&self, run: &RunKey, thread: &ThreadKey, input: &RunAgentInput) {
+        let mut runs = lock(&self.runs);
+        let is_resumed = |other: &&Kept| !other.is_ours && other.is_resumed_by(thread, input);
+        if let Some(other) = runs.get(run).filter(is_resumed) {
+            other.forgotten.cancel();
+            runs.remove(run);
+        }
+    }
+
+    /// Whether it was there.
+    pub(super) fn forget(&self, run: &RunKey, log: &Arc<RunLog>) -> bool {
+        let mut runs = lock(&self.runs);
+        // Another may have its id since room was made.
+        let is_there = runs.get(run).is_some_and(|kept| Arc::ptr_eq(&kept.log, log));
+        if is_there {
+            runs.remove(run);
+        }
+        is_there
+    }
+
+    /// Forgets runs that have ended, the oldest first, while there are too many or too much of them; gives those of them
+    /// that were begun here.
+    pub(super) fn make_room(
+        &self,
+        runs: &mut HashMap<RunKey, Kept>,
+    ) -> Result<Vec<RunKey>, StartError> {
+        let mut bytes: usize = runs.values().map(|run| run.log.bytes()).sum();
+        let mut forgotten = Vec::new();
+        while runs.len() >= self.limits.runs || bytes > self.limits.kept_bytes {
+            let ended = runs.iter().filter(|(_, run)| run.log.has_ended());
+            let oldest = ended.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone());
+            let Some(oldest) = oldest else { break };
+            let Some(freed) = runs.remove(&oldest) else { break };
+            freed.forgotten.cancel();
+            // It may have grown since it was counted.
+            bytes = bytes.saturating_sub(freed.log.bytes());
+            if freed.is_ours {
+                forgotten.push(oldest);
+            }
+        }
+        if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
+    }
+}

@@ -1,0 +1,98 @@
+//! Standard error that takes nothing: the gateway goes on without it.
+use crate::gateway::{command, input, soon};
+use crate::run::Run;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use reqwest::Client;
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Child;
+
+/// A gateway that logs all it can to something that takes nothing, and where it listens.
+async fn logging_to(stderr: impl Into<Stdio>) -> (Child, String) {
+    let mut gateway = command(&["--listen", "127.0.0.1:0"]);
+    let mut child = gateway.env("RUST_LOG", "trace").stderr(stderr).spawn().unwrap();
+    let address = match child.stderr.take() {
+        Some(stderr) => {
+            let mut lines = BufReader::new(stderr).lines();
+            loop {
+                let line = soon(lines.next_line()).await.unwrap().unwrap();
+                if let Some(address) = line.strip_prefix("listening on http://") {
+                    // What was read is dropped, and the pipe with it.
+                    break address.to_owned();
+                }
+            }
+        }
+        None => listens(&child).await,
+    };
+    (child, address)
+}
+
+/// Where a process listens that does not say so.
+async fn listens(child: &Child) -> String {
+    let pid = child.id().unwrap();
+    let find = || {
+        let table = fs::read_to_string(format!("/proc/{pid}/net/tcp")).ok()?;
+        let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+        let open: Vec<_> = files
+            .filter_map(|file| Some(fs::read_link(file.ok()?.path()).ok()?.display().to_string()))
+            .collect();
+        table.lines().find_map(|line| {
+            let columns: Vec<_> = line.split_whitespace().collect();
+            let (local, state, inode) = (columns.get(1)?, columns.get(3)?, columns.get(9)?);
+            let is_its = *state == "0A" && open.contains(&format!("socket:[{inode}]"));
+            let port = u16::from_str_radix(local.split_once(':')?.1, 16).ok()?;
+            is_its.then(|| format!("127.0.0.1:{port}"))
+        })
+    };
+    soon(async {
+        loop {
+            if let Some(address) = find() {
+                return address;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+}
+
+/// Runs a word of the demo agent in a gateway that has nobody to tell, then ends it.
+async fn works(mut child: Child, address: &str) {
+    let client = Client::builder().no_proxy().build().unwrap();
+    for run in ["1", "2", "3"] {
+        let input = input("t", run, "noise");
+        let chat = client.post(format!("http://{address}/api/ai/chat")).json(&input);
+        let told = Run::new(&input, soon(chat.send()).await.unwrap()).rest().await;
+        assert_eq!(told.end(), "success");
+    }
+    kill(Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap()), Signal::SIGTERM).unwrap();
+    assert!(soon(child.wait()).await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_stops_nothing_but_the_log() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let (child, address) = logging_to(full).await;
+    works(child, &address).await;
+}
+
+#[tokio::test]
+async fn a_log_that_nobody_holds_open_stops_nothing() {
+    let (child, address) = logging_to(Stdio::piped()).await;
+    works(child, &address).await;
+}
+
+/// A pipe that is full: whoever writes to it waits.
+#[tokio::test]
+async fn a_log_that_nobody_reads_stops_nothing() {
+    let (unread, write) = std::io::pipe().unwrap();
+    let mut filling = write.try_clone().unwrap();
+    let filled = thread::spawn(move || filling.write_all(&[b'x'; 1 << 20]));
+    let (child, address) = logging_to(write).await;
+    works(child, &address).await;
+    drop(unread);
+    assert!(filled.join().unwrap().is_err(), "it was full all the time");
+}

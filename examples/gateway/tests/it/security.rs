@@ -1,0 +1,299 @@
+//! What comes from outside makes the gateway fetch nothing and hold no more than it may; what is secret is in no log.
+use crate::gateway::{Gateway, input, refusal, script, soon};
+use crate::page_tools::{asking, begin, mcp, request, respond};
+use crate::run::Run;
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::routing::post;
+use futures::FutureExt;
+use nix::sys::signal::Signal;
+use reqwest::Client;
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::future::IntoFuture;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::accept_async;
+
+async fn listener() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+fn image(url: &str) -> Value {
+    json!({ "type": "image", "source": { "type": "url", "value": url } })
+}
+
+/// The model's provider or the agent would fetch them, from within.
+#[tokio::test]
+async fn links_to_what_is_not_public_are_refused() {
+    let gateway = Gateway::demo(&[]).await;
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0.0.0.0",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.0.1",
+        "100.64.0.1",
+        "169.254.169.254",
+        "[::1]",
+        "[::ffff:10.0.0.1]",
+        "[fd00::1]",
+        "[fe80::1]",
+        "localhost",
+        "a.localhost",
+        "LOCALHOST",
+        "localhost.",
+        "user@127.0.0.1",
+    ] {
+        let mut asked = input("t", "1", "");
+        asked["messages"][0]["content"] = json!([image(&format!("http://{host}:80/a.png"))]);
+        let (status, said) = refusal(gateway.chat(&asked).await).await;
+        assert_eq!(status, 400, "{host}");
+        let place = "at /messages/0/content/0/source/value: expected a URL of a public host";
+        assert!(said.starts_with(place), "{host}: {said}");
+    }
+    let mut asked = input("t", "1", "");
+    asked["messages"][0]["content"] = json!([image("https://example.com/a.png")]);
+    assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn nothing_is_fetched_that_an_input_names() {
+    let (listener, address) = listener().await;
+    let url = format!("http://{address}/secret");
+    let gateway = Gateway::demo(&[]).await;
+    for (agent, run) in [("demo", "1"), ("hybrid", "2")] {
+        let mut asked = asking("t", run, &format!("hello {url}"));
+        asked["tools"][0]["parameters"] = json!({ "$schema": url, "$ref": url, "type": "object" });
+        asked["context"] = json!([{ "description": "A page", "value": url }]);
+        asked["state"] = json!({ "url": url });
+        let server = json!({ "name": "s", "type": "http", "url": url, "headers": [] });
+        asked["forwardedProps"] = json!({ "mcpServers": [server], "url": url, "endpoint": url });
+        if agent == "hybrid" {
+            let text = json!({ "type": "text", "text": "hello" });
+            asked["messages"][0]["content"] = json!([text, image(&url)]);
+        }
+        let path = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
+        let response = soon(gateway.client.post(path).json(&asked).send()).await.unwrap();
+        assert_eq!(Run::new(&asked, response).rest().await.end(), "success", "{agent}");
+    }
+    assert!(listener.accept().now_or_never().is_none(), "somebody has come");
+}
+
+#[tokio::test]
+async fn a_model_that_sends_elsewhere_is_not_followed() {
+    let (elsewhere, target) = listener().await;
+    let (listener, address) = listener().await;
+    let location = format!("http://{target}/v1/chat/completions");
+    let moved = async move || (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, location)]);
+    let router = Router::new().route("/v1/chat/completions", post(moved));
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let model = format!("[agents.a.model]\nurl = 'http://{address}/v1'\nname = 'm'");
+    let told = Gateway::configured(&model).await.ask("t", "1", "Hi").await.rest().await;
+    assert_eq!(told.end(), "MODEL_REFUSED");
+    assert!(elsewhere.accept().now_or_never().is_none(), "somebody has come");
+}
+
+/// The first line of the answer to a request that has this head.
+async fn status(gateway: &Gateway, head: &str) -> String {
+    let mut socket = TcpStream::connect(&gateway.address).await.unwrap();
+    let request = format!("{head}Host: {}\r\nConnection: close\r\n\r\n", gateway.address);
+    // It may be answered, and closed, before all is written.
+    let _cut = soon(socket.write_all(request.as_bytes())).await;
+    let mut answer = Vec::new();
+    while !answer.contains(&b'\n') && soon(socket.read_buf(&mut answer)).await.unwrap() > 0 {}
+    String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn addresses_and_headers_have_limits() {
+    let gateway = Gateway::demo(&[]).await;
+    let long = "a".repeat(70_000);
+    let found = status(&gateway, "GET /healthz HTTP/1.1\r\n").await;
+    assert_eq!(found, "HTTP/1.1 200 OK");
+    let found = status(&gateway, &format!("GET /{long} HTTP/1.1\r\n")).await;
+    assert_eq!(found, "HTTP/1.1 414 URI Too Long");
+    let many: String = (0..200).map(|n| format!("X-{n}: 1\r\n")).collect();
+    let found = status(&gateway, &format!("GET /healthz HTTP/1.1\r\n{many}")).await;
+    assert_eq!(found, "HTTP/1.1 431 Request Header Fields Too Large");
+}
+
+#[tokio::test]
+async fn an_agent_is_offered_no_more_tools_and_schema_than_it_may() {
+    let (listener, address) = listener().await;
+    let gateway = Gateway::demo(&["--agent-url", &format!("ws://{address}/")]).await;
+    let mut asked = input("t", "1", "Hi");
+    let tool = |name: usize, schema: Value| json!({ "name": format!("tool-{name}"), "description": "d", "parameters": schema });
+    let large = json!({ "type": "object", "description": "x".repeat(64 << 10) });
+    let others = (1..200).map(|name| tool(name, json!({ "type": "object" })));
+    asked["tools"] = [tool(0, large)].into_iter().chain(others).collect();
+    let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&asked), async {
+        let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
+        let (server, prompt) = begin(&mut socket).await;
+        (socket, server, prompt)
+    });
+    let url = server["url"].as_str().unwrap();
+    let version = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let headers = [
+        ("authorization", server["headers"][0]["value"].as_str().unwrap()),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/list"),
+    ];
+    let params = json!({ "_meta": version });
+    let (_, listed, _) = mcp(&gateway.client, url, &headers, "tools/list", params).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 128);
+    assert_eq!(tools[0]["inputSchema"], json!({ "type": "object" }));
+    respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
+    assert_eq!(run.rest().await.end(), "success");
+}
+
+#[tokio::test]
+async fn nobody_can_guess_the_server_of_a_thread() {
+    let (listener, address) = listener().await;
+    let gateway = Gateway::demo(&["--agent-url", &format!("ws://{address}/")]).await;
+    let mut found = BTreeSet::new();
+    let (one, two) = (asking("t", "1", "Hi"), asking("u", "2", "Hi"));
+    let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&one), async {
+        let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
+        let (server, prompt) = begin(&mut socket).await;
+        (socket, server, prompt)
+    });
+    let mut keep = |server: &Value| {
+        let url = server["url"].as_str().unwrap();
+        let secret = server["headers"][0]["value"].as_str().unwrap();
+        let both = [url.rsplit('/').next(), secret.strip_prefix("Bearer ")];
+        for part in both.map(Option::unwrap) {
+            assert!(part.len() >= 32 && part.chars().all(|c| c.is_ascii_hexdigit()), "{part}");
+            assert!(found.insert(part.to_owned()), "{part} is there twice");
+        }
+    };
+    keep(&server);
+    respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
+    assert_eq!(run.rest().await.end(), "success");
+    let (run, prompt) = tokio::join!(gateway.run(&two), async {
+        let opened = request(&mut socket, "session/new").await;
+        keep(&opened["params"]["mcpServers"][0]);
+        respond(&mut socket, &opened["id"], json!({ "sessionId": "another" })).await;
+        request(&mut socket, "session/prompt").await["id"].clone()
+    });
+    respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
+    assert_eq!(run.rest().await.end(), "success");
+}
+
+/// What nobody may see, each in its place.
+const CANARIES: &[&str] = &[
+    "canary-token",
+    "canary-wrong",
+    "canary-query",
+    "canary-cookie",
+    "canary-key",
+    "canary-agent-url",
+    "canary-bad-url",
+    "canary-user",
+    "canary-password",
+    "canary-collector",
+    "canary-environment",
+];
+
+#[tokio::test]
+async fn what_is_secret_is_in_no_log_and_in_no_error() {
+    let (listener, address) = listener().await;
+    let (model, model_address) = self::listener().await;
+    let refuses = async || (StatusCode::UNAUTHORIZED, "who?");
+    let router = Router::new().route("/v1/chat/completions", post(refuses));
+    tokio::spawn(axum::serve(model, router).into_future());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let settings = format!(
+        "default-agent = 'socket'\n[agents.socket]\nurl = 'ws://{address}/acp?key=canary-agent-url'\n\
+         [agents.bad]\nurl = 'ws://canary-user:canary-password@127.0.0.1:1/acp?key=canary-bad-url'\n\
+         [agents.own]\ncommand = {:?}\n\
+         [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'MODEL_KEY'",
+        script("tells-environment"),
+    );
+    std::fs::write(file.path(), settings).unwrap();
+    let mut gateway = Gateway::start(
+        &["--config", file.path().to_str().unwrap()],
+        &[
+            ("RUST_LOG", "trace"),
+            ("GATEWAY_TOKEN", "canary-token"),
+            ("MODEL_KEY", "canary-key"),
+            ("OTHER", "canary-environment"),
+            ("GATEWAY_TELEMETRY_TRACES", "true"),
+            ("GATEWAY_TELEMETRY_METRICS", "true"),
+            ("GATEWAY_TELEMETRY_ENDPOINT", "http://127.0.0.1:9"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=canary-collector"),
+        ],
+    )
+    .await;
+    let mut errors = String::new();
+
+    let agents = gateway.client.get(gateway.url("/api/ai/agents?token=canary-query"));
+    let refused = agents.try_clone().unwrap().bearer_auth("canary-wrong");
+    errors += &refusal(soon(refused.send()).await.unwrap()).await.1;
+    let known = [
+        (AUTHORIZATION, HeaderValue::from_static("Bearer canary-token")),
+        (COOKIE, HeaderValue::from_static("session=canary-cookie")),
+    ];
+    let known = HeaderMap::from_iter(known);
+    gateway.client = Client::builder().no_proxy().default_headers(known.clone()).build().unwrap();
+    assert_eq!(soon(agents.headers(known).send()).await.unwrap().status(), 200);
+    let url = gateway.url("/api/nothing?token=canary-query");
+    errors += &refusal(soon(gateway.client.get(url).send()).await.unwrap()).await.1;
+
+    // A session with the server of its thread, found and not.
+    let asked = asking("t", "1", "Hi");
+    let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&asked), async {
+        let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
+        let (server, prompt) = begin(&mut socket).await;
+        (socket, server, prompt)
+    });
+    let url = server["url"].as_str().unwrap();
+    let secret = server["headers"][0]["value"].as_str().unwrap();
+    for (url, secret) in [(url, secret), (url, "Bearer canary-wrong"), (&format!("{url}0"), secret)]
+    {
+        let client = Client::builder().no_proxy().build().unwrap();
+        let begun = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        mcp(&client, url, &[("authorization", secret)], "initialize", begun).await;
+    }
+    respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
+    assert_eq!(run.rest().await.end(), "success");
+
+    for (agent, end) in
+        [("model", "MODEL_REFUSED"), ("bad", "AGENT_UNAVAILABLE"), ("own", "success")]
+    {
+        let asked = input("t", agent, "Hi");
+        let path = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
+        let response = soon(gateway.client.post(path).json(&asked).send()).await.unwrap();
+        let told = Run::new(&asked, response).rest().await;
+        assert_eq!(told.end(), end);
+        errors += &serde_json::to_string(&told.events).unwrap();
+    }
+    gateway.signal(Signal::SIGTERM);
+    let mut log = String::new();
+    while let Some(line) = gateway.line().await {
+        log += &line;
+        log.push('\n');
+    }
+    let name = url.rsplit('/').next().unwrap();
+    let secret = secret.strip_prefix("Bearer ").unwrap();
+    for canary in CANARIES.iter().copied().chain([name, secret]) {
+        let shown = |text: &str| text.lines().find(|line| line.contains(canary)).map(str::to_owned);
+        assert_eq!(shown(&log), None, "{canary} is logged");
+        assert_eq!(shown(&errors), None, "{canary} is told");
+    }
+    assert!(log.contains("TRACE") && log.contains("agent: variables"), "all of it was looked at");
+}
