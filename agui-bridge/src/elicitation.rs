@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::wire::{self, Extra, Meta, Raw};
 use serde::{Deserialize, Serialize};
 
 mod form;
@@ -39,6 +39,9 @@ pub(crate) struct Elicitation {
     pub(crate) message: String,
     mode: Mode,
     pub(crate) call: Option<ToolCallId>,
+    /// What the request has in its `_meta`.
+    #[serde(default)]
+    meta: Option<Meta>,
 }
 
 impl Elicitation {
@@ -113,6 +116,8 @@ impl Translator {
     /// [`answer_elicitation`](Self::answer_elicitation), or with the run that [resumes](Self::begin_run); when the turn
     /// ends first, it is `cancel`.
     ///
+    /// What the request has in its `_meta` is in the interrupt's `metadata`, and in the `metadata` of the event.
+    ///
     /// What asks in a mode that this version does not know, and what asks while there is no turn, is cancelled.
     pub fn handle_elicitation_request(
         &mut self,
@@ -120,7 +125,7 @@ impl Translator {
         request: CreateElicitationRequest,
     ) {
         self.heard();
-        let CreateElicitationRequest { message, mode, .. } = request;
+        let CreateElicitationRequest { message, mode, meta, .. } = request;
         let scope = match &mode {
             Mode::Form(form) => Some(&form.scope),
             Mode::Url(page) => Some(&page.scope),
@@ -135,7 +140,7 @@ impl Translator {
         };
         let message = json::cut(message, self.options.limits.message);
         let known = mode.is_known();
-        let elicitation = About::Elicitation(Box::new(Elicitation { message, mode, call }));
+        let elicitation = About::Elicitation(Box::new(Elicitation { message, mode, call, meta }));
         let policy = match self.options.elicitation {
             _ if !known => Some(elicitation.cancelled()),
             ElicitationMode::Decline => {
@@ -192,7 +197,8 @@ impl Translator {
         let subject = elicitation.call.as_ref().and_then(|call| self.subject(call));
         let value = value
             .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
-            .with("message", &elicitation.message);
+            .with("message", &elicitation.message)
+            .with_some("metadata", elicitation.meta.as_ref());
         elicitation.describe(value, self.options.limits.value)
     }
 
@@ -208,7 +214,13 @@ impl Translator {
             Mode::Url(_) => elicitation.describe(Members::new(), self.options.limits.value),
             _ => Members::new().with("mode", elicitation.mode.tag()),
         };
-        interrupt.metadata = Some(acp_metadata(acp));
+        let meta = elicitation.meta.as_ref();
+        let mut metadata: Extra =
+            meta.and_then(|meta| wire::decode(meta.as_str()).ok()).unwrap_or_default();
+        for (name, value) in acp_metadata(acp).iter() {
+            metadata.insert(name, value.clone());
+        }
+        interrupt.metadata = Some(metadata);
         interrupt
     }
 }

@@ -170,6 +170,11 @@ fn elicitations_say_what_they_ask() {
         &json!([{"id": "int-1", "reason": "input_required", "message": "Who?",
             "responseSchema": schema, "metadata": {"acp": {"mode": "form"}}}])
     );
+    let mut with_meta = form(7);
+    with_meta["request"]["_meta"] = json!({"shown": {"beside": 1}, "acp": "no"});
+    let stream = played(&[begin("r"), with_meta]);
+    let metadata = json!({"shown": {"beside": 1}, "acp": {"mode": "form"}});
+    assert_eq!(interrupts(&stream)[0]["metadata"], metadata);
     let stream = played(&[begin("r"), page(7)]);
     let acp = json!({"mode": "url", "elicitationId": "e1", "url": "https://example.org/sign-in"});
     assert_eq!(

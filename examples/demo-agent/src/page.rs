@@ -74,20 +74,27 @@ impl fmt::Debug for PageCall {
 /// Has the user choose.
 pub(crate) fn ask(scene: &mut Scene) -> Vec<Step> {
     let arguments = json!({ "question": "Tea or coffee?", "options": ["tea", "coffee"] });
-    call(scene, "choose", arguments)
+    call(scene, "choose", arguments, "Your page")
 }
 
 /// Makes the page dark.
 pub(crate) fn dark(scene: &mut Scene) -> Vec<Step> {
-    call(scene, "set_theme", json!({ "theme": "dark" }))
+    call(scene, "set_theme", json!({ "theme": "dark" }), "Your page")
 }
 
 /// Names the conversation.
 pub(crate) fn title(scene: &mut Scene) -> Vec<Step> {
-    call(scene, "set_title", json!({ "title": "A conversation with a name" }))
+    call(scene, "set_title", json!({ "title": "A conversation with a name" }), "Your page")
 }
 
-fn call(scene: &mut Scene, tool: &'static str, arguments: Value) -> Vec<Step> {
+/// Books a flight with a tool that asks its user.
+pub(crate) fn book(scene: &mut Scene) -> Vec<Step> {
+    let arguments = json!({ "from": "Oslo", "destination": "Lisbon" });
+    call(scene, "book_flight", arguments, "The tool")
+}
+
+/// Calls a tool, and tells what `who` has it says.
+fn call(scene: &mut Scene, tool: &'static str, arguments: Value, who: &'static str) -> Vec<Step> {
     let (id, name) = (scene.tool_call_id(), scene.message_id());
     let ended = id.clone();
     let then = move |result: Result<String, String>| {
@@ -95,9 +102,9 @@ fn call(scene: &mut Scene, tool: &'static str, arguments: Value) -> Vec<Step> {
             Ok(text) => {
                 let mut done = status(&ended, ToolCallStatus::Completed);
                 done.raw_output = raw(&json!(text)).map_or(Default::default(), Into::into);
-                (done, format!("Your page says: {text}. "))
+                (done, format!("{who} says: {text}. "))
             }
-            Err(error) => (failed(&ended, &error), format!("Your page does not do it: {error}. ")),
+            Err(error) => (failed(&ended, &error), format!("{who} does not do it: {error}. ")),
         };
         let mut steps = vec![update(end)];
         steps.extend(words(&name, &said));

@@ -25,6 +25,7 @@ pub(crate) const WORDS: &[Word] = &[
     word("ask", "asks with a tool of your page's, if it has one", page::ask),
     word("dark", "makes your page dark with a tool of its own", page::dark),
     word("title", "names the conversation with a tool of your page's", page::title),
+    word("book", "books a flight with a tool that asks you, if it was given one", page::book),
     word("usage", "tells how full the context is, the cost, and the tokens", talk::usage),
     word("image", "sends an image", talk::image),
     word("link", "sends a link to a resource", talk::link),

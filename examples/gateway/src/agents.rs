@@ -71,6 +71,7 @@ pub(crate) struct AcpAgents {
     pub(crate) pool: AgentPool,
     pub(crate) options: Options,
     pub(crate) page_tools: PageToolsBinding,
+    pub(crate) own_tools: Option<bool>,
     pub(crate) cwd: String,
 }
 
@@ -105,6 +106,7 @@ impl AcpAgents {
         let login = agent.authenticate.clone();
         let offers = Offers { elicits, access };
         let pool = AgentPool::new(address, login, offers, settings.times, telemetry.clone());
-        Ok(Self { pool, options, page_tools: agent.page_tools, cwd })
+        let (page_tools, own_tools) = (agent.page_tools, agent.gateway_tools);
+        Ok(Self { pool, options, page_tools, own_tools, cwd })
     }
 }

@@ -125,7 +125,7 @@ async fn serve(args: Args) -> Result<(), Error> {
         .map_err(|error| Error::Listen { address, error })?;
     let address = listener.local_addr()?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
-    let servers = Arc::new(PageServers::new(agents_url, address, hosts));
+    let servers = Arc::new(PageServers::new(agents_url, address, hosts, toolbox.clone()));
     let replicas = Replicas::new(&settings.replicas, settings.times.keep.0).await?;
     replicas.beat().await.map_err(|error| SettingsError::Store(error.to_string()))?;
     let (agent, told) = (default_agent, telemetry.clone());

@@ -4,9 +4,10 @@ use agui_bridge::hybrid_tools::ToolRequest;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::{Interrupt, ResumeStatus};
+use async_trait::async_trait;
+use futures::future::join_all;
 use jsonrpc_core::wire::{self, Extra, Raw};
-use mcp_bridge::mcp::content::Role;
-use mcp_bridge::mcp::content::TextContent;
+use mcp_bridge::mcp::content::{ContentBlock, Role, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::sampling::{
     CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessageContentBlock,
@@ -19,9 +20,10 @@ use mcp_bridge::plugin::{
 use mcp_bridge::tool_events::result_text;
 use mcp_http::{book_flight, random_id};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::{fmt, io};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io, mem};
+use tokio_util::sync::CancellationToken;
 
 /// Stands between a session and its question in the name of an interrupt.
 const ELICIT: &str = ":elicit:";
@@ -30,6 +32,14 @@ const ELICIT: &str = ":elicit:";
 pub(crate) struct Plugins {
     host: PluginHost,
     store: Arc<dyn SessionStore>,
+    /// Ends calls of agents that somebody else ended.
+    held: Mutex<HashMap<String, CancellationToken>>,
+}
+
+/// Who answers the questions of a call while its caller waits.
+#[async_trait]
+pub(crate) trait Asker: Sync {
+    async fn ask(&self, ask: &Ask) -> Outcome;
 }
 
 impl fmt::Debug for Plugins {
@@ -54,7 +64,7 @@ impl Plugins {
         let tool = book_flight::tool().map_err(io::Error::other)?;
         let host =
             PluginHost::new([tool], SuspendPolicy::Replay, store.clone(), random_id()?, clock);
-        Ok(Self { host, store })
+        Ok(Self { host, store, held: Mutex::default() })
     }
 
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Tool> {
@@ -86,6 +96,50 @@ impl Plugins {
         let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
         let turn = self.host.call(call).await;
         self.sampled(turn, tool, principal, call_id, &session_id, model).await
+    }
+
+    /// Calls a tool for a caller who waits until it is done. If the future is dropped, the call ends.
+    pub(crate) async fn call_held(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: Raw,
+        principal: &str,
+        asker: &dyn Asker,
+    ) -> Held {
+        let Ok(session_id) = random_id() else {
+            return Held::Done(failed("there is no randomness"));
+        };
+        let held = self.hold(&session_id, principal);
+        let call_id = session_id.as_str();
+        let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
+        let mut turn = self.host.call(call).await;
+        loop {
+            let (state, asks) = match turn {
+                Ok(Turn::Asks { state, asks }) => (state, asks),
+                Ok(Turn::Done(result)) => return Held::Done(result),
+                Ok(_) => return Held::Done(failed("the call goes on elsewhere")),
+                Err(error) => return Held::Done(failed(&error.to_string())),
+            };
+            let asked = asks.iter().map(async |ask| (ask.key.clone(), asker.ask(ask).await));
+            let answers = tokio::select! {
+                answers = join_all(asked) => answers,
+                () = held.ended.cancelled() => return Held::Ended(failed("the user ended it")),
+            };
+            let resumption =
+                Resumption { state: &state, tool, arguments: None, principal, answers };
+            turn = self.host.resume(resumption).await;
+        }
+    }
+
+    fn hold(self: &Arc<Self>, session_id: &str, principal: &str) -> Holding {
+        let ended = CancellationToken::new();
+        let (session_id, principal) = (session_id.to_owned(), principal.to_owned());
+        self.held().insert(session_id.clone(), ended.clone());
+        Holding { plugins: self.clone(), session_id, principal, ended }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Goes on as long as the tool asks the model alone.
@@ -188,8 +242,46 @@ impl Plugins {
 
     /// Ends one of them; what waits for it is told so.
     pub(crate) async fn abort(&self, session: &str, principal: &str) -> Result<(), SessionError> {
-        self.host.abort(session, principal, "the user ended it").await
+        self.host.abort(session, principal, "the user ended it").await?;
+        if let Some(held) = self.held().get(session) {
+            held.cancel();
+        }
+        Ok(())
     }
+}
+
+/// What came of a call whose caller waited.
+pub(crate) enum Held {
+    Done(CallToolResult),
+    /// Its questions are not to be answered any more.
+    Ended(CallToolResult),
+}
+
+/// A call whose caller waits; when it is dropped the call ends, unless it is over.
+struct Holding {
+    plugins: Arc<Plugins>,
+    session_id: String,
+    principal: String,
+    ended: CancellationToken,
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.plugins.held().remove(&self.session_id);
+        let (plugins, session) = (self.plugins.clone(), mem::take(&mut self.session_id));
+        let principal = mem::take(&mut self.principal);
+        tokio::spawn(async move {
+            // One that is over stays as it is.
+            let _ = plugins.host.abort(&session, &principal, "its caller is gone").await;
+        });
+    }
+}
+
+/// A result that says what went wrong.
+pub(crate) fn failed(why: &str) -> CallToolResult {
+    let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(why))]);
+    result.is_error = Some(true);
+    result
 }
 
 /// What a payload says: the result of an elicitation, or the content of one.

@@ -80,6 +80,8 @@ pub(crate) struct AgentSettings {
     pub(crate) terminal: Option<bool>,
     /// How it is given the page's tools.
     pub(crate) page_tools: PageToolsBinding,
+    /// Whether it is given the gateway's own tools over MCP; unless it is set, beside those of a page.
+    pub(crate) gateway_tools: Option<bool>,
     /// A model with the gateway's tools and the page's, without ACP.
     pub(crate) model: Option<ModelSettings>,
 }

@@ -6,7 +6,7 @@ use crate::settings::WhenBusy;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::input::{Prompt, Work, work};
-use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Translator};
+use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Response, Translator};
 use agui_types::id::MessageId;
 use agui_types::tool::Tool;
 use futures::future::BoxFuture;
@@ -24,6 +24,7 @@ mod old_session;
 mod page_calls;
 mod queue;
 mod session;
+mod tool_questions;
 mod turn;
 mod wait;
 
@@ -34,6 +35,7 @@ pub(crate) use page_calls::{Given, PageCalls, ResultError};
 pub(crate) use queue::Queue;
 use session::Session;
 pub(crate) use session::{Changed, SessionSettings, SessionView};
+use tool_questions::ToolQuestions;
 use wait::{Answered, hear, open, wait, wait_until};
 
 type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
@@ -100,6 +102,8 @@ pub(crate) struct Thread {
     queue: Queue,
     /// The calls that the agent makes of the page's tools.
     page: PageCalls,
+    /// What the gateway's tools ask.
+    questions: ToolQuestions,
     /// The page's tools, as the last run brought them.
     tools: Vec<Tool>,
 }
@@ -124,6 +128,7 @@ impl Thread {
             active: None,
             queue: Queue::new(rules),
             page,
+            questions: ToolQuestions::default(),
             tools: Vec::new(),
         }
     }
@@ -153,7 +158,7 @@ impl Thread {
                 News::Idle => return,
                 News::Cancelled => self.stop(),
                 News::GraceOver => self.give_up(),
-                News::PageCall(call) => self.page.hear(call, self.began.elapsed()),
+                News::PageCall(call) => self.hear_server(call),
                 News::Heard(heard) => self.hear(heard),
                 News::Opened(opened) => self.opened(opened),
                 News::Loaded(loaded) => self.loaded(loaded),
@@ -304,9 +309,10 @@ impl Thread {
             self.page.machine().begin_turn(&self.tools, self.began.elapsed());
             self.begin_turn(agent, prompt);
         }
-        while let Some(response) = self.translator.poll_response() {
-            if let Some(session) = &self.session
-                && let Err(trouble) = session.agent.answer(response.request_id, &response.result)
+        while let Some(Response { request_id, result, .. }) = self.translator.poll_response() {
+            if let Some(result) = self.questions.answer(&request_id, result)
+                && let Some(session) = &self.session
+                && let Err(trouble) = session.agent.answer(request_id, &result)
             {
                 tracing::debug!(?trouble, "an answer that the agent does not get");
             }

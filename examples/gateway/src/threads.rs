@@ -396,7 +396,9 @@ impl Threads {
             Agents::Acp(agents) => {
                 let mut options = agents.options.clone();
                 options.interrupt_prefix = format!("{name}{INTERRUPT}");
-                let page = PageCalls::new(agents.page_tools, self.page_servers.clone());
+                let (binding, own) = (agents.page_tools, agents.own_tools);
+                let (user, servers) = (key.principal.clone(), self.page_servers.clone());
+                let page = PageCalls::new(binding, own, user, servers);
                 let thread = Thread::new(options, agents.cwd.clone(), rules, page, remembered);
                 thread.serve(inbox, shutdown).boxed()
             }

@@ -4,7 +4,7 @@ use agui_bridge::hybrid_tools::BackendTool;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::tools::Tool;
 use mcp_bridge::plugin::{Clock, SessionStore};
-use mcp_bridge::registry::{CollisionPolicy, Registry, ToolList, ToolSource};
+use mcp_bridge::registry::{CollisionPolicy, Registered, Registry, ToolList, ToolSource};
 use serde_json::json;
 use std::io;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ const CLOCK: &str = "clock";
 #[derive(Debug)]
 pub(crate) struct Toolbox {
     registry: Registry,
-    plugins: Plugins,
+    plugins: Arc<Plugins>,
 }
 
 impl Toolbox {
     /// The tools; calls of those that ask are kept in `sessions`, and wait by `clock`.
     pub(crate) fn new(sessions: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
-        let plugins = Plugins::new(sessions, clock)?;
+        let plugins = Arc::new(Plugins::new(sessions, clock)?);
         let mut registry = Registry::new(CollisionPolicy::Rename);
         let mut clock =
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);
@@ -35,7 +35,7 @@ impl Toolbox {
     }
 
     /// Those that ask while they run.
-    pub(crate) fn plugins(&self) -> &Plugins {
+    pub(crate) fn plugins(&self) -> &Arc<Plugins> {
         &self.plugins
     }
 
@@ -58,6 +58,11 @@ impl Toolbox {
             tool
         });
         tools.collect()
+    }
+
+    /// The tools as MCP clients are told of them.
+    pub(crate) fn for_agents(&self) -> impl Iterator<Item = Tool> {
+        self.registry.iter().filter(|tool| tool.is_enabled).map(Registered::offered)
     }
 
     /// Runs a tool that asks nothing; the error is for the model.

@@ -2,6 +2,7 @@
 use super::Agent;
 use crate::page_tools::{FromServer, PageServer, PageServers, Told};
 use crate::settings::PageToolsBinding;
+use crate::site::Principal;
 use acp_types::v1::session_setup::McpServer;
 use agui_bridge::Translator;
 use agui_bridge::contextual_tools::{Dispatch, Wire};
@@ -24,6 +25,9 @@ pub(crate) struct PageCalls {
     machine: FrontendTools,
     options: Options,
     binding: PageToolsBinding,
+    /// Whether the agent gets the gateway's own tools; if nothing is said, when it gets the page's.
+    own_tools: Option<bool>,
+    principal: Principal,
     servers: Arc<PageServers>,
     server: Option<PageServer>,
     waiting: Waiting,
@@ -74,19 +78,26 @@ pub(crate) struct Given {
 }
 
 impl PageCalls {
-    pub(crate) fn new(binding: PageToolsBinding, servers: Arc<PageServers>) -> Self {
+    pub(crate) fn new(
+        binding: PageToolsBinding,
+        own_tools: Option<bool>,
+        principal: Principal,
+        servers: Arc<PageServers>,
+    ) -> Self {
         let mut options = Options::new();
         if binding == PageToolsBinding::Contextual {
             // Its calls are answered before the page has heard of them.
             options.modes = vec![("*".to_owned(), ToolMode::Ack)];
         }
         let machine = FrontendTools::new(options.clone());
-        Self { machine, options, binding, servers, server: None, waiting: Waiting::default() }
+        let waiting = Waiting::default();
+        Self { machine, options, binding, own_tools, principal, servers, server: None, waiting }
     }
 
-    /// What a new session is given. An agent gets nothing where the page has no tools.
+    /// What a new session is given. An agent gets nothing where the page has no tools, unless it is to have the gateway's.
     pub(crate) fn give(&mut self, agent: &Agent, tools: &[Tool]) -> Given {
-        if tools.is_empty() {
+        let wants_own = self.binding == PageToolsBinding::Mcp && self.own_tools == Some(true);
+        if tools.is_empty() && !wants_own {
             return Given::default();
         }
         let over_http = match self.binding {
@@ -116,7 +127,10 @@ impl PageCalls {
     fn server(&mut self, over_http: bool) -> std::io::Result<McpServer> {
         let server = match &mut self.server {
             Some(server) => server,
-            none => none.insert(self.servers.open_one()?),
+            none => {
+                let offers_own = self.own_tools.unwrap_or(true);
+                none.insert(self.servers.open_one(&self.principal, offers_own)?)
+            }
         };
         server.offer(self.machine.tools());
         if over_http {
@@ -175,6 +189,8 @@ impl PageCalls {
                     }
                 }
             }
+            // The thread's own.
+            FromServer::Ask { .. } => {}
             FromServer::Withdrawn(key) => {
                 let calls = &mut self.waiting.calls;
                 let call = calls.iter().find(|(_, waiter)| waiter.key == key);

@@ -82,6 +82,7 @@ impl Thread {
         }
         match heard {
             Some(FromAgent::Update(update)) => {
+                self.questions.note(&update.update);
                 if let Some(session) = &mut self.session {
                     session.note(&update.update);
                 }

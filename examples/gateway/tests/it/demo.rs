@@ -18,6 +18,7 @@ const WORDS: &[(&str, &str, &str, usize)] = &[
     ("ask", "success", "I was given no tools of a page", 0),
     ("dark", "success", "I was given no tools of a page", 0),
     ("title", "success", "I was given no tools of a page", 0),
+    ("book", "success", "I was given no tools of a page", 0),
     ("usage", "success", "This is what I cost", 0),
     ("image", "success", "A red pixel", 0),
     ("link", "success", "notes.txt", 0),

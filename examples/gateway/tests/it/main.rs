@@ -2,6 +2,9 @@
 //!
 //! `cfg(test)` tells Clippy that helpers are tests too.
 
+#[cfg(test)]
+#[cfg(unix)]
+mod agent_tools;
 #[cfg(all(test, unix))]
 mod bad_agents;
 #[cfg(test)]

@@ -237,7 +237,8 @@ async fn an_agent_that_speaks_http_gets_a_server_that_is_its_threads_alone() {
     let own = [own[0], ("mcp-session-id", &*session)];
     let (_, listed, _) = mcp(client, url, &own, "tools/list", json!({})).await;
     let names = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]);
-    assert_eq!(names.collect::<Vec<_>>(), ["choose", "set_theme", "set_title"]);
+    let expected = ["choose", "set_theme", "set_title", "clock", "book_flight"];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
     let (_, unknown, _) = mcp(client, url, &own, "tools/call", json!({ "name": "rm" })).await;
     assert!(unknown["error"].is_object(), "{unknown}");
 
