@@ -269,7 +269,9 @@ impl Tracker {
             if !is_of_agent {
                 self.quiet.forget();
             } else if !self.quiet.is_more(&update, line) {
-                self.quiet.forget();
+                if !update.members.keep_quiet() {
+                    self.quiet.forget();
+                }
                 self.on_update(&update.members);
                 self.measure_sessions();
             }

@@ -54,6 +54,11 @@ impl<'a> Members<'a> {
         self.session_update.is_some_and(|kind| TEXTS.contains(&kind))
     }
 
+    /// Whether text that changed nothing before the update changes nothing after it: no turn begins with it, and none ends.
+    pub(super) fn keep_quiet(&self) -> bool {
+        self.session_update.is_some_and(|kind| WITHIN_TURNS.contains(&kind))
+    }
+
     /// Whether nothing is recorded of the update but what they name.
     fn are_all(&self, interest: Interest) -> bool {
         let is_of_tool_call = self.session_update.is_some_and(|kind| TOOL_CALLS.contains(&kind));
@@ -74,6 +79,10 @@ const TEXTS: [&str; 2] = [r#""agent_message_chunk""#, r#""agent_thought_chunk""#
 
 /// The kinds of updates that tell of a tool call.
 const TOOL_CALLS: [&str; 2] = [r#""tool_call""#, r#""tool_call_update""#];
+
+/// The most frequent kinds of updates that neither begin nor end a turn.
+const WITHIN_TURNS: [&str; 4] =
+    [r#""tool_call""#, r#""tool_call_update""#, r#""plan""#, r#""usage_update""#];
 
 /// Of which updates more is recorded than the members that [`Members`] names.
 #[derive(Clone, Copy, Debug)]
