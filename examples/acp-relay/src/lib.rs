@@ -11,6 +11,7 @@
 //! Directions are as the editor sees them: `Sent` is for the agent, `Received` is from it.
 
 mod ending;
+mod gathering;
 mod insertion;
 mod launch;
 mod reassembly;
@@ -19,6 +20,7 @@ mod session;
 mod system;
 mod tap;
 
+pub use gathering::{Gathering, Gathers};
 pub use insertion::{Insert, Insertion, Watching};
 pub use launch::Guard;
 pub use reassembly::{Look, Reassembly};

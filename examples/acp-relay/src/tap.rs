@@ -1,9 +1,9 @@
 //! Where the relay leaves what passed, for the observer to look at later.
 
 use crate::CloseReason;
-use core::time::Duration;
+use crate::gathering::{Gathering, Gathers};
 use jsonrpc_core::transcript::Direction;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How many bytes may wait to be looked at. What comes on top is dropped and counted: the session goes first.
@@ -12,10 +12,7 @@ pub const MAX_WAITING_BYTES: usize = 32 << 20;
 /// How many chunks may wait to be looked at.
 pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 
-/// How long chunks gather before they are looked at, unless they are many: waking somebody costs more than looking.
-const GATHERING: Duration = Duration::from_millis(10);
-
-/// How many bytes are many.
+/// How many bytes are looked at at once.
 const MANY_BYTES: usize = 4 << 20;
 
 /// How much memory for bytes is kept for the next time.
@@ -147,8 +144,7 @@ pub struct Dropped {
 /// A bounded queue of chunks that never makes the writer wait.
 #[derive(Debug, Default)]
 pub struct Tap {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
+    waiting: Gathering<Waiting>,
 }
 
 #[derive(Debug, Default)]
@@ -160,19 +156,6 @@ struct Waiting {
     gap_to_agent: bool,
     gap_to_editor: bool,
     closed: Option<CloseReason>,
-    observer: Observer,
-}
-
-/// What the observer is at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Observer {
-    /// It looks at chunks, or has been woken.
-    #[default]
-    Busy,
-    /// It waits for the first chunk.
-    Asleep,
-    /// It lets chunks gather.
-    Gathering,
 }
 
 impl Waiting {
@@ -183,8 +166,31 @@ impl Waiting {
         }
     }
 
+    fn offer(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>) {
+        let full = self.chunks.memory() + bytes.memory() > MAX_WAITING_BYTES
+            || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
+        if full || self.closed.is_some() {
+            *self.gap(direction) = true;
+            self.dropped.chunks += 1;
+            self.dropped.bytes += bytes.length as u64;
+            return;
+        }
+        let after_gap = core::mem::take(self.gap(direction));
+        self.chunks.push(direction, at, bytes, after_gap);
+    }
+}
+
+impl Gathers for Waiting {
+    fn is_empty(&self) -> bool {
+        self.chunks.pieces.is_empty()
+    }
+
     fn is_much(&self) -> bool {
         self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS / 16
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.is_some()
     }
 }
 
@@ -193,84 +199,46 @@ impl Tap {
     /// who offers them reads into something else next. True if it is time to [`wake`](Self::wake) the observer, when there
     /// is time for that.
     pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
-        let mut waiting = self.lock();
-        let full = waiting.chunks.memory() + bytes.memory() > MAX_WAITING_BYTES
-            || waiting.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
-        if full || waiting.closed.is_some() {
-            *waiting.gap(direction) = true;
-            waiting.dropped.chunks += 1;
-            waiting.dropped.bytes += bytes.length as u64;
-            return false;
-        }
-        let after_gap = core::mem::take(waiting.gap(direction));
-        waiting.chunks.push(direction, at, bytes, after_gap);
-        let is_time = match waiting.observer {
-            Observer::Busy => false,
-            Observer::Asleep => true,
-            Observer::Gathering => waiting.is_much(),
-        };
-        if is_time {
-            waiting.observer = Observer::Busy;
-        }
-        is_time
+        self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
     }
 
     /// Wakes the observer.
     pub fn wake(&self) {
-        self.changed.notify_one();
+        self.waiting.wake();
     }
 
     /// Nothing more comes, for this reason: the observer ends when it has looked at what waits.
     pub fn close(&self, reason: CloseReason) {
-        self.lock().closed = Some(reason);
+        self.waiting.with(|waiting| waiting.closed = Some(reason));
         self.wake();
     }
 
     /// Waits for chunks, lets more of them gather, and takes all of them.
     pub fn take(&self) -> Taken {
-        let waiting = self
-            .changed
-            .wait_while(self.lock(), |waiting| {
-                let sleeps = waiting.chunks.pieces.is_empty() && waiting.closed.is_none();
-                waiting.observer = if sleeps { Observer::Asleep } else { Observer::Busy };
-                sleeps
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        let (mut waiting, _) = self
-            .changed
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
-                let gathers = waiting.closed.is_none() && !waiting.is_much();
-                waiting.observer = if gathers { Observer::Gathering } else { Observer::Busy };
-                gathers
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        waiting.observer = Observer::Busy;
-        let spare = core::mem::take(&mut waiting.spare);
-        let chunks = core::mem::replace(&mut waiting.chunks, spare);
-        match waiting.closed {
-            Some(reason) if chunks.pieces.is_empty() => Taken::End(reason),
-            _ => Taken::Chunks(chunks),
-        }
+        self.waiting.take(|waiting| {
+            let spare = core::mem::take(&mut waiting.spare);
+            let chunks = core::mem::replace(&mut waiting.chunks, spare);
+            match waiting.closed {
+                Some(reason) if chunks.pieces.is_empty() => Taken::End(reason),
+                _ => Taken::Chunks(chunks),
+            }
+        })
     }
 
     /// Takes back the memory of chunks that were looked at.
     pub fn give_back(&self, mut chunks: Chunks) {
         chunks.clear();
-        self.lock().spare = chunks;
+        self.waiting.with(|waiting| waiting.spare = chunks);
     }
 
     /// How many bytes nobody has taken yet.
     pub fn waiting_bytes(&self) -> u64 {
-        self.lock().chunks.bytes() as u64
+        self.waiting.with(|waiting| waiting.chunks.bytes() as u64)
     }
 
     /// What was dropped so far.
     pub fn dropped(&self) -> Dropped {
-        self.lock().dropped
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.with(|waiting| waiting.dropped)
     }
 }
 

@@ -1,33 +1,24 @@
 //! A file of lines that a thread of its own writes: who has a line never waits for the disk.
 
-use core::time::Duration;
+use acp_relay::{Gathering, Gathers};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 /// How many bytes may wait to be written. What comes on top is dropped and counted.
 pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
 
-/// How long lines gather before they are written, unless they are many: waking the writer costs more than a line.
-const GATHERING: Duration = Duration::from_millis(10);
-
-/// How many bytes are many.
+/// How many bytes are written at once.
 const MANY_BYTES: usize = 256 << 10;
 
 /// A file of lines, with lines on their way to it; clones are the same file.
 #[derive(Clone, Debug)]
 pub(crate) struct LineFile {
     path: PathBuf,
-    queue: Arc<Queue>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
+    queue: Arc<Gathering<Waiting>>,
 }
 
 #[derive(Debug, Default)]
@@ -36,22 +27,33 @@ struct Waiting {
     offered: u64,
     written: u64,
     is_closed: bool,
+    /// Nobody writes any more.
+    is_done: bool,
     error: Option<io::Error>,
-    writer: Writer,
 }
 
-/// What the writer is at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Writer {
-    /// It writes, or has been woken.
-    #[default]
-    Busy,
-    /// It waits for the first line.
-    Asleep,
-    /// It lets lines gather.
-    Gathering,
-    /// It has ended.
-    Done,
+impl Gathers for Waiting {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn is_much(&self) -> bool {
+        self.bytes.len() >= MANY_BYTES
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+}
+
+impl Waiting {
+    fn offer(&mut self, line: &[u8]) {
+        self.offered += 1;
+        let fits = self.bytes.len() + line.len() <= MAX_WAITING_BYTES;
+        if fits && !self.is_done && !self.is_closed {
+            self.bytes.extend_from_slice(line);
+        }
+    }
 }
 
 /// A file cannot be written to.
@@ -85,51 +87,37 @@ impl LineFile {
     /// # Errors
     /// There is no thread to be had.
     fn start(path: &Path, file: impl Write + Send + 'static) -> io::Result<Self> {
-        let queue = Arc::new(Queue::default());
-        let writer = Arc::clone(&queue);
-        thread::Builder::new().name("file".to_owned()).spawn(move || writer.write_to(file))?;
+        let queue = Arc::new(Gathering::default());
+        let waiting = Arc::clone(&queue);
+        thread::Builder::new().name("file".to_owned()).spawn(move || write_to(file, &waiting))?;
         Ok(Self { path: path.to_owned(), queue })
     }
 
     /// Leaves a line, with its line end, to be written; if too much waits it is counted as lost.
     pub(crate) fn offer(&self, line: &[u8]) {
-        let mut waiting = self.queue.lock();
-        waiting.offered += 1;
-        let fits = waiting.bytes.len() + line.len() <= MAX_WAITING_BYTES;
-        if !fits || waiting.writer == Writer::Done || waiting.is_closed {
-            return;
-        }
-        waiting.bytes.extend_from_slice(line);
-        let is_time = match waiting.writer {
-            Writer::Busy | Writer::Done => false,
-            Writer::Asleep => true,
-            Writer::Gathering => waiting.bytes.len() >= MANY_BYTES,
-        };
-        if is_time {
-            waiting.writer = Writer::Busy;
-            drop(waiting);
-            self.queue.changed.notify_all();
+        if self.queue.add(|waiting| waiting.offer(line)) {
+            self.queue.wake();
         }
     }
 
     /// Lets the writer write what waits, until `deadline`; then says what was lost of the lines, which are `what`.
     pub(crate) fn finish(&self, what: &str, deadline: Instant) -> Option<String> {
-        let mut waiting = self.queue.lock();
-        waiting.is_closed = true;
-        self.queue.changed.notify_all();
-        let left = deadline.saturating_duration_since(Instant::now());
-        let (waiting, _) = self
-            .queue
-            .changed
-            .wait_timeout_while(waiting, left, |waiting| waiting.writer != Writer::Done)
-            .unwrap_or_else(PoisonError::into_inner);
-        let (offered, lost) = (waiting.offered, waiting.offered - waiting.written);
-        let reason = match &waiting.error {
-            Some(error) => error.to_string(),
-            None => "it is written too slowly".to_owned(),
-        };
-        let path = self.path.display();
-        (lost > 0).then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
+        self.queue.with(|waiting| waiting.is_closed = true);
+        self.queue.wake();
+        self.queue.wait_until(
+            deadline,
+            |waiting| waiting.is_done,
+            |waiting| {
+                let (offered, lost) = (waiting.offered, waiting.offered - waiting.written);
+                let reason = match &waiting.error {
+                    Some(error) => error.to_string(),
+                    None => "it is written too slowly".to_owned(),
+                };
+                let path = self.path.display();
+                (lost > 0)
+                    .then(|| format!("{lost} of {offered} {what} are missing in {path}: {reason}"))
+            },
+        )
     }
 }
 
@@ -165,54 +153,25 @@ impl OpenError {
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write_to(&self, mut file: impl Write) {
-        let mut bytes = Vec::new();
-        loop {
-            let mut waiting = self.wait();
-            if waiting.bytes.is_empty() {
-                waiting.writer = Writer::Done;
-                break;
-            }
-            bytes.clear();
-            core::mem::swap(&mut bytes, &mut waiting.bytes);
-            drop(waiting);
-            let (lines, error) = write_lines(&mut file, &bytes);
-            let mut waiting = self.lock();
+/// Writes what gathers, until no more comes or the file takes no more.
+fn write_to(mut file: impl Write, queue: &Gathering<Waiting>) {
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        queue.take(|waiting| core::mem::swap(&mut bytes, &mut waiting.bytes));
+        // There is nothing to be taken when no more comes.
+        let is_last = bytes.is_empty();
+        let (lines, error) = if is_last { (0, None) } else { write_lines(&mut file, &bytes) };
+        let is_done = queue.with(|waiting| {
             waiting.written += lines;
-            if error.is_some() {
-                waiting.error = error;
-                waiting.writer = Writer::Done;
-                break;
-            }
+            waiting.is_done = is_last || error.is_some();
+            waiting.error = error.or(waiting.error.take());
+            waiting.is_done
+        });
+        if is_done {
+            queue.wake();
+            return;
         }
-        self.changed.notify_all();
-    }
-
-    /// Waits for lines, and lets more of them gather; there are none when no more come.
-    fn wait(&self) -> MutexGuard<'_, Waiting> {
-        let waiting = self
-            .changed
-            .wait_while(self.lock(), |waiting| {
-                let sleeps = waiting.bytes.is_empty() && !waiting.is_closed;
-                waiting.writer = if sleeps { Writer::Asleep } else { Writer::Busy };
-                sleeps
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        let (mut waiting, _) = self
-            .changed
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
-                let gathers = !waiting.is_closed && waiting.bytes.len() < MANY_BYTES;
-                waiting.writer = if gathers { Writer::Gathering } else { Writer::Busy };
-                gathers
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        waiting.writer = Writer::Busy;
-        waiting
     }
 }
 
