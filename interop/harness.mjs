@@ -109,11 +109,11 @@ export class Place {
   }
 }
 
-/** A program in the background. */
+/** A program in the background; `options` are those of `spawn`. */
 export class Program {
-  constructor(command, args, env) {
+  constructor(command, args, env, options = {}) {
     this.stderr = "";
-    this.child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+    this.child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"], ...options });
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.stderr += text));
     this.exited = new Promise((resolve, reject) => {
       this.child.on("error", reject).on("exit", (code, signal) => resolve(signal ?? code));

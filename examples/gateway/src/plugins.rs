@@ -18,12 +18,14 @@ use mcp_bridge::plugin::{
     SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_http::{book_flight, random_id};
+use mcp_http::random_id;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
+
+mod tools;
 
 /// Stands between a session and its question in the name of an interrupt.
 const ELICIT: &str = ":elicit:";
@@ -61,9 +63,9 @@ pub(crate) struct Refused(pub(crate) &'static str, pub(crate) String);
 impl Plugins {
     /// `clock`: the time that calls wait by.
     pub(crate) fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
-        let tool = book_flight::tool().map_err(io::Error::other)?;
+        let tools = tools::all().map_err(io::Error::other)?;
         let host =
-            PluginHost::new([tool], SuspendPolicy::Replay, store.clone(), random_id()?, clock);
+            PluginHost::new(tools, SuspendPolicy::Replay, store.clone(), random_id()?, clock);
         Ok(Self { host, store, held: Mutex::default() })
     }
 

@@ -1,0 +1,150 @@
+// What a new user does: a fresh clone, and the first steps of the gateway's README, each block as it stands there, but for the
+// port. The real agent that the README names is gemini-cli, before the scripted model.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { INTEROP, Place, Program, check, within } from "./harness.mjs";
+
+const BUILD_SECONDS = 600;
+const TURN_SECONDS = 60;
+const EXIT_SECONDS = 15;
+const ADDRESS = "127.0.0.1:8787";
+
+/** The same files, which take no room: what is built there stays there. */
+function linked(from, to) {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linked(source, target);
+    else if (entry.isFile()) linkSync(source, target);
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const place = new Place();
+const target = mkdtempSync(join(dirname(process.env.INTEROP_BIN), "new-user-"));
+const clone = join(place.root, "clone");
+const bin = join(place.root, "bin");
+let running;
+
+try {
+  execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${dirname(INTEROP.replace(/\/$/, ""))}`, clone]);
+  mkdirSync(join(target, "debug"));
+  for (const folder of ["build", "deps", ".fingerprint"]) {
+    linked(join(process.env.INTEROP_BIN, folder), join(target, "debug", folder));
+  }
+  mkdirSync(bin);
+  writeFileSync(join(bin, "gemini"), `#!/bin/sh\nexec '${join(INTEROP, "agents/start")}' gemini-cli\n`);
+  chmodSync(join(bin, "gemini"), 0o755);
+
+  const address = `127.0.0.1:${await freePort()}`;
+  const environment = {
+    ...place.env,
+    PATH: `${bin}:${process.env.PATH}`,
+    CARGO_TARGET_DIR: target,
+    CARGO_INCREMENTAL: "0",
+    GATEWAY_LISTEN: address,
+    OTEL_EXPORTER_OTLP_ENDPOINT: process.env.INTEROP_OTLP_GRPC,
+    OTEL_RESOURCE_ATTRIBUTES: `run=${place.run}`,
+  };
+  const readme = readFileSync(join(clone, "examples/gateway/README.md"), "utf8");
+  const blocks = new Map([...readme.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name, text]) => [name, text]));
+  const block = (name) => {
+    assert.ok(blocks.has(name), `the README has no block ${name}`);
+    return blocks.get(name).replaceAll(ADDRESS, address);
+  };
+  const bash = (text) => ["-c", `set -euo pipefail\n${text}`];
+
+  /** Runs a block that starts a gateway, in the place of the last one. */
+  const start = async (name) => {
+    await stop();
+    running = new Program("bash", bash(block(name)), environment, { cwd: clone, detached: true });
+    await running.said(/listening on http:/, BUILD_SECONDS);
+  };
+  const stop = async () => {
+    if (!running) return;
+    // All of its group: bash, cargo, and what they have become.
+    process.kill(-running.child.pid, "SIGTERM");
+    await within(EXIT_SECONDS, "the end of the gateway", running.exited);
+    running = undefined;
+  };
+  /** Runs a block that asks; gives the events. */
+  const ask = async (name) => {
+    const child = spawn("bash", bash(block(name)), { cwd: clone, env: environment, stdio: ["ignore", "pipe", "ignore"] });
+    let told = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => (told += text));
+    const [status] = await within(TURN_SECONDS, name, once(child, "close"));
+    assert.equal(status, 0, told);
+    const events = [...told.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data));
+    assert.ok(events.length > 0, told);
+    return events;
+  };
+  const text = (events) => events.map(({ type, delta }) => (type === "TEXT_MESSAGE_CONTENT" ? delta : "")).join("");
+  const outcome = (events) => events.at(-1).outcome?.type ?? JSON.stringify(events.at(-1));
+  for (const name of blocks.keys()) {
+    if (name.includes(".")) writeFileSync(join(clone, name), blocks.get(name));
+  }
+
+  await check("new user: start it, and chat", async () => {
+    await start("start");
+    const events = await ask("chat");
+    assert.equal(outcome(events), "success");
+    assert.ok(text(events).length > 0);
+    assert.match(await (await fetch(`http://${address}/`)).text(), /^<!doctype html>/);
+  });
+
+  await check("new user: give the page a tool", async () => {
+    const events = await ask("page-tool");
+    assert.deepEqual(events.at(-1).outcome.pendingToolCallIds, ["call-1"]);
+    const next = await ask("page-tool-result");
+    assert.equal(outcome(next), "success");
+    assert.match(text(next), /It is dark now/);
+  });
+
+  await check("new user: put a real agent behind it", async () => {
+    await start("agent");
+    const events = await ask("chat");
+    assert.equal(outcome(events), "success");
+    assert.match(text(events), /No scenario was named/, "what the scripted model says");
+  });
+
+  await check("new user: see the trace", async () => {
+    await start("trace");
+    assert.equal(outcome(await ask("chat")), "success");
+    await stop();
+    const traces = await (await fetch(`${process.env.INTEROP_OTLP_HTTP}/test/session/traces`)).text();
+    for (const name of ["POST /api/ai/chat", "run agent", "invoke_agent"]) assert.ok(traces.includes(name), name);
+  });
+
+  await check("new user: give the gateway a tool that asks", async () => {
+    await start("plugin");
+    const asked = await ask("plugin-ask");
+    assert.equal(outcome(asked), "interrupt");
+    const answered = await ask("plugin-answer");
+    assert.equal(outcome(answered), "success");
+    assert.match(text(answered), /You have .*2 × Espresso/);
+  });
+
+  await check("new user: every block was run", async () => {
+    const known = "start chat agent trace page-tool page-tool-result plugin plugin-ask plugin-answer".split(" ");
+    const files = [...blocks.keys()].filter((name) => existsSync(join(clone, name)));
+    assert.deepEqual([...blocks.keys()].sort(), [...known, ...files].sort());
+    await stop();
+  });
+} finally {
+  if (running) process.kill(-running.child.pid, "SIGKILL");
+  const left = [...place.leave().values()];
+  rmSync(target, { recursive: true, force: true });
+  await check("new user: nothing is left behind", () => assert.deepEqual(left, []));
+}
