@@ -286,14 +286,14 @@ async function officialExample(version) {
   });
 }
 
-/** The official SDK's WebSocket server behind the gateway; there is no tap on a socket, so the scenarios say it all. */
-async function overWebSocket(version) {
-  await check(`gateway × sdk-agent over WebSocket × @ag-ui/client ${version}`, async () => {
+/** The official SDK's server behind the gateway; there is no tap on a socket, so the scenarios say it all. */
+async function overNetwork(version, scheme) {
+  await check(`gateway × sdk-agent over ${scheme} × @ag-ui/client ${version}`, async () => {
     const server = new Program(process.execPath, [join(INTEROP, "agents/sdk-agent.mjs"), "--listen"], process.env);
     let chat;
     try {
-      const [, url] = await server.said(/listening on (ws:\S+)\n/, START_SECONDS);
-      chat = await Chat.open(AGENTS[0], version, [], ["--agent-url", url]);
+      const [, address] = await server.said(/listening on ws:(\S+)\n/, START_SECONDS);
+      chat = await Chat.open(AGENTS[0], version, [], ["--agent-url", `${scheme}:${address}`]);
       for (const scenario of ["text", "edit"]) {
         const turn = await chat.turn(scenario, chat.answering("allow_once"));
         expectFinished(turn);
@@ -394,7 +394,8 @@ for (const agent of AGENTS) for (const version of VERSIONS) await conversation(a
 for (const version of VERSIONS) {
   await officialExample(version);
   await vocabulary(version);
-  await overWebSocket(version);
+  await overNetwork(version, "ws");
+  await overNetwork(version, "http");
   await agentThatDies(version);
   await agentThatEndsAtOnce(version);
 }

@@ -235,7 +235,9 @@ impl AgentPool {
             let _: Raw = request(&commands, "authenticate", &params, time).await?;
         }
         let is_ours = matches!(self.address, Address::Command(_));
-        Ok(Agent { commands, times: self.times, is_ours, info })
+        // Over HTTP the answer to `session/load` may overtake what is told again.
+        let loads = !matches!(self.address, Address::Http(_));
+        Ok(Agent { commands, times: self.times, is_ours, loads, info })
     }
 }
 
@@ -246,6 +248,8 @@ pub(crate) struct Agent {
     times: Times,
     /// Whether it runs here, and not behind a URL.
     is_ours: bool,
+    /// Whether what a session tells again comes before the answer to `session/load`.
+    loads: bool,
     /// What the agent can do.
     pub(crate) info: InitializeResponse,
 }
@@ -282,7 +286,8 @@ impl Agent {
         let capabilities = self.info.agent_capabilities.as_ref()?;
         let sessions = capabilities.session_capabilities.as_ref();
         let resumes = sessions.is_some_and(|sessions| sessions.resume.is_some());
-        if !resumes && capabilities.load_session != Some(true) {
+        let loads = self.loads && capabilities.load_session == Some(true);
+        if !resumes && !loads {
             return None;
         }
         let agent = self.clone();

@@ -66,7 +66,7 @@ impl Default for Settings {
 pub(crate) struct AgentSettings {
     /// A command that talks over its stdin and stdout; split into words as a shell would, run without one.
     pub(crate) command: Option<String>,
-    /// A WebSocket, `ws://…`.
+    /// A WebSocket, `ws://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
     pub(crate) url: Option<String>,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
@@ -308,7 +308,7 @@ pub(crate) enum SettingsError {
     Write(#[from] toml::ser::Error),
     #[error("--agent: {0}")]
     Command(String),
-    #[error("--agent-url: expected ws://HOST:PORT/…, got `{0}`")]
+    #[error("--agent-url: expected ws://…, http://… or https://…, got `{0}`")]
     Url(String),
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]
     TwoWays(String),
@@ -427,12 +427,16 @@ impl AgentSettings {
                 Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
             }
             (None, Some(url)) => {
-                let is_socket =
-                    |url: &axum::http::Uri| url.scheme_str() == Some("ws") && url.host().is_some();
-                if !url.parse().is_ok_and(|url| is_socket(&url)) {
-                    return Err(SettingsError::Url(url.clone()));
+                let uri = url.parse::<axum::http::Uri>().ok();
+                match uri
+                    .as_ref()
+                    .filter(|uri| uri.host().is_some())
+                    .and_then(|uri| uri.scheme_str())
+                {
+                    Some("ws") => Ok(Address::Url(url.clone())),
+                    Some("http" | "https") => Ok(Address::Http(url.clone())),
+                    _ => Err(SettingsError::Url(url.clone())),
                 }
-                Ok(Address::Url(url.clone()))
             }
             (Some(command), None) => {
                 let words = shlex::split(command).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Bytes to and from an agent: a child process, or a WebSocket.
+//! Bytes to and from an agent: a child process, a WebSocket, or HTTP.
 use crate::process::Process;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -14,6 +14,8 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::io::ReaderStream;
+
+mod http;
 
 /// The most bytes that may wait to be written; an agent that far behind does not read any more.
 const MAX_UNWRITTEN: usize = 64 * 1024 * 1024;
@@ -34,6 +36,8 @@ pub(crate) enum Address {
     Command(Vec<String>),
     /// A WebSocket to open.
     Url(String),
+    /// An endpoint of Streamable HTTP.
+    Http(String),
 }
 
 /// Bytes as they come; framing is up to the reader.
@@ -62,6 +66,9 @@ pub(crate) enum ConnectError {
     /// The socket did not open.
     #[error("cannot reach the agent at {url}: no answer within {} seconds", DIAL_TIME.as_secs())]
     Silent { url: String },
+    /// There is no HTTP client.
+    #[error("cannot reach the agent: {0}")]
+    Client(#[from] reqwest::Error),
 }
 
 /// A URL without what may be secret in it: who asks, and what stands behind the path.
@@ -80,7 +87,7 @@ impl Address {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Command(_) => "pipe",
-            Self::Url(_) => "tcp",
+            Self::Url(_) | Self::Http(_) => "tcp",
         }
     }
 
@@ -97,6 +104,7 @@ impl Address {
                 }),
                 Err(_) => Err(ConnectError::Silent { url: shown(url) }),
             },
+            Self::Http(url) => Ok(http::dial(url)?),
         }
     }
 }

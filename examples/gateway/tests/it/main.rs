@@ -30,6 +30,8 @@ mod gateway;
 #[cfg(unix)]
 mod host;
 #[cfg(test)]
+mod http_agents;
+#[cfg(test)]
 mod hybrid;
 #[cfg(test)]
 mod interrupts;

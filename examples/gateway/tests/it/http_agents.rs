@@ -1,0 +1,255 @@
+//! Agents behind Streamable HTTP: a server that is well-behaved, and ways in which one can be not.
+use crate::gateway::{Gateway, soon};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// What the agent does about a prompt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    /// Asks for permission, says something, ends the turn.
+    Works,
+    /// Does not take it.
+    Refuses(StatusCode),
+    /// Ends the session's stream.
+    EndsSession,
+    /// Ends the connection's.
+    EndsConnection,
+    /// Does not even take `initialize`.
+    Forbids,
+}
+
+/// A request that it had.
+#[derive(Debug)]
+struct Had {
+    method: Method,
+    headers: HeaderMap,
+    body: Value,
+}
+
+#[derive(Clone)]
+struct Agent {
+    does: Does,
+    /// The streams, by session; the connection's has no name.
+    streams: Arc<Mutex<HashMap<String, mpsc::UnboundedSender<String>>>>,
+    /// The prompt that is open.
+    prompt: Arc<Mutex<Value>>,
+    had: mpsc::UnboundedSender<Had>,
+}
+
+impl Agent {
+    async fn serve(does: Does) -> (String, mpsc::UnboundedReceiver<Had>) {
+        let (had, heard) = mpsc::unbounded_channel();
+        let (streams, prompt) = (Arc::default(), Arc::default());
+        let router = Router::new().fallback(handle).with_state(Self { does, streams, prompt, had });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/acp", listener.local_addr().unwrap());
+        tokio::spawn(axum::serve(listener, router).into_future());
+        (url, heard)
+    }
+
+    /// Says something in a stream, over two lines.
+    fn say(&self, session: &str, message: &Value) {
+        let text = message.to_string();
+        let (first, rest) = text.split_once(',').unwrap();
+        let event = format!(": a comment\n\ndata: {first},\ndata: {rest}\n\n");
+        self.streams.lock().unwrap()[session].send(event).unwrap();
+    }
+
+    fn answer(&self, session: &str, id: &Value, result: &Value) {
+        self.say(session, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    }
+
+    fn prompt(&self, id: &Value) -> Response {
+        match self.does {
+            Does::Refuses(status) => return (status, "no room").into_response(),
+            Does::EndsSession => drop(self.streams.lock().unwrap().remove("s")),
+            Does::EndsConnection => drop(self.streams.lock().unwrap().remove("")),
+            Does::Works | Does::Forbids => {
+                *self.prompt.lock().unwrap() = id.clone();
+                let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
+                let call = json!({ "toolCallId": "t", "title": "Work" });
+                let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+                let ask = json!({
+                    "jsonrpc": "2.0", "id": "ask", "method": "session/request_permission", "params": params,
+                });
+                self.say("s", &ask);
+            }
+        }
+        StatusCode::ACCEPTED.into_response()
+    }
+}
+
+async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let had =
+        Had { method: parts.method.clone(), headers: parts.headers.clone(), body: body.clone() };
+    let _ = agent.had.send(had);
+    if parts.method == Method::GET {
+        let session = parts.headers.get("acp-session-id").map(|id| id.to_str().unwrap());
+        let (sender, events) = mpsc::unbounded_channel();
+        agent.streams.lock().unwrap().insert(session.unwrap_or_default().to_owned(), sender);
+        let events =
+            stream::unfold(events, async |mut events| Some((events.recv().await?, events)));
+        let events = events.map(|event| Ok::<_, std::io::Error>(Bytes::from(event)));
+        return ([("content-type", "text/event-stream")], Body::from_stream(events))
+            .into_response();
+    }
+    let id = &body["id"];
+    match body["method"].as_str() {
+        Some("initialize") if agent.does == Does::Forbids => {
+            (StatusCode::FORBIDDEN, "who are you?").into_response()
+        }
+        Some("initialize") => {
+            let result =
+                json!({ "protocolVersion": 1, "agentCapabilities": { "loadSession": true } });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            let headers = [
+                ("content-type", "application/json"),
+                ("acp-connection-id", "c"),
+                ("set-cookie", "replica=two; Path=/"),
+            ];
+            (headers, answer.to_string()).into_response()
+        }
+        Some("session/new") => {
+            agent.answer("", id, &json!({ "sessionId": "s" }));
+            StatusCode::ACCEPTED.into_response()
+        }
+        Some("session/prompt") => agent.prompt(id),
+        Some(_) => StatusCode::ACCEPTED.into_response(),
+        None if id == "ask" => {
+            let content = json!({ "type": "text", "text": "done" });
+            let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+            let params = json!({ "sessionId": "s", "update": update });
+            agent.say(
+                "s",
+                &json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }),
+            );
+            let prompt = agent.prompt.lock().unwrap().clone();
+            agent.answer("s", &prompt, &json!({ "stopReason": "end_turn" }));
+            StatusCode::ACCEPTED.into_response()
+        }
+        None => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+/// A gateway whose agent does this.
+async fn start(does: Does) -> (Gateway, mpsc::UnboundedReceiver<Had>) {
+    let (url, heard) = Agent::serve(does).await;
+    (Gateway::demo(&["--agent-url", &url, "--permission", "allow"]).await, heard)
+}
+
+/// The next request that has this in its body, or this method.
+async fn next(heard: &mut mpsc::UnboundedReceiver<Had>, what: &str) -> Had {
+    loop {
+        let had = soon(heard.recv()).await.unwrap();
+        if had.method.as_str() == what || had.body.to_string().contains(what) {
+            return had;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_behind_http_has_its_turns() {
+    let (gateway, mut heard) = start(Does::Works).await;
+    for run in ["1", "2"] {
+        let told = gateway.ask("t", run, "go").await.rest().await;
+        assert_eq!((told.end(), &*told.text()), ("success", "done"));
+    }
+    let began = next(&mut heard, "initialize").await;
+    assert_eq!(began.headers["content-type"], "application/json");
+    assert!(began.headers.get("acp-connection-id").is_none());
+    let connection = next(&mut heard, "GET").await;
+    assert_eq!(connection.headers["accept"], "text/event-stream");
+    assert!(connection.headers.get("acp-session-id").is_none());
+    let new = next(&mut heard, "session/new").await;
+    assert!(new.headers.get("acp-session-id").is_none());
+    let session = next(&mut heard, "GET").await;
+    assert_eq!(session.headers["acp-session-id"], "s");
+    let prompt = next(&mut heard, "session/prompt").await;
+    let answer = next(&mut heard, "optionId").await;
+    assert_eq!(answer.body["id"], "ask");
+    for had in [&prompt, &answer] {
+        assert_eq!(had.headers["acp-session-id"], "s");
+        assert_eq!(had.headers["acp-connection-id"], "c");
+        assert_eq!(had.headers["cookie"], "replica=two");
+    }
+    let again = next(&mut heard, "session/prompt").await;
+    assert_eq!(again.headers["acp-session-id"], "s");
+    #[cfg(unix)]
+    {
+        gateway.signal(nix::sys::signal::Signal::SIGTERM);
+        let left = next(&mut heard, "DELETE").await;
+        assert_eq!(left.headers["acp-connection-id"], "c");
+        assert!(gateway.ended().await.success());
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_refused_fails_alone() {
+    let (gateway, mut heard) = start(Does::Refuses(StatusCode::INSUFFICIENT_STORAGE)).await;
+    for run in ["1", "2"] {
+        let told = gateway.ask("t", run, "go").await.rest().await;
+        assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
+        let expected = "the agent answers 507 Insufficient Storage: no room";
+        assert_eq!(told.error().message, expected);
+    }
+    next(&mut heard, "initialize").await;
+    next(&mut heard, "session/prompt").await;
+    let second = next(&mut heard, "session/prompt").await;
+    assert_eq!(second.headers["acp-connection-id"], "c", "the connection is the same");
+}
+
+#[tokio::test]
+async fn a_session_whose_stream_ends_fails_alone() {
+    let (gateway, mut heard) = start(Does::EndsSession).await;
+    for run in ["1", "2"] {
+        let told = gateway.ask("t", run, "go").await.rest().await;
+        assert_eq!(told.end(), "ACP_INTERNAL_ERROR");
+        assert_eq!(told.error().message, "the agent ended the stream");
+        // The stream is opened again for the next message.
+        loop {
+            if next(&mut heard, "GET").await.headers.get("acp-session-id").is_some() {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_lost_is_gone_to_again() {
+    for does in [Does::EndsConnection, Does::Refuses(StatusCode::NOT_FOUND)] {
+        let (gateway, mut heard) = start(does).await;
+        for run in ["1", "2"] {
+            let told = gateway.ask("t", run, "go").await.rest().await;
+            assert_eq!(told.end(), "AGENT_EXITED", "{does:?}");
+            next(&mut heard, "initialize").await;
+            let new = next(&mut heard, "session/").await;
+            assert_eq!(new.body["method"], "session/new", "what is told again might come late");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_reached_over_http_is_unavailable() {
+    let (gateway, _heard) = start(Does::Forbids).await;
+    let told = gateway.ask("t", "1", "go").await.rest().await;
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    assert!(told.error().message.contains("403 Forbidden: who are you?"), "{:?}", told.error());
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let url = format!("http://user:secret@{closed}/acp");
+    let gateway = Gateway::demo(&["--agent-url", &url]).await;
+    let told = gateway.ask("t", "1", "go").await.rest().await;
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    assert!(!told.error().message.contains("secret"), "{:?}", told.error());
+}
