@@ -351,7 +351,9 @@ impl Tracker {
     fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
-            Direction::AgentToClient if method == "session/update" => self.on_update(members),
+            Direction::AgentToClient if method == "session/update" => {
+                self.on_update(&members.of_update(self.interest));
+            }
             Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(members),
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
             _ => {}

@@ -2,24 +2,14 @@
 use alloc::borrow::Cow;
 use jsonrpc_core::{Found, JsonStr, Skim};
 
-pub(super) const PATHS: [&[&str]; 9] = [
-    &["sessionId"],
-    &["_meta"],
-    &["update"],
-    &["update", "sessionUpdate"],
-    &["update", "toolCallId"],
-    &["update", "status"],
-    &["update", "kind"],
-    &["update", "name"],
-    &["update", "_meta"],
-];
+pub(super) const PATHS: [&[&str]; 3] = [&["sessionId"], &["_meta"], &["update"]];
 
-/// The values at [`PATHS`] in the params, as JSON text.
+/// What is in the params of a message, and in its `update`, as JSON text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a str>,
     pub(crate) meta: Option<&'a str>,
-    /// Nothing where only the members named here are recorded of it.
+    /// `update`; nothing where only the members named below are recorded of it.
     pub(crate) update: Option<&'a [u8]>,
     pub(crate) session_update: Option<&'a str>,
     pub(crate) tool_call_id: Option<&'a str>,
@@ -30,23 +20,22 @@ pub(crate) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// One that comes twice is none.
+    /// What was found at [`PATHS`], without what is in `update`. One that comes twice is none.
     #[inline]
-    pub(super) fn new(found: [Found<'a>; PATHS.len()]) -> Self {
-        let found = found.map(|member| member.ok().flatten());
-        let [session, meta, update, of_update @ ..] = found;
-        let [session_update, tool_call_id, status, kind, name, update_meta] = of_update;
-        Self {
-            session,
-            meta,
-            update: update.map(str::as_bytes),
-            session_update,
-            tool_call_id,
-            status,
-            kind,
-            name,
-            update_meta,
+    pub(super) fn new([session, meta, update]: [Found<'a>; PATHS.len()]) -> Self {
+        let found = |member: Found<'a>| member.ok().flatten();
+        let update = found(update).map(str::as_bytes);
+        Self { session: found(session), meta: found(meta), update, ..Self::default() }
+    }
+
+    /// The same with what is in `update`.
+    pub(super) fn of_update(mut self, interest: Interest) -> Self {
+        let update = self.update.unwrap_or_default();
+        if let Ok(mut skim) = Skim::new(update) {
+            // It was read before, so it has an end.
+            let _ = self.read(&mut skim, update, interest);
         }
+        self
     }
 
     /// Whether they say more of a text of the agent.
@@ -91,6 +80,12 @@ pub(super) struct Interest {
     pub(super) tool_calls: bool,
 }
 
+/// What updates start with, as nearly all agents write them.
+const USUAL_UPDATE: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":"#;
+
+/// What requests and responses start with, as nearly all programs write them.
+const USUAL_REQUEST: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+
 /// A `session/update` that was read as far as there is something to be known.
 ///
 /// Most lines are of these, and the longest, so they are skimmed: what stands behind the last member that makes a
@@ -106,16 +101,8 @@ impl<'a> Update<'a> {
     /// Nothing for any other message, for one whose method stands behind its params or with escapes, for one that lacks
     /// something, and for one that breaks off before all is known. One with an id that stands before its params is a request.
     pub(super) fn read(line: &'a [u8], interest: Interest) -> Option<Self> {
-        let mut skim = Skim::new(line).ok()?;
-        let mut is_update = false;
-        while let Some(name) = skim.next_name().ok()? {
-            match &*name {
-                b"method" => is_update = skim.value().ok()? == br#""session/update""#,
-                b"params" if is_update && skim.enter() => break,
-                b"params" | b"id" | b"result" | b"error" => return None,
-                _ => {}
-            }
-        }
+        let (mut skim, json) = params(line)?;
+        let before = line.len() - json.len();
         let mut members = Members::default();
         while let Some(name) = skim.next_name().ok()? {
             match &*name {
@@ -123,12 +110,12 @@ impl<'a> Update<'a> {
                     members.session = Some(text(&mut skim)?);
                 }
                 b"update" if members.session_update.is_none() && skim.enter() => {
-                    members.read(&mut skim, line, interest)?;
+                    members.read(&mut skim, json, interest)?;
                 }
                 _ => continue,
             }
             if members.session.is_some() && members.session_update.is_some() {
-                return Some(Self { members, read: skim.read() });
+                return Some(Self { members, read: before + skim.read() });
             }
         }
         None
@@ -136,8 +123,8 @@ impl<'a> Update<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Reads an update that was entered, as far as there is something to be known.
-    fn read(&mut self, skim: &mut Skim<'a>, line: &'a [u8], interest: Interest) -> Option<()> {
+    /// Reads an update that was entered and is in `json`, as far as there is something to be known.
+    fn read(&mut self, skim: &mut Skim<'a>, json: &'a [u8], interest: Interest) -> Option<()> {
         let start = skim.read() - 1;
         while let Some(name) = skim.next_name().ok()? {
             let member = match &*name {
@@ -157,9 +144,28 @@ impl<'a> Members<'a> {
             }
         }
         if !self.are_all(interest) {
-            self.update = line.get(start..skim.read());
+            self.update = json.get(start..skim.read());
         }
         Some(())
+    }
+}
+
+/// Enters the params of an update; gives the part of its line that is skimmed as well.
+fn params(line: &[u8]) -> Option<(Skim<'_>, &[u8])> {
+    if line.starts_with(USUAL_REQUEST) {
+        return None;
+    }
+    if let Some(params) = line.strip_prefix(USUAL_UPDATE) {
+        return Some((Skim::new(params).ok()?, params));
+    }
+    let (mut skim, mut is_update) = (Skim::new(line).ok()?, false);
+    loop {
+        match &*skim.next_name().ok()?? {
+            b"method" => is_update = skim.value().ok()? == br#""session/update""#,
+            b"params" if is_update && skim.enter() => return Some((skim, line)),
+            b"params" | b"id" | b"result" | b"error" => return None,
+            _ => {}
+        }
     }
 }
 

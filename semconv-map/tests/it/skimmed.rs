@@ -135,6 +135,8 @@ proptest! {
         let last = |params| format!(r#"{{"jsonrpc":"2.0","params":{params},{METHOD}}}"#).into_bytes();
         let expected = told(&policy, params.iter().map(last));
         prop_assert_eq!(&told(&policy, params.iter().map(first)), &expected);
+        let otherwise = |params| format!(r#" {{{METHOD}, "jsonrpc":"2.0","params" :{params}}}"#).into_bytes();
+        prop_assert_eq!(&told(&policy, params.iter().map(otherwise)), &expected);
         // The part of a line that is enough stands for it, from where on it is known.
         let tracker = Tracker::new(policy.clone());
         let enough = params.iter().map(|params| {
