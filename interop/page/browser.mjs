@@ -11,6 +11,7 @@ import { checks as pageTools } from "./checks/page-tools.mjs";
 import { checks as permission } from "./checks/permission.mjs";
 import { checks as reload } from "./checks/reload.mjs";
 import { checks as settings } from "./checks/settings.mjs";
+import { checks as timeline } from "./checks/timeline.mjs";
 import { checks as turns } from "./checks/turns.mjs";
 import { startGateway } from "./gateway.mjs";
 import { runChecks } from "./runner.mjs";
@@ -20,6 +21,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [turns, permission, forms, reload, accessibility, looks, settings, pageTools, bookFlight, answers, access, longConversations].flat(),
+  [turns, permission, forms, reload, accessibility, looks, settings, pageTools, bookFlight, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

@@ -25,7 +25,7 @@ pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transpor
 pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
-pub use tracing::{Made, Tracing};
+pub use tracing::{Made, Started, Tracing};
 
 use opentelemetry::{InstrumentationScope, Key};
 use opentelemetry_otlp::ExporterBuildError;

@@ -1,5 +1,6 @@
 //! Spans of what a program does itself, around what the tracker sees.
 
+use crate::Started;
 use crate::ids::Ids;
 use crate::spans::{context_of, remote};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState};
@@ -50,6 +51,17 @@ impl OwnSpan {
     /// What names it to others.
     pub fn context(&self) -> Option<TraceContext> {
         context_of(&self.0.span_context)
+    }
+
+    /// What is known of it so far.
+    pub fn started(&self) -> Started {
+        Started {
+            span: self.0.span_context.clone(),
+            parent: self.0.parent_span_id,
+            name: self.0.name.clone(),
+            kind: self.0.span_kind.clone(),
+            time: self.0.start_time,
+        }
     }
 
     /// Adds an attribute, which it has not got.

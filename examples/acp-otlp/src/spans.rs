@@ -4,6 +4,7 @@
 //! takes both from where it is called.
 
 use crate::ids::Ids;
+use crate::tracing::{Made, Started};
 use opentelemetry::trace::{
     Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
@@ -36,18 +37,15 @@ impl Spans {
         Self { scope, ids, open: HashMap::new(), ended: VecDeque::new() }
     }
 
-    /// Takes the next record; gives the span that it ends.
-    pub(crate) fn take(&mut self, record: Record) -> Option<SpanData> {
+    /// Takes the next record; gives the span that it starts or ends.
+    pub(crate) fn take(&mut self, record: Record) -> Option<Made> {
         match record {
-            Record::Start(start) => {
-                self.start(start);
-                None
-            }
+            Record::Start(start) => Some(Made::Started(self.start(start))),
             Record::Event(event) => {
                 self.event(event);
                 None
             }
-            Record::End(end) => self.end(end),
+            Record::End(end) => self.end(end).map(Made::Span),
             _ => None,
         }
     }
@@ -57,7 +55,7 @@ impl Spans {
         context_of(&self.open.get(&span)?.span_context)
     }
 
-    fn start(&mut self, start: SpanStart) {
+    fn start(&mut self, start: SpanStart) -> Started {
         let parent = self.parent(&start.parent);
         let trace = match &parent {
             Some(parent) => parent.trace_id(),
@@ -83,7 +81,15 @@ impl Spans {
             status: Status::Unset,
             instrumentation_scope: self.scope.clone(),
         };
+        let started = Started {
+            span: span.span_context.clone(),
+            parent: span.parent_span_id,
+            name: span.name.clone(),
+            kind: span.span_kind.clone(),
+            time,
+        };
         self.open.insert(start.span, span);
+        started
     }
 
     fn parent(&self, parent: &Parent) -> Option<SpanContext> {

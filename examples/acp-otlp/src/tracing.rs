@@ -5,19 +5,39 @@ use crate::ids::Ids;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, peek};
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
 use semconv_map::trace_context::{Injected, inject};
 use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
+use std::borrow::Cow;
+use std::time::SystemTime;
 
 /// What comes out of lines.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it goes where it is kept at once")]
 pub enum Made {
+    /// A span has started. It comes again when it has ended, whole.
+    Started(Started),
     /// A span that has ended.
     Span(SpanData),
     /// Something was measured.
     Measurement(Measurement),
+}
+
+/// What is known of a span when it starts.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// What names it.
+    pub span: SpanContext,
+    /// The span that it is below; invalid where it begins a trace.
+    pub parent: SpanId,
+    /// Its name, which may be another when it has ended.
+    pub name: Cow<'static, str>,
+    /// Its kind.
+    pub kind: SpanKind,
+    /// When.
+    pub time: SystemTime,
 }
 
 /// The tracker and what puts its records together.
@@ -56,8 +76,8 @@ impl Tracing {
             match record {
                 Record::Metric(measured) => return Some(Made::Measurement(measured)),
                 record => {
-                    if let Some(span) = self.spans.take(record) {
-                        return Some(Made::Span(span));
+                    if let Some(made) = self.spans.take(record) {
+                        return Some(made);
                     }
                 }
             }

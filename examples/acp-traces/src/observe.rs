@@ -312,6 +312,7 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.reading.tracing.poll() {
             match made {
+                Made::Started(_) => {}
                 Made::Span(span) => self.exporter.export(span),
                 Made::Measurement(measured) => {
                     if let Some(metrics) = &mut self.metrics {

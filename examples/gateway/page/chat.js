@@ -35,6 +35,7 @@ const SHOWN = new Set([
  * @property {import("./scroller.js").Scroller} scroller
  * @property {import("./announcer.js").Announcer} announcer
  * @property {import("./view-usage.js").UsageView} usage
+ * @property {import("./view-timeline.js").TimelineView} timeline
  * @property {(title: string | null) => void} setTitle
  * @property {(mode: string | null) => void} setMode
  * @property {() => void} ended Called when a run has ended.
@@ -102,6 +103,7 @@ export class Chat {
     this.#thread.state = held.state;
     this.#interrupts = held.interrupts;
     this.#setTitle(held.title);
+    for (const runId of held.runs ?? []) this.#parts.timeline.add(runId);
     const waits = held.interrupts.length > 0;
     this.#transcript.restore(held.runId !== null || waits || held.pending.length > 0);
     if (held.runId === null) {
@@ -141,6 +143,7 @@ export class Chat {
     }
     this.#leaveCalls();
     this.#rounds = 0;
+    this.#parts.timeline.clear();
     const message = { id: newId("user"), role: "user", content: text };
     this.#thread.add(message);
     this.#start(message);
@@ -235,6 +238,7 @@ export class Chat {
       title: this.#title,
       pending: this.#calls?.open ?? [],
       runId: this.#run?.id ?? null,
+      runs: this.#parts.timeline.runs,
     });
   }
 
@@ -270,6 +274,7 @@ export class Chat {
   #onEvent(active, event) {
     if (this.#run !== active) return;
     this.#events += 1;
+    if (event.type === "RUN_STARTED") this.#parts.timeline.add(active.id);
     const changes = reduce(this.#thread, event);
     for (const change of changes) {
       if (change.kind === "ignored") this.#ignore(`${change.type}${change.reason === "misplaced" ? " out of place" : ""}`);

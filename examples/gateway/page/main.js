@@ -9,6 +9,7 @@ import { forget, held } from "./store.js";
 import { sessionSettings } from "./run.js";
 import { SettingsView } from "./view-settings.js";
 import { SessionsView } from "./view-sessions.js";
+import { TimelineView } from "./view-timeline.js";
 import { TokenView } from "./view-token.js";
 import { UsageView } from "./view-usage.js";
 
@@ -22,6 +23,8 @@ const announcer = new Announcer(byId("announcer"));
 const usage = new UsageView(document);
 const token = new TokenView(document.body);
 const access = new Access((refused) => token.ask(refused));
+
+const timeline = new TimelineView(/** @type {HTMLDetailsElement} */ (byId("timeline")), access.sendQuietly);
 
 /** @param {string | null} title */
 function setTitle(title) {
@@ -52,6 +55,7 @@ function openChat(before) {
   setTitle(null);
   setMode(null);
   usage.clear();
+  timeline.clear();
   byId("welcome").hidden = before !== null;
   const parts = {
     send: access.send,
@@ -59,6 +63,7 @@ function openChat(before) {
     scroller,
     announcer,
     usage,
+    timeline,
     setTitle,
     setMode,
     ended: () => {

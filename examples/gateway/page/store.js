@@ -16,6 +16,7 @@ const KEY = "spanwire.conversation.2";
  * @property {string | null} agent
  * @property {string | null} title
  * @property {string | null} runId The run that is going on.
+ * @property {string[]} [runs] The runs of the last turn.
  */
 
 /**

@@ -67,7 +67,7 @@ struct State {
 /// Too many follow the run already.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} others read this run already")]
-pub(crate) struct TooManyReaders(usize);
+pub(crate) struct TooManyReaders(pub(crate) usize);
 
 impl RunLog {
     pub(crate) fn new(input: &RunAgentInput, limits: LogLimits) -> Self {

@@ -2,7 +2,7 @@
 use crate::page;
 use crate::page_tools;
 use crate::replicas::{Forwarded, StoreError, to_its_owner};
-use crate::run_log::Reader;
+use crate::run_log::{Reader, TooManyReaders};
 use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::socket;
@@ -24,7 +24,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post};
-use futures::StreamExt;
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use jsonrpc_core::wire::{self, Raw};
@@ -59,6 +60,7 @@ fn api() -> Router<Arc<Threads>> {
         .route("/api/ai/agents/{agent}/chat", post(chat_with))
         .route("/api/ai/chat", post(chat))
         .route("/api/ai/chat/runs/{run_id}/events", get(follow))
+        .route("/api/ai/chat/runs/{run_id}/spans", get(spans))
         .route(
             "/api/ai/agents/{agent}/threads/{thread}/settings",
             get(session_settings::get).post(session_settings::set),
@@ -136,6 +138,12 @@ impl From<StartError> for Refusal {
             }
         };
         Self::new(status, error)
+    }
+}
+
+impl From<TooManyReaders> for Refusal {
+    fn from(error: TooManyReaders) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, error)
     }
 }
 
@@ -256,13 +264,28 @@ async fn run(
 }
 
 fn stream(reader: Reader) -> Response {
+    event_stream(reader.read())
+}
+
+fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    let events = reader.read().map(Ok::<_, Infallible>);
-    (headers, Body::from_stream(events)).into_response()
+    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
+}
+
+/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run that was begun here, as they begin and end.
+async fn spans(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    run_id: Part,
+) -> Result<Response, Refusal> {
+    let Path(run_id) = run_id?;
+    let nothing = || Refusal::new(StatusCode::NOT_FOUND, "no spans of such a run are known here");
+    let timeline = threads.timeline(&principal, &run_id)?.ok_or_else(nothing)?;
+    Ok(event_stream(timeline.read()))
 }
 
 /// `GET /api/ai/agents`

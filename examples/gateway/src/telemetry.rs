@@ -8,6 +8,8 @@
 //!       └ session/request_permission  SERVER
 //! ```
 //!
+//! The [timeline] of a run has the same spans, without their attributes, for the page of that run.
+//!
 //! Nobody waits for a collector: what does not fit on its way there is dropped, counted, and said at the end.
 use crate::settings::TelemetrySettings;
 use acp_otlp::{
@@ -16,6 +18,7 @@ use acp_otlp::{
 };
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
+use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{CloseReason, Direction, Policy};
@@ -28,8 +31,11 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 mod http;
+mod timeline;
 
 pub(crate) use http::{HttpSpan, remote, traced};
+pub(crate) use timeline::Timeline;
+use timeline::Timelines;
 
 /// Who traces.
 const PROGRAM: Program = Program { name: "spanwire-gateway", version: env!("CARGO_PKG_VERSION") };
@@ -47,6 +53,8 @@ struct Ways {
     metrics: Option<Mutex<Metrics>>,
     /// Why the last metrics did not get through.
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
+    /// What the pages of runs are shown.
+    timelines: Option<Timelines>,
     policy: Policy,
     scope: InstrumentationScope,
     /// A moment, by the clock that passes evenly and by the one that spans are timed by.
@@ -59,7 +67,7 @@ impl Telemetry {
     /// # Errors
     /// The collector's address is no URL that can be used, or the environment names files that cannot be.
     pub(crate) fn new(settings: &TelemetrySettings, runtime: &Handle) -> Result<Self, ExportError> {
-        if !settings.traces && !settings.metrics {
+        if !settings.traces && !settings.metrics && !settings.timeline {
             return Ok(Self(None));
         }
         let mut policy = Policy::default();
@@ -84,12 +92,14 @@ impl Telemetry {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
-        Ok(Self(Some(Arc::new(Ways { batches, metrics, metrics_error, policy, scope, start }))))
+        let timelines = settings.timeline.then(Timelines::default);
+        let ways = Ways { batches, metrics, metrics_error, timelines, policy, scope, start };
+        Ok(Self(Some(Arc::new(ways))))
     }
 
     /// Whether spans are wanted.
     fn traces(&self) -> bool {
-        self.0.as_ref().is_some_and(|ways| ways.batches.is_some())
+        self.0.as_ref().is_some_and(|ways| ways.batches.is_some() || ways.timelines.is_some())
     }
 
     /// Looks at what passes on a connection to an agent; `transport` is what that is over, in the conventions' words.
@@ -121,6 +131,9 @@ impl Telemetry {
         let ways = self.0.as_ref().filter(|_| self.traces())?;
         let ids = &mut Ids::random();
         let span = OwnSpan::start(ways.scope.clone(), ids, name, kind, parent, ways.system_time());
+        if let Some(timelines) = &ways.timelines {
+            timelines.begin(&span.started());
+        }
         Some(Span { ways: ways.clone(), span: Some(span) })
     }
 
@@ -152,6 +165,15 @@ impl Ways {
 
     fn metrics(&self) -> Option<MutexGuard<'_, Metrics>> {
         Some(self.metrics.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn ended(&self, span: SpanData) {
+        if let Some(timelines) = &self.timelines {
+            timelines.end(&span);
+        }
+        if let Some(batches) = &self.batches {
+            batches.export(span);
+        }
     }
 
     /// Spans and metrics at the same time.
@@ -199,6 +221,11 @@ impl Span {
         self.span.as_ref()?.context()
     }
 
+    /// What its page is shown of it and of what is below it.
+    pub(crate) fn timeline(&self) -> Option<Arc<Timeline>> {
+        self.ways.timelines.as_ref()?.of(&self.span.as_ref()?.started())
+    }
+
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
         if let Some(span) = &mut self.span {
             span.set(KeyValue::new(key, value));
@@ -215,8 +242,8 @@ impl Span {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        if let (Some(span), Some(batches)) = (self.span.take(), &self.ways.batches) {
-            batches.export(span.end(self.ways.system_time()));
+        if let Some(span) = self.span.take() {
+            self.ways.ended(span.end(self.ways.system_time()));
         }
     }
 }
@@ -236,7 +263,8 @@ impl Watch {
         self.export();
     }
 
-    /// The line that is to be sent: a request of a run, whose span is `parent`, tells the agent of its own.
+    /// The line that is to be sent: a request of a run, whose span is `parent`, tells the agent of its own, where spans go to
+    /// a collector.
     pub(crate) fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::ClientToAgent;
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
@@ -244,7 +272,7 @@ impl Watch {
         let seen = told.as_deref().unwrap_or(&line);
         self.tracing.handle_line(direction, self.ways.time(), seen);
         self.export();
-        match told {
+        match told.filter(|_| self.ways.batches.is_some()) {
             None => line,
             Some(told) => {
                 let own = self.tracing.inject(direction, &line).map(|injected| injected.to_line());
@@ -261,10 +289,14 @@ impl Watch {
 
     fn export(&mut self) {
         while let Some(made) = self.tracing.poll() {
-            match (made, &self.ways.batches) {
-                (Made::Span(span), Some(batches)) => batches.export(span),
-                (Made::Span(_), None) => {}
-                (Made::Measurement(measured), _) => {
+            match made {
+                Made::Started(started) => {
+                    if let Some(timelines) = &self.ways.timelines {
+                        timelines.begin_below(&started);
+                    }
+                }
+                Made::Span(span) => self.ways.ended(span),
+                Made::Measurement(measured) => {
                     if let Some(mut metrics) = self.ways.metrics() {
                         metrics.record(measured);
                     }

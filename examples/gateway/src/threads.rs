@@ -7,7 +7,7 @@ use crate::replicas::{Lease, Replicas};
 use crate::run_log::{Outcome, Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
-use crate::telemetry::{Span, Telemetry};
+use crate::telemetry::{Span, Telemetry, Timeline};
 use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
 use crate::toolbox::Toolbox;
 use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
@@ -100,6 +100,8 @@ struct Kept {
     forgotten: CancellationToken,
     /// Says that others have all of it.
     shared: CancellationToken,
+    /// Its spans, where they are wanted and it was begun here.
+    timeline: Option<Arc<Timeline>>,
 }
 
 /// A run for which there is no agent yet.
@@ -248,6 +250,7 @@ impl Threads {
                 cancel: cancel.clone(),
                 forgotten: crowded_out.clone(),
                 shared: shared.clone(),
+                timeline: None,
             };
             let record = self.record(&kept, &input);
             let reader = log.follow(0)?;
@@ -256,6 +259,9 @@ impl Threads {
         };
         self.forget_everywhere(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
+        if let Some(kept) = lock(&self.runs).get_mut(&run) {
+            kept.timeline = span.as_ref().and_then(Span::timeline);
+        }
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();
         let threads = self.clone();

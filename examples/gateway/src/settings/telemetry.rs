@@ -3,7 +3,7 @@ use super::{SettingsError, own};
 use serde::{Deserialize, Serialize};
 
 /// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TelemetrySettings {
     /// Whether runs are traced; `OTEL_TRACES_EXPORTER` says it too.
@@ -12,6 +12,14 @@ pub(crate) struct TelemetrySettings {
     pub(crate) metrics: bool,
     /// Where the collector listens.
     pub(crate) endpoint: Option<String>,
+    /// Whether the spans of a run can be read by whoever can read the run, without a collector.
+    pub(crate) timeline: bool,
+}
+
+impl Default for TelemetrySettings {
+    fn default() -> Self {
+        Self { traces: false, metrics: false, endpoint: None, timeline: true }
+    }
 }
 
 impl TelemetrySettings {
@@ -32,6 +40,7 @@ impl TelemetrySettings {
         own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES", variable)?;
         own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS", variable)?;
         own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT", variable)?;
+        own(&mut self.timeline, "GATEWAY_TELEMETRY_TIMELINE", variable)?;
         let disabled = variable("OTEL_SDK_DISABLED");
         if disabled.is_some_and(|disabled| disabled.eq_ignore_ascii_case("true")) {
             (self.traces, self.metrics) = (false, false);

@@ -1,7 +1,9 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
 use super::{Entry, Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
-use crate::run_log::{Reader, RunLog};
+use crate::run_log::{Reader, RunLog, TooManyReaders};
+use crate::site::Principal;
+use crate::telemetry::Timeline;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use std::collections::HashMap;
@@ -57,6 +59,22 @@ impl Threads {
             () = self.shutdown.cancelled() => {}
             () = forgotten.cancelled() => {}
             () = sleep(self.times.keep.0) => {}
+        }
+    }
+
+    /// The spans of a run that was begun here.
+    pub(crate) fn timeline(
+        &self,
+        principal: &Principal,
+        run_id: &str,
+    ) -> Result<Option<Arc<Timeline>>, TooManyReaders> {
+        let run = (principal.clone(), run_id.to_owned());
+        let timeline = lock(&self.runs).get(&run).and_then(|kept| kept.timeline.clone());
+        match &timeline {
+            Some(read) if read.readers() >= self.limits.readers => {
+                Err(TooManyReaders(self.limits.readers))
+            }
+            _ => Ok(timeline),
         }
     }
 

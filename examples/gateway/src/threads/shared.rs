@@ -119,6 +119,7 @@ impl Threads {
                 cancel: CancellationToken::new(),
                 forgotten: crowded_out.clone(),
                 shared,
+                timeline: None,
             };
             runs.insert(run.clone(), mirror);
             forgotten

@@ -65,4 +65,7 @@ mod site;
 #[cfg(unix)]
 mod telemetry;
 #[cfg(test)]
+#[cfg(unix)]
+mod timeline;
+#[cfg(test)]
 mod websocket;

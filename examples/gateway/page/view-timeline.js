@@ -1,0 +1,176 @@
+/** What the gateway and the agent do for the last turn, as bars over time, while it happens. */
+
+import { el } from "./dom.js";
+import { readSpans, Spans } from "./spans.js";
+
+/** @import { Row } from "./spans.js" */
+
+/** The most rows that are shown. */
+const MAX_ROWS = 200;
+
+/** How many runs of a turn are shown at most, the last ones. */
+const MAX_RUNS = 8;
+
+/** How deep rows are moved in at most. */
+const MAX_DEPTH = 6;
+
+/** How often a bar of what goes on grows. */
+const GROW_MS = 250;
+
+/** Clocks that differ by less are the same: a gateway tells the time in seconds. */
+const CLOCK_MS = 2000;
+
+const STATE_NAMES = { open: "goes on", done: "done", failed: "failed" };
+
+/** A table below the conversation. It asks the gateway for nothing while it is folded. */
+export class TimelineView {
+  #details;
+  #rows = el("tbody");
+  #note = el("p", { class: "timeline-note" });
+  #table;
+  #send;
+  #runs = /** @type {string[]} */ ([]);
+  #spans = new Spans();
+  #abort = new AbortController();
+  /** Runs that are read, or were. */
+  #read = new Set();
+  /** How far the gateway's clock is ahead of this one, in milliseconds. */
+  #ahead = 0;
+  #scheduled = false;
+
+  /**
+   * @param {HTMLDetailsElement} details
+   * @param {import("./access.js").Send} send
+   */
+  constructor(details, send) {
+    this.#details = details;
+    this.#send = send;
+    const heads = ["Step", "Begins after", "Takes", "State"].map((name) => el("th", { scope: "col" }, name));
+    const chart = el("th", { class: "timeline-chart", "aria-hidden": "true" });
+    this.#table = el("table", {}, el("caption", { class: "visually-hidden" }, "Steps of the last turn"), el("thead", {}, el("tr", {}, ...heads, chart)), this.#rows);
+    details.append(el("summary", {}, "Timeline of the last turn"), el("div", { class: "timeline-body", tabindex: "0", role: "region", "aria-label": "Timeline" }, this.#table, this.#note));
+    details.addEventListener("toggle", () => {
+      if (details.open) this.#readAll();
+      else this.#leave();
+    });
+  }
+
+  /** The runs of the last turn. */
+  get runs() {
+    return this.#runs;
+  }
+
+  /** Forgets what there was: a turn begins, or another conversation. */
+  clear() {
+    this.#leave();
+    this.#runs = [];
+    this.#spans = new Spans();
+    this.#details.hidden = true;
+    this.#show();
+  }
+
+  /** @param {string} runId A run of the turn, which the gateway has begun. */
+  add(runId) {
+    if (this.#runs.includes(runId)) return;
+    this.#runs = [...this.#runs, runId].slice(-MAX_RUNS);
+    this.#details.hidden = false;
+    if (this.#details.open) this.#readAll();
+  }
+
+  #leave() {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    this.#read.clear();
+  }
+
+  #readAll() {
+    for (const runId of this.#runs) if (!this.#read.has(runId)) void this.#readRun(runId);
+    this.#show();
+  }
+
+  /** @param {string} runId */
+  async #readRun(runId) {
+    const { signal } = this.#abort;
+    this.#read.add(runId);
+    const to = {
+      told: (/** @type {any} */ told) => {
+        if (signal.aborted) return;
+        this.#spans.add(runId, told);
+        this.#schedule();
+      },
+      time: (/** @type {number} */ time) => {
+        const ahead = time - Date.now();
+        this.#ahead = Math.abs(ahead) > CLOCK_MS ? ahead : 0;
+      },
+    };
+    await readSpans(runId, to, signal, this.#send);
+    this.#schedule();
+  }
+
+  /** Shows with the next frame what has changed, and then again while something goes on. */
+  #schedule(wait = 0) {
+    if (this.#scheduled || !this.#details.open) return;
+    this.#scheduled = true;
+    setTimeout(() => {
+      this.#scheduled = false;
+      if (!this.#details.open) return;
+      this.#show();
+      if (this.#spans.isOpen && this.#read.size > 0) this.#schedule(GROW_MS);
+    }, wait);
+  }
+
+  #show() {
+    const all = this.#spans.rows(Date.now() + this.#ahead);
+    const rows = all.slice(0, MAX_ROWS);
+    const total = Math.max(1, ...all.map(({ end }) => end));
+    rows.forEach((row, at) => {
+      const view = /** @type {HTMLTableRowElement} */ (this.#rows.rows[at] ?? this.#rows.appendChild(rowView()));
+      update(view, row, total);
+    });
+    while (this.#rows.rows.length > rows.length) this.#rows.deleteRow(-1);
+    const left = all.length - rows.length + this.#spans.dropped;
+    this.#table.hidden = rows.length === 0;
+    this.#note.textContent = rows.length === 0 ? "The gateway tells nothing of it." : left > 0 ? `${left} more are not shown.` : "";
+  }
+}
+
+function rowView() {
+  const cells = ["", "timeline-number", "timeline-number", ""].map((name) => el("td", name === "" ? {} : { class: name }));
+  const [, ...others] = cells;
+  return el("tr", {}, el("th", { scope: "row" }), ...others, el("td", { class: "timeline-chart", "aria-hidden": "true" }, el("span", { class: "timeline-bar" })));
+}
+
+/**
+ * @param {HTMLTableRowElement} view
+ * @param {Row} row
+ * @param {number} total
+ */
+function update(view, row, total) {
+  const [name, begins, takes, state, chart] = /** @type {HTMLElement[]} */ ([...view.cells]);
+  write(name, row.name);
+  name.title = row.name;
+  name.style.paddingInlineStart = `${Math.min(row.depth, MAX_DEPTH) * 0.8}rem`;
+  write(begins, duration(row.start));
+  write(takes, duration(row.end - row.start));
+  write(state, STATE_NAMES[row.state]);
+  view.dataset.state = row.state;
+  const bar = /** @type {HTMLElement} */ (chart.firstChild);
+  bar.style.insetInlineStart = `${(row.start / total) * 100}%`;
+  bar.style.inlineSize = `${((row.end - row.start) / total) * 100}%`;
+}
+
+/**
+ * Nothing is touched that is right already, so that what is selected stays so.
+ *
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** @param {number} milliseconds */
+function duration(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+}

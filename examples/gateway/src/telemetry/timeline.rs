@@ -1,0 +1,310 @@
+//! The spans of a run as they begin and end: what each is called, when, and how it went. Nothing else is in them.
+//!
+//! Spec: [OTLP/JSON](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
+use acp_otlp::Started;
+use bytes::Bytes;
+use futures::Stream;
+use futures::stream::unfold;
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
+use opentelemetry_sdk::trace::SpanData;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// The most spans of one run that are kept; those that come later are counted.
+const MAX_SPANS: usize = 200;
+
+/// After so long without a span a reader gets a comment.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// A span, as OTLP writes it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Seen {
+    trace_id: String,
+    span_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_span_id: Option<String>,
+    name: Cow<'static, str>,
+    kind: u8,
+    #[serde(serialize_with = "nanoseconds")]
+    start_time_unix_nano: SystemTime,
+    #[serde(serialize_with = "some_nanoseconds", skip_serializing_if = "Option::is_none")]
+    end_time_unix_nano: Option<SystemTime>,
+    status: SeenStatus,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct SeenStatus {
+    #[serde(skip_serializing_if = "is_unset")]
+    code: u8,
+}
+
+/// What is told of a run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Told<'a> {
+    Span(&'a Seen),
+    /// So many spans are left out.
+    DroppedSpansCount(u64),
+}
+
+/// The spans that are open, of all runs.
+#[derive(Debug, Default)]
+pub(crate) struct Timelines(Mutex<HashMap<SpanId, Open>>);
+
+#[derive(Debug)]
+enum Open {
+    /// Nobody knows yet whether a run is below it.
+    Alone(Seen),
+    /// It is in a timeline, at this place; nowhere where that is full.
+    In(Arc<Timeline>, Option<usize>),
+}
+
+/// The spans of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    state: Mutex<State>,
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Each with the number of its last change.
+    spans: Vec<(u64, Seen)>,
+    changes: u64,
+    open: usize,
+    dropped: u64,
+}
+
+impl Timelines {
+    /// A span of the gateway's own begins.
+    pub(super) fn begin(&self, started: &Started) {
+        self.open().insert(started.span.span_id(), Open::Alone(Seen::new(started)));
+    }
+
+    /// A span begins that is shown if the one above it is.
+    pub(super) fn begin_below(&self, started: &Started) {
+        let mut open = self.open();
+        let Some(Open::In(timeline, _)) = open.get(&started.parent) else { return };
+        let timeline = timeline.clone();
+        let at = timeline.begin(Seen::new(started));
+        open.insert(started.span.span_id(), Open::In(timeline, at));
+    }
+
+    /// A span has ended.
+    pub(super) fn end(&self, span: &SpanData) {
+        if let Some(Open::In(timeline, at)) = self.open().remove(&span.span_context.span_id()) {
+            timeline.end(at, span);
+        }
+    }
+
+    /// The timeline of a run, whose span this is, with the request above it.
+    pub(super) fn of(&self, run: &Started) -> Option<Arc<Timeline>> {
+        let mut open = self.open();
+        let timeline = Arc::new(Timeline::default());
+        for id in [run.parent, run.span.span_id()] {
+            if let Some(Open::Alone(seen)) = open.get(&id) {
+                let at = timeline.begin(seen.clone());
+                open.insert(id, Open::In(timeline.clone(), at));
+            }
+        }
+        let is_known = matches!(open.get(&run.span.span_id()), Some(Open::In(..)));
+        is_known.then_some(timeline)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<SpanId, Open>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Timeline {
+    /// The spans that there are, and those that come, each again when it has ended. It ends when all have.
+    pub(crate) fn read(self: Arc<Self>) -> impl Stream<Item = Bytes> {
+        let changed = self.changed.subscribe();
+        unfold((self, changed, 0, 0), |(timeline, mut changed, after, dropped)| async move {
+            loop {
+                changed.mark_unchanged();
+                let next = timeline.told(after, dropped);
+                if !next.bytes.is_empty() {
+                    let seen = (timeline, changed, next.changes, next.dropped);
+                    return Some((next.bytes, seen));
+                }
+                if next.is_over {
+                    return None;
+                }
+                if timeout(HEARTBEAT, changed.changed()).await.is_err() {
+                    let heartbeat = Bytes::from_static(b": heartbeat\n\n");
+                    return Some((heartbeat, (timeline, changed, after, dropped)));
+                }
+            }
+        })
+    }
+
+    /// How many read it.
+    pub(crate) fn readers(&self) -> usize {
+        self.changed.receiver_count()
+    }
+
+    fn begin(&self, seen: Seen) -> Option<usize> {
+        let mut state = self.state();
+        state.open += 1;
+        state.changes += 1;
+        let (at, number) = (state.spans.len(), state.changes);
+        let has_room = at < MAX_SPANS;
+        if has_room {
+            state.spans.push((number, seen));
+        } else {
+            state.dropped += 1;
+        }
+        self.changed.send_replace(());
+        has_room.then_some(at)
+    }
+
+    fn end(&self, at: Option<usize>, span: &SpanData) {
+        let mut state = self.state();
+        state.open -= 1;
+        state.changes += 1;
+        let number = state.changes;
+        if let Some((changed, seen)) = at.and_then(|at| state.spans.get_mut(at)) {
+            *changed = number;
+            seen.name.clone_from(&span.name);
+            seen.end_time_unix_nano = Some(span.end_time);
+            seen.status.code = match span.status {
+                Status::Unset => 0,
+                Status::Ok => 1,
+                Status::Error { .. } => 2,
+            };
+        }
+        self.changed.send_replace(());
+    }
+
+    /// What has changed behind that change.
+    fn told(&self, after: u64, dropped: u64) -> Next {
+        let state = self.state();
+        let spans = state.spans.iter().filter(|(number, _)| *number > after);
+        let told = spans.map(|(_, seen)| Told::Span(seen));
+        let more = (state.dropped > dropped).then_some(Told::DroppedSpansCount(state.dropped));
+        let mut bytes = Vec::new();
+        for told in told.chain(more) {
+            bytes.extend_from_slice(b"data: ");
+            bytes.extend(serde_json::to_vec(&told).unwrap_or_default());
+            bytes.extend_from_slice(b"\n\n");
+        }
+        Next {
+            bytes: bytes.into(),
+            changes: state.changes,
+            dropped: state.dropped,
+            is_over: state.open == 0,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a reader is told next.
+struct Next {
+    bytes: Bytes,
+    changes: u64,
+    dropped: u64,
+    /// Whether nothing follows.
+    is_over: bool,
+}
+
+impl Seen {
+    fn new(started: &Started) -> Self {
+        let context: &SpanContext = &started.span;
+        let parent = started.parent;
+        Self {
+            trace_id: context.trace_id().to_string(),
+            span_id: context.span_id().to_string(),
+            parent_span_id: (parent != SpanId::INVALID).then(|| parent.to_string()),
+            name: started.name.clone(),
+            kind: match started.kind {
+                SpanKind::Internal => 1,
+                SpanKind::Server => 2,
+                SpanKind::Client => 3,
+                SpanKind::Producer => 4,
+                SpanKind::Consumer => 5,
+            },
+            start_time_unix_nano: started.time,
+            end_time_unix_nano: None,
+            status: SeenStatus::default(),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_unset(code: &u8) -> bool {
+    *code == 0
+}
+
+/// 64-bit numbers are strings in OTLP/JSON.
+fn nanoseconds<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    let time = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    serializer.collect_str(&time.as_nanos())
+}
+
+fn some_nanoseconds<S: Serializer>(
+    time: &Option<SystemTime>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => nanoseconds(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acp_otlp::{Ids, OwnSpan};
+    use futures::StreamExt;
+    use opentelemetry::InstrumentationScope;
+    use semconv_map::trace_context::TraceContext;
+
+    fn span(name: &'static str, parent: Option<&TraceContext>) -> OwnSpan {
+        let scope = InstrumentationScope::builder("test").build();
+        OwnSpan::start(scope, &mut Ids::random(), name, SpanKind::Internal, parent, UNIX_EPOCH)
+    }
+
+    #[tokio::test]
+    async fn spans_beyond_the_limit_are_counted() {
+        let timelines = Timelines::default();
+        let run = span("run", None);
+        timelines.begin(&run.started());
+        let timeline = timelines.of(&run.started()).unwrap();
+        for _ in 0..=MAX_SPANS {
+            let below = span("step", run.context().as_ref());
+            timelines.begin_below(&below.started());
+            timelines.end(&below.end(UNIX_EPOCH));
+        }
+        timelines.end(&run.end(UNIX_EPOCH));
+        assert!(timelines.open().is_empty());
+        let read: Vec<_> = timeline.read().collect().await;
+        let text = String::from_utf8(read.concat()).unwrap();
+        assert_eq!(text.matches("endTimeUnixNano").count(), MAX_SPANS);
+        assert!(text.ends_with("data: {\"droppedSpansCount\":2}\n\n"), "{text}");
+    }
+
+    #[test]
+    fn spans_of_others_are_in_no_timeline() {
+        let timelines = Timelines::default();
+        let (run, other) = (span("run", None), span("run", None));
+        timelines.begin(&run.started());
+        let timeline = timelines.of(&run.started()).unwrap();
+        timelines.begin_below(&span("step", other.context().as_ref()).started());
+        // Not even with the run's trace.
+        let context = run.context().unwrap();
+        let sibling = span("run", Some(&context));
+        timelines.begin(&sibling.started());
+        assert_eq!(timeline.state().spans.len(), 1);
+        assert_eq!(timelines.open().len(), 2);
+    }
+}
