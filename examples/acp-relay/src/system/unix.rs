@@ -110,13 +110,21 @@ pub(crate) fn forward_signals(
 
 /// Becomes the program, which on Linux is killed when its parent is; comes back only if that fails.
 pub(crate) fn become_agent(name: &str, parent: u32, command: &mut Command) -> io::Error {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = nix::sys::prctl::set_pdeathsig(signal::Signal::SIGKILL) {
-        eprintln!("{name}: the agent may outlive a killed {name}: {error}");
-    }
+    die_with_parent(name);
     if u32::try_from(nix::unistd::getppid().as_raw()) == Ok(parent) {
         command.exec()
     } else {
         io::Error::other("who started it has died already")
     }
 }
+
+#[cfg(target_os = "linux")]
+fn die_with_parent(name: &str) {
+    if let Err(error) = nix::sys::prctl::set_pdeathsig(signal::Signal::SIGKILL) {
+        eprintln!("{name}: the agent may outlive a killed {name}: {error}");
+    }
+}
+
+/// Other systems have no such wish; the agent sees its input end.
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_: &str) {}
