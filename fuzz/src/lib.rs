@@ -13,6 +13,7 @@ mod peek;
 mod peek_cache;
 mod peek_members;
 mod peer;
+mod skim;
 mod strictness;
 mod transcript;
 mod value;
@@ -31,6 +32,7 @@ pub use peek::peek;
 pub use peek_cache::peek_cache;
 pub use peek_members::peek_members;
 pub use peer::peer;
+pub use skim::skim;
 pub use strictness::strictness;
 pub use transcript::transcript;
 pub use wire::wire;
@@ -40,13 +42,14 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
     ("peek", peek),
     ("peek_members", peek_members),
     ("peek_cache", peek_cache),
+    ("skim", skim),
     ("wire", wire),
     ("wire_modes", wire_modes),
     ("lines", lines),
