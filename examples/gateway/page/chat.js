@@ -2,7 +2,7 @@
 
 import { newId } from "./ids.js";
 import { answerInterrupt, cancelRun, follow, run, runInput, tellResult } from "./run.js";
-import { fromInterrupt, resumeEntry } from "./questions.js";
+import { fromInterrupt, resumeEntry, sessionOf } from "./questions.js";
 import { reduce } from "./reduce.js";
 import { keep } from "./store.js";
 import { PageCalls } from "./page-calls.js";
@@ -347,7 +347,7 @@ export class Chat {
    * @param {string} sessionId
    */
   leaveSession(sessionId) {
-    const asked = this.#interrupts.filter(({ id }) => id.startsWith(`${sessionId}:`));
+    const asked = this.#interrupts.filter((interrupt) => sessionOf(interrupt) === sessionId);
     for (const { id } of asked) void this.#answer(id, { cancelled: true });
   }
 

@@ -32,7 +32,7 @@ export function fromInterrupt(interrupt) {
     schema: acp.options === undefined ? interrupt.responseSchema : undefined,
     url: acp.url,
   });
-  return { ...asked, component: interrupt.metadata?.elicitKey, context: interrupt.metadata?.["x-model-context"] };
+  return { ...asked, ...shown(interrupt.metadata) };
 }
 
 /**
@@ -42,11 +42,28 @@ export function fromInterrupt(interrupt) {
  * @returns {Question}
  */
 export function fromCustom(value) {
-  return question(value.interruptId, value.title ?? value.message, value.toolCallId, {
+  const asked = question(value.interruptId, value.title ?? value.message, value.toolCallId, {
     options: value.options,
     schema: value.requestedSchema,
     url: value.url,
   });
+  return { ...asked, ...shown(value.metadata) };
+}
+
+/**
+ * The session of the tool that asks, if one does.
+ *
+ * @param {any} interrupt
+ * @returns {string | undefined}
+ */
+export function sessionOf({ id, metadata }) {
+  // One of a model's call has it in its id.
+  return metadata?.sessionId ?? String(id).split(":").at(0);
+}
+
+/** @param {any} metadata What a tool that asks has to be shown. */
+function shown(metadata) {
+  return { component: metadata?.elicitKey, context: metadata?.["x-model-context"] };
 }
 
 /**

@@ -338,8 +338,8 @@ struct Asking<'a> {
 
 #[async_trait]
 impl Asker for Asking<'_> {
-    async fn ask(&self, ask: &Ask) -> Outcome {
-        let question = match self.question(ask) {
+    async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome {
+        let question = match self.question(session_id, ask) {
             Ok(question) => Box::new(question),
             Err(why) => return Outcome::Error(why),
         };
@@ -358,7 +358,7 @@ impl Asker for Asking<'_> {
 }
 
 impl Asking<'_> {
-    fn question(&self, ask: &Ask) -> Result<ToolQuestion, String> {
+    fn question(&self, session_id: &str, ask: &Ask) -> Result<ToolQuestion, String> {
         let form = match &ask.request {
             ServerRequest::Elicit(params) => match &**params {
                 ElicitRequestParams::Form(form) => form,
@@ -372,6 +372,10 @@ impl Asking<'_> {
         }
         if let Ok(key) = Raw::from_value(&ask.key) {
             meta.insert("elicitKey", key);
+        }
+        // So that a page which ends the call knows that this needs no answer.
+        if let Ok(session_id) = Raw::from_value(&session_id) {
+            meta.insert("sessionId", session_id);
         }
         Ok(ToolQuestion {
             tool: self.call.name.clone(),

@@ -41,7 +41,7 @@ pub(crate) struct Plugins {
 /// Who answers the questions of a call while its caller waits.
 #[async_trait]
 pub(crate) trait Asker: Sync {
-    async fn ask(&self, ask: &Ask) -> Outcome;
+    async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome;
 }
 
 impl fmt::Debug for Plugins {
@@ -122,7 +122,8 @@ impl Plugins {
                 Ok(_) => return Held::Done(failed("the call goes on elsewhere")),
                 Err(error) => return Held::Done(failed(&error.to_string())),
             };
-            let asked = asks.iter().map(async |ask| (ask.key.clone(), asker.ask(ask).await));
+            let asked = asks.iter();
+            let asked = asked.map(async |ask| (ask.key.clone(), asker.ask(&session_id, ask).await));
             let answers = tokio::select! {
                 answers = join_all(asked) => answers,
                 () = held.ended.cancelled() => return Held::Ended(failed("the user ended it")),

@@ -1,38 +1,52 @@
-// A tool that asks while it runs.
+// A tool that asks while it runs, called by a model, and by an ACP agent.
 import assert from "node:assert/strict";
 import { noViolations, send, turn, turnEnd } from "./page.mjs";
 
+const flights = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which flight from Oslo to Lisbon/ });
+const seats = (page, number) => turn(page, number).getByRole("group", { name: /^Question: Which seat on CA-/ });
+const goesOn = (page) => page.getByText("1 tool goes on");
+const ignoredNothing = async (page) => assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+
+/** Takes a flight and, with the keyboard alone, a seat; gives the seat. */
+async function book(page, number, shot = async () => {}) {
+  await flights(page, number).getByText("Cloud Air").click();
+  await flights(page, number).getByRole("button", { name: "Take this flight" }).click();
+  await seats(page, number).waitFor();
+  await shot("seats");
+  await noViolations(page, "the seats");
+  const taken = seats(page, number).getByRole("radio", { name: /taken/ });
+  assert.ok((await taken.count()) > 0);
+  assert.ok(await taken.first().isDisabled());
+  const free = seats(page, number).getByRole("radio").and(page.locator(":enabled")).first();
+  const seat = await free.getAttribute("value");
+  await free.focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Enter");
+  await turnEnd(page, number).waitFor();
+  await shot("booked");
+  return seat;
+}
+
+/** The parts of the ticket of a turn. */
+async function expectTicket(page, number, parts) {
+  const ticket = await turn(page, number).getByRole("group", { name: "Booking" }).innerText();
+  for (const part of ["Booked", "TKT-", "Cloud Air", ...parts]) assert.ok(ticket.includes(part), `${part} in ${ticket}`);
+}
+
 export const checks = [
   {
-    name: "a flight is booked: list, seat map, confirmation; declined, ended",
+    name: "a flight is booked for a model: list, seat map, confirmation; declined, ended",
     async run({ page, shot }) {
       await page.getByRole("combobox", { name: "Agent" }).selectOption("hybrid");
       await page.getByRole("button", { name: /^book/ }).click();
-      const flights = turn(page, 1).getByRole("group", { name: /^Question: Which flight from Oslo to Lisbon/ });
-      await flights.waitFor();
+      await flights(page, 1).waitFor();
       await shot("flights");
       await noViolations(page, "the flights");
-      assert.equal(await flights.getByRole("radio").count(), 3);
-      await page.getByText("1 tool goes on").waitFor();
+      assert.equal(await flights(page, 1).getByRole("radio").count(), 3);
+      await goesOn(page).waitFor();
       await page.reload();
-      await flights.getByText("Cloud Air").click();
-      await flights.getByRole("button", { name: "Take this flight" }).click();
-
-      const seats = turn(page, 1).getByRole("group", { name: /^Question: Which seat on CA-/ });
-      await seats.waitFor();
-      await shot("seats");
-      await noViolations(page, "the seats");
-      assert.ok((await seats.getByRole("radio", { name: /taken/ }).count()) > 0);
-      assert.ok(await seats.getByRole("radio", { name: /taken/ }).first().isDisabled());
-      const free = seats.getByRole("radio").and(page.locator(":enabled")).first();
-      const seat = await free.getAttribute("value");
-      await free.focus();
-      await page.keyboard.press("Space");
-      await page.keyboard.press("Enter");
-      await turnEnd(page).waitFor();
-      await shot("booked");
-      const booked = await turn(page, 1).getByRole("group", { name: "Booking" }).innerText();
-      for (const part of ["Booked", "TKT-", "Cloud Air", seat, "Take the train"]) assert.ok(booked.includes(part), `${part} in ${booked}`);
+      const seat = await book(page, 1, shot);
+      await expectTicket(page, 1, [seat, "Take the train"]);
       assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
       await noViolations(page, "the booking");
 
@@ -42,18 +56,92 @@ export const checks = [
       assert.match(await turn(page, 2).innerText(), /No flight was booked: you declined/);
 
       await send(page, "book");
-      await turn(page, 3).getByRole("radio").first().waitFor();
-      await page.getByText("1 tool goes on").click();
+      await flights(page, 3).waitFor();
+      await goesOn(page).click();
       await page.getByRole("button", { name: "End book_flight" }).click();
       await turnEnd(page, 3).waitFor();
       assert.match(await turn(page, 3).innerText(), /the session was aborted/);
 
       await send(page, "book");
-      await turn(page, 4).getByRole("radio").first().waitFor();
+      await flights(page, 4).waitFor();
       await send(page, "time");
       await turnEnd(page, 5).waitFor();
       assert.match(await turn(page, 4).innerText(), /Not answered/);
-      assert.match(await page.locator("#debug").innerText(), / 0 ignored$/);
+      await ignoredNothing(page);
+    },
+  },
+  ...[
+    { scheme: "light", width: 1100 },
+    { scheme: "dark", width: 390 },
+  ].map(({ scheme, width }) => ({
+    name: `a flight is booked for an ACP agent: list, seat map, confirmation, ${scheme}, ${width} pixels`,
+    context: { colorScheme: scheme, viewport: { width, height: 844 } },
+    async run({ page, shot }) {
+      await page.getByRole("button", { name: /^book/ }).click();
+      await flights(page, 1).waitFor();
+      assert.ok(await flights(page, 1).evaluate((group) => group.contains(document.activeElement)), "the question has the focus");
+      await shot("flights");
+      await noViolations(page, "the flights");
+      assert.equal(await turn(page, 1).locator("article.tool").count(), 1, "the call is shown once");
+      await page.reload();
+      const seat = await book(page, 1, shot);
+      await expectTicket(page, 1, [seat]);
+      assert.match(await turn(page, 1).innerText(), /The tool says: .*booked/);
+      assert.equal(await turn(page, 2).count(), 0, "it is one turn");
+      assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
+      for (const name of ["html", ".turn"]) {
+        const over = await page.locator(name).first().evaluate((element) => element.scrollWidth - element.clientWidth);
+        assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
+      }
+      await noViolations(page, "the booking");
+      await ignoredNothing(page);
+    },
+  })),
+  {
+    name: "a flight that an ACP agent wants is declined, not now, ended, left, stopped",
+    async run({ page }) {
+      for (const [number, button, said] of [[1, "Decline", /No flight was booked: you declined/], [2, "Not now", /No flight was booked\./]]) {
+        await send(page, "book");
+        await turn(page, number).getByRole("button", { name: button }).click();
+        await turnEnd(page, number).waitFor();
+        assert.match(await turn(page, number).innerText(), said);
+      }
+
+      await send(page, "book");
+      await flights(page, 3).waitFor();
+      await goesOn(page).click();
+      await page.getByRole("button", { name: "End book_flight" }).click();
+      await turnEnd(page, 3).waitFor();
+      assert.match(await turn(page, 3).innerText(), /the user ended it/);
+
+      await send(page, "book");
+      await flights(page, 4).waitFor();
+      await send(page, "hello");
+      await turnEnd(page, 5).waitFor();
+      assert.match(await turn(page, 4).innerText(), /Not answered/);
+      assert.match(await turn(page, 5).innerText(), /I am a scripted agent/);
+
+      await send(page, "book");
+      await flights(page, 6).waitFor();
+      await page.keyboard.press("Escape");
+      await turnEnd(page, 6).waitFor();
+      assert.match(await turn(page, 6).innerText(), /No flight was booked\./, "to stop is to give no answer");
+      assert.ok(await page.locator("#sessions").isHidden(), "nothing goes on");
+      await ignoredNothing(page);
+    },
+  },
+  {
+    name: "a flight is booked in a run that stays open",
+    variables: { GATEWAY_PERMISSION: "ask-in-stream" },
+    async run({ page }) {
+      await send(page, "book");
+      const seat = await book(page, 1);
+      await expectTicket(page, 1, [seat]);
+      await send(page, "book");
+      await turn(page, 2).getByRole("button", { name: "Decline" }).click();
+      await turnEnd(page, 2).waitFor();
+      assert.match(await turn(page, 2).innerText(), /you declined/);
+      await ignoredNothing(page);
     },
   },
 ];

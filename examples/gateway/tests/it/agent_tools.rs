@@ -89,6 +89,7 @@ async fn an_agent_books_a_flight_over_three_runs() {
     assert_eq!(shown["elicitKey"], "pickFlight");
     let flight = &shown["x-model-context"]["flights"][0]["id"];
     assert_eq!(sessions(&gateway).await.len(), 1);
+    assert_eq!(shown["sessionId"], sessions(&gateway).await[0]["sessionId"]);
 
     let choice = accept(json!({ "flightId": flight }));
     let second = answering(&asked, "2", &which, &choice);
