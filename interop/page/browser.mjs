@@ -7,8 +7,10 @@ import { checks as bookFlight } from "./checks/book-flight.mjs";
 import { checks as forms } from "./checks/forms.mjs";
 import { checks as longConversations } from "./checks/long-conversations.mjs";
 import { checks as looks } from "./checks/looks.mjs";
+import { checks as modules } from "./checks/modules.mjs";
 import { checks as pageTools } from "./checks/page-tools.mjs";
 import { checks as permission } from "./checks/permission.mjs";
+import { checks as picker } from "./checks/picker.mjs";
 import { checks as reload } from "./checks/reload.mjs";
 import { checks as settings } from "./checks/settings.mjs";
 import { checks as timeline } from "./checks/timeline.mjs";
@@ -21,6 +23,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [turns, permission, forms, reload, accessibility, looks, settings, pageTools, bookFlight, timeline, answers, access, longConversations].flat(),
+  [modules, turns, permission, forms, reload, accessibility, looks, settings, picker, pageTools, bookFlight, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

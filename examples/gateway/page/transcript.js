@@ -236,7 +236,7 @@ export class Transcript {
   #showResult(message) {
     const tool = this.#tool(message.toolCallId ?? message.id);
     tool.setResult(message.content, message.error !== undefined);
-    if (!this.#isOld) this.#parts.announcer.say(`${tool.title}: ${tool.status}.`);
+    if (!this.#isOld) this.#parts.announcer.say(`${tool.title}: ${tool.statusName.toLowerCase()}.`);
   }
 
   /** @param {Message} message A message of role `activity`. */

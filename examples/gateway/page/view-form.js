@@ -139,7 +139,7 @@ function fieldOf(id, name, schema, required) {
     const box = el("input", { type: "checkbox", id, checked: schema.default === true });
     return { element: el("label", { class: "form-check" }, box, label, hint), value: () => box.checked };
   }
-  if (schema.type === "array") return choices(label, hint, schema);
+  if (schema.type === "array") return choices(label, hint, schema, required);
   const labelled = (/** @type {HTMLElement} */ input) => el("label", { class: "form-field" }, el("span", {}, label), input, hint);
   const options = optionsOf(schema);
   if (options.length > 0) {
@@ -159,7 +159,7 @@ function fieldOf(id, name, schema, required) {
     step: schema.type === "number" ? "any" : undefined,
     minlength: schema.minLength,
     maxlength: schema.maxLength,
-    pattern: schema.pattern,
+    pattern: typeof schema.pattern === "string" ? anywhere(schema.pattern) : undefined,
   });
   const value = () => {
     if (input.value === "") return undefined;
@@ -175,20 +175,44 @@ function fieldOf(id, name, schema, required) {
  * @param {string} label
  * @param {HTMLElement | null} hint
  * @param {any} schema
+ * @param {boolean} required
  * @returns {Field}
  */
-function choices(label, hint, schema) {
+function choices(label, hint, schema, required) {
   const chosen = new Set(Array.isArray(schema.default) ? schema.default : []);
   const boxes = optionsOf(schema.items ?? {}).map(({ value, title }) => {
     const box = el("input", { type: "checkbox", value, checked: chosen.has(value) });
     return { box, element: el("label", { class: "form-check" }, box, title) };
   });
-  const value = () => {
-    const values = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-    return values.length === 0 ? undefined : values;
-  };
+  const values = () => boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
   const element = el("fieldset", { class: "form-choices" }, el("legend", {}, label), ...boxes.map(({ element }) => element), hint);
-  return { element, value };
+  const check = () => boxes.at(0)?.box.setCustomValidity(wrongCount(values().length, schema, required));
+  element.addEventListener("change", check);
+  check();
+  // What is left out need not be given; what has to be given may be none.
+  return { element, value: () => (values().length === 0 && !required ? undefined : values()) };
+}
+
+/**
+ * What is wrong with so many of a list, if anything.
+ *
+ * @param {number} count
+ * @param {any} schema
+ * @param {boolean} required
+ */
+function wrongCount(count, { minItems, maxItems }, required) {
+  if (typeof minItems === "number" && count < minItems && (required || count > 0)) return `Choose ${minItems} or more.`;
+  if (typeof maxItems === "number" && count > maxItems) return `Choose no more than ${maxItems}.`;
+  return "";
+}
+
+/**
+ * A pattern of JSON Schema, which may match anywhere, as one of HTML, which has to match the whole.
+ *
+ * @param {string} pattern
+ */
+function anywhere(pattern) {
+  return `[^]*(?:${pattern})[^]*`;
 }
 
 /**

@@ -119,6 +119,11 @@ export class ToolView {
     this.#showResult();
   }
 
+  /** The status as it is called. */
+  get statusName() {
+    return STATUS_NAMES.get(this.status) ?? this.status;
+  }
+
   /** The run is over, whatever state the tool is in. */
   endRun() {
     if (!FINAL.has(this.status)) this.#setStatus("incomplete");

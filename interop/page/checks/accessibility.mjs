@@ -1,6 +1,6 @@
 // Without a mouse, and without a screen.
 import assert from "node:assert/strict";
-import { permission, prompt, send, turn, turnEnd } from "./page.mjs";
+import { answer, permission, prompt, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
@@ -45,6 +45,29 @@ export const checks = [
       const letters = (text) => text.replaceAll(/\P{L}/gu, "");
       assert.ok(letters(heard.join("")).startsWith(letters(said)), `${heard} for ${said}`);
       for (const landmark of ["banner", "main"]) assert.equal(await page.getByRole(landmark).count(), 1, landmark);
+    },
+  },
+  {
+    name: "a screen reader hears thoughts, tools and questions",
+    async run({ page }) {
+      await page.evaluate(() => {
+        globalThis.heard = [];
+        const hear = (changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach(({ textContent }) => globalThis.heard.push(textContent)));
+        new MutationObserver(hear).observe(document.querySelector("#announcer"), { childList: true, subtree: true });
+      });
+      await send(page, "tour");
+      await permission(page).waitFor();
+      await answer(page, /^allow/i);
+      await turnEnd(page).waitFor();
+      await send(page, "form");
+      await turn(page, 2).getByRole("button", { name: "Decline" }).click();
+      await turnEnd(page, 2).waitFor();
+      const heard = await page.evaluate(() => globalThis.heard.join("\n"));
+      for (const sentence of ["The agent thinks.", /The agent asks for permission: .*greeting\.txt/, /Edit greeting\.txt: done\./, "The agent asks: Which seat would you like?", "The answer is complete."]) {
+        assert.match(heard, sentence instanceof RegExp ? sentence : new RegExp(sentence.replaceAll(/[.?]/g, "\\$&")));
+      }
+      const names = await page.getByRole("article").evaluateAll((articles) => articles.map((article) => article.getAttribute("aria-label") ?? article.textContent));
+      assert.ok(names.every((name) => name !== ""), "each card has a name");
     },
   },
 ];

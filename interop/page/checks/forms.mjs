@@ -1,6 +1,6 @@
 // Questions with forms.
 import assert from "node:assert/strict";
-import { noViolations, send, turn, turnEnd } from "./page.mjs";
+import { answerWith, noViolations, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
@@ -39,6 +39,110 @@ export const checks = [
       await turnEnd(page, 4).waitFor();
       assert.match(await turn(page, 3).innerText(), /Not answered/);
       assert.match(await turn(page, 4).innerText(), /Hello! I am a scripted agent/);
+    },
+  },
+  {
+    name: "a form of each kind of field, by its schema",
+    async run({ page, shot }) {
+      const schema = {
+        type: "object",
+        title: "All of it",
+        required: ["text", "code", "size", "tags"],
+        properties: {
+          text: { type: "string", title: "Text", description: "Two letters at least.", minLength: 2, maxLength: 5 },
+          code: { type: "string", pattern: "[0-9]$" },
+          email: { type: "string", format: "email" },
+          link: { type: "string", format: "uri" },
+          day: { type: "string", format: "date" },
+          moment: { type: "string", format: "date-time" },
+          count: { type: "integer", minimum: 1, maximum: 9, default: 3 },
+          ratio: { type: "number" },
+          sure: { type: "boolean", default: true },
+          size: { type: "string", enum: ["s", "l"], enumNames: ["Small", "Large"], default: "l" },
+          colour: { type: "string", oneOf: [{ const: "r", title: "Red" }, { const: "g", title: "Green" }] },
+          tags: { type: "array", minItems: 1, maxItems: 2, items: { anyOf: [{ const: "a", title: "Tag a" }, { const: "b", title: "Tag b" }, { const: "c", title: "Tag c" }] } },
+          none: { type: "array", items: { type: "string", enum: ["x"] } },
+        },
+      };
+      const interrupts = [{ id: "i", reason: "input_required", message: "What would you like?", responseSchema: schema, metadata: { acp: { mode: "form" } } }];
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await answerWith(page, (ids) => {
+        const outcome = inputs.length > 1 ? { type: "success" } : { type: "interrupt", interrupts };
+        return [{ type: "RUN_STARTED", ...ids }, { type: "RUN_FINISHED", ...ids, outcome }];
+      });
+      await send(page, "form");
+      const form = turn(page, 1).getByRole("group", { name: "Question: What would you like?" });
+      const field = (name) => form.getByLabel(name, { exact: true });
+      const isValid = (name) => field(name).evaluate((input) => input.validity.valid);
+      await form.waitFor();
+      await noViolations(page, "a form of each kind of field");
+      await form.scrollIntoViewIfNeeded();
+      await shot("fields");
+
+      await form.getByLabel("Text (required)").focus();
+      await page.keyboard.type("abc");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("7a");
+      await page.keyboard.press("Enter");
+      assert.ok(!(await isValid("code (required)")), "a pattern is a pattern");
+      await page.keyboard.press("Backspace");
+      assert.ok(await isValid("code (required)"), "and need not begin where the text does");
+      await field("code (required)").fill("a7");
+      await field("email").fill("nobody");
+      assert.ok(!(await isValid("email")));
+      await field("email").fill("ada@example.org");
+      await field("link").fill("https://example.org/");
+      await field("day").fill("2026-11-20");
+      await field("moment").fill("2026-11-20T20:00");
+      await field("count").fill("10");
+      assert.ok(!(await isValid("count")));
+      await field("count").fill("9");
+      await field("ratio").fill("0.5");
+      await field("sure").uncheck();
+      await form.getByRole("button", { name: "Send" }).click();
+      assert.ok(!(await isValid("Tag a")), "one tag at least");
+      for (const tag of ["Tag a", "Tag b", "Tag c"]) await field(tag).check();
+      assert.ok(!(await isValid("Tag a")), "no more than two");
+      await field("Tag b").uncheck();
+      await form.getByRole("button", { name: "Send" }).click();
+      await turnEnd(page).waitFor();
+      const moment = await page.evaluate(() => new Date("2026-11-20T20:00").toISOString());
+      assert.deepEqual(inputs[1].resume, [
+        {
+          interruptId: "i",
+          status: "resolved",
+          payload: {
+            action: "accept",
+            content: { text: "abc", code: "a7", email: "ada@example.org", link: "https://example.org/", day: "2026-11-20", moment, count: 9, ratio: 0.5, sure: false, size: "l", tags: ["a", "c"] },
+          },
+        },
+      ]);
+    },
+  },
+  {
+    name: "a page that the agent asks to visit",
+    async run({ page, shot }) {
+      const interrupts = ["https://example.org/sign-in", "javascript:alert(1)"].map((url, at) => ({ id: `i${at}`, reason: "confirmation", message: `Visit ${at}`, metadata: { acp: { mode: "url", elicitationId: `e${at}`, url } } }));
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await answerWith(page, (ids) => {
+        const outcome = inputs.length > 1 ? { type: "success" } : { type: "interrupt", interrupts };
+        return [{ type: "RUN_STARTED", ...ids }, { type: "RUN_FINISHED", ...ids, outcome }];
+      });
+      await send(page, "visit");
+      const asked = (at) => turn(page, 1).getByRole("group", { name: `Question: Visit ${at}` });
+      await asked(1).waitFor();
+      await shot("visit");
+      await noViolations(page, "a page to visit");
+      const link = asked(0).getByRole("link", { name: "https://example.org/sign-in" });
+      assert.deepEqual([await link.getAttribute("rel"), await link.getAttribute("target")], ["noopener noreferrer", "_blank"]);
+      assert.equal(await asked(1).getByRole("link").count(), 0, "only what is a page is linked");
+      await asked(0).getByRole("button", { name: "Done" }).click();
+      assert.equal(inputs.length, 1, "there is another question");
+      await asked(1).getByRole("button", { name: "Decline" }).click();
+      await turnEnd(page).waitFor();
+      assert.deepEqual(inputs[1].resume.map(({ interruptId, payload }) => [interruptId, payload]), [["i0", { action: "accept" }], ["i1", { action: "decline" }]]);
     },
   },
 ];

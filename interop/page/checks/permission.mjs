@@ -1,6 +1,6 @@
 // Questions for permission.
 import assert from "node:assert/strict";
-import { answerAll, answerWith, permission, send, turnEnd } from "./page.mjs";
+import { answer, answerAll, answerWith, permission, send, turn, turnEnd } from "./page.mjs";
 
 export const checks = [
   {
@@ -36,6 +36,22 @@ export const checks = [
       await send(page, "edit");
       await turnEnd(page, 2).waitFor();
       assert.equal(await permission(page).getByRole("button").count(), 0, "not even where the agent is gone");
+    },
+  },
+  {
+    name: "a permission that is asked in a run that stays open",
+    variables: { GATEWAY_PERMISSION: "ask-in-stream" },
+    async run({ page }) {
+      const inputs = [];
+      page.on("request", (request) => request.url().endsWith("/api/ai/chat") && inputs.push(request.postDataJSON()));
+      await send(page, "edit");
+      await permission(page).waitFor();
+      await page.reload();
+      await permission(page).waitFor();
+      await answer(page, /^allow/i);
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /Your answer: Allow[\s\S]*I have edited greeting\.txt/);
+      assert.equal(inputs.length, 1, "it is one run");
     },
   },
 ];

@@ -42,4 +42,38 @@ export const checks = [
       assert.equal(await turn(page, 2).count(), 0, "it is the same turn");
     },
   },
+  {
+    name: "a connection that breaks in the middle of a run is made again",
+    async run({ page, shot }) {
+      await page.evaluate(() => {
+        const send = globalThis.fetch;
+        globalThis.fetch = async (path, init) => {
+          const response = await send(path, init);
+          if (path !== "/api/ai/chat") return response;
+          globalThis.fetch = async (...again) => {
+            if (String(again[0]).endsWith("/events")) await new Promise((resolve) => (globalThis.mend = resolve));
+            globalThis.fetch = send;
+            return send(...again);
+          };
+          const broken = new TransformStream({
+            transform(chunk, stream) {
+              const isFar = new TextDecoder().decode(chunk).includes("5 of 50");
+              if (isFar) stream.error(new TypeError("network error"));
+              else stream.enqueue(chunk);
+            },
+          });
+          return new Response(response.body.pipeThrough(broken), response);
+        };
+      });
+      await send(page, "slow");
+      await turn(page, 1).getByText("Connecting again").waitFor();
+      await shot("broken");
+      await page.waitForFunction(() => globalThis.mend !== undefined);
+      await page.evaluate(() => globalThis.mend());
+      await turnEnd(page).waitFor();
+      assert.match(await turnEnd(page).innerText(), /^Done/);
+      const said = await turn(page, 1).locator(".agent-text").innerText();
+      assert.deepEqual(said.match(/\d+(?= of 50)/g).map(Number), Array.from({ length: 50 }, (_, at) => at + 1), "all of it, once");
+    },
+  },
 ];

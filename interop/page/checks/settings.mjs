@@ -29,4 +29,46 @@ export const checks = [
       assert.ok(await page.locator("#settings").isHidden());
     },
   },
+  {
+    name: "the options of the agent's session",
+    async run({ page, shot }) {
+      // The demo agent has modes alone.
+      const option = (id, name, currentValue, options, category) => ({ id, name, currentValue, options, category });
+      const values = { model: "small", thinking: true };
+      const settings = () => ({
+        configOptions: [
+          option("m", "Mode", "ask", [{ value: "ask", name: "Ask" }], "other"),
+          option("model", "Model", values.model, [{ name: "Fast", options: [{ value: "small", name: "Small" }] }, { name: "Slow", options: [{ value: "large", name: "Large" }] }]),
+          option("thinking", "Thinking", values.thinking),
+        ],
+      });
+      const set = [];
+      let refuses = false;
+      await page.route("**/settings", (route) => {
+        const change = route.request().postDataJSON();
+        if (change !== null) set.push(change);
+        if (change !== null && refuses) return route.fulfill({ status: 400, json: { error: "no" } });
+        if (change !== null) values[change.configId] = change.value;
+        return route.fulfill({ json: settings() });
+      });
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      const group = page.getByRole("group", { name: "Settings of the agent" });
+      const model = group.getByRole("combobox", { name: "Model" });
+      const thinking = group.getByRole("combobox", { name: "Thinking" });
+      await model.waitFor();
+      await shot("options");
+      await noViolations(page, "the options");
+      await model.selectOption("Large");
+      await page.waitForFunction(() => [...document.querySelectorAll("#settings select")].some((select) => select.value === "large" && !select.disabled));
+      await thinking.selectOption("off");
+      await page.waitForFunction(() => [...document.querySelectorAll("#settings select")].some((select) => select.value === "false" && !select.disabled));
+      assert.deepEqual(set, [{ configId: "model", value: "large" }, { configId: "thinking", value: false }]);
+      refuses = true;
+      await model.selectOption("Small");
+      await page.waitForFunction(() => [...document.querySelectorAll("#settings select")].every((select) => !select.disabled));
+      assert.equal(await model.inputValue(), "large", "what is refused is as it was");
+    },
+    expectNetworkErrors: true,
+  },
 ];

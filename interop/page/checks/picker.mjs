@@ -1,0 +1,41 @@
+// Which agent the conversation is with.
+import assert from "node:assert/strict";
+import { noViolations, send, turn, turnEnd } from "./page.mjs";
+
+const picker = (page) => page.getByRole("combobox", { name: "Agent" });
+
+export const checks = [
+  {
+    name: "the picker of agents",
+    async run({ page, shot }) {
+      await picker(page).waitFor();
+      assert.deepEqual(await picker(page).locator("option").allInnerTexts(), ["demo", "hybrid"], "the default one first");
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      await picker(page).focus();
+      await page.keyboard.press("ArrowDown");
+      await page.waitForFunction(() => document.querySelectorAll(".turn").length === 0);
+      assert.ok(await page.getByText("This is a model with tools").isVisible(), "the welcome is that of the agent");
+      await shot("another");
+      await noViolations(page, "another agent");
+      const post = page.waitForRequest((request) => request.method() === "POST");
+      await send(page, "time");
+      assert.equal(new URL((await post).url()).pathname, "/api/ai/agents/hybrid/chat");
+      await turnEnd(page).waitFor();
+      await page.reload();
+      await picker(page).waitFor();
+      assert.equal(await picker(page).inputValue(), "hybrid", "it is kept with the conversation");
+      assert.match(await turn(page, 1).innerText(), /It is \S+Z/);
+    },
+  },
+  {
+    name: "one agent, and nothing to pick",
+    variables: { GATEWAY_DEFAULT_AGENT: "agent", GATEWAY_AGENT: `${process.env.GATEWAY_BIN} demo-agent` },
+    async run({ page }) {
+      await send(page, "hello");
+      await turnEnd(page).waitFor();
+      assert.match(await turn(page, 1).innerText(), /I am a scripted agent/);
+      assert.ok(await picker(page).isHidden());
+    },
+  },
+];
