@@ -1,5 +1,6 @@
 //! Agents that are not ACP: a model, and tools of the gateway's. The page's tools are the model's as well.
 use crate::settings::{AgentSettings, Permission, SettingsError};
+use crate::telemetry::{Traced, TracedModel};
 use crate::toolbox::Toolbox;
 use agui_bridge::hybrid_tools::runner::{Backend, Model, run};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
@@ -70,7 +71,15 @@ impl ModelAgent {
     }
 
     /// The model, for one run.
-    pub(crate) fn open(&self) -> Box<dyn Model + '_> {
+    pub(crate) fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
+        let name = match &self.kind {
+            Kind::Script(_) => None,
+            Kind::Endpoint(endpoint) => Some(endpoint.model()),
+        };
+        TracedModel::new(self.open_untraced(), name, traced)
+    }
+
+    fn open_untraced(&self) -> Box<dyn Model + '_> {
         match &self.kind {
             Kind::Script(script) => Box::new(script.open()),
             Kind::Endpoint(endpoint) => Box::new(endpoint.open()),
@@ -88,7 +97,7 @@ impl ModelAgent {
         let input = wire::decode(&input.to_string()).map_err(|error| error.to_string())?;
         let mut events: Vec<Event> = Vec::new();
         let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
-        let ran = run(&mut hybrid, &mut *self.open(), &NoTools, &mut events).await;
+        let ran = run(&mut hybrid, &mut *self.open_untraced(), &NoTools, &mut events).await;
         ran.map_err(|error| error.to_string())?;
         let mut said = String::new();
         for event in events {

@@ -3,6 +3,7 @@ use crate::model::ModelAgent;
 use crate::plugins::{Called, Refused};
 use crate::run_log::RunLog;
 use crate::site::Principal;
+use crate::telemetry::{Telemetry, Traced};
 use crate::thread::{Command, Queue, ResultError, Rules, Run};
 use agui_bridge::hybrid_tools::runner::{Backend, Sink, SinkClosed, run};
 use agui_bridge::hybrid_tools::{HybridLoop, LoopOptions, RunFailure, ToolRequest};
@@ -36,6 +37,7 @@ pub(crate) struct ModelThread {
     time: Duration,
     queue: Queue,
     active: Option<Active>,
+    telemetry: Telemetry,
     shutdown: CancellationToken,
 }
 
@@ -57,9 +59,11 @@ impl ModelThread {
         principal: Principal,
         rules: Rules,
         time: Duration,
+        telemetry: Telemetry,
         shutdown: CancellationToken,
     ) -> Self {
-        Self { model, principal, rules, time, queue: Queue::new(rules), active: None, shutdown }
+        let queue = Queue::new(rules);
+        Self { model, principal, rules, time, queue, active: None, telemetry, shutdown }
     }
 
     /// Serves the thread until nobody asks for it any more, or nothing has happened for a while.
@@ -120,7 +124,8 @@ impl ModelThread {
     fn begin(&mut self, run: Run) {
         let cancel = run.cancel.clone();
         let (model, principal) = (self.model.clone(), self.principal.clone());
-        let running = go(model, principal, run, self.time, self.shutdown.clone()).boxed();
+        let traced = Traced { telemetry: self.telemetry.clone(), run: run.span.clone() };
+        let running = go(model, principal, run, self.time, traced, self.shutdown.clone()).boxed();
         self.active = Some(Active { cancel, running });
     }
 }
@@ -143,12 +148,13 @@ async fn go(
     principal: Principal,
     asked: Run,
     time: Duration,
+    traced: Traced,
     shutdown: CancellationToken,
 ) {
     let Run { input, log, cancel, .. } = asked;
     let full = CancellationToken::new();
     let mut turn = Turn {
-        backend: Tools::new(&model, principal.as_str(), &input),
+        backend: Tools::new(&model, principal.as_str(), &input, &traced),
         sink: LogSink { log: log.clone(), full: full.clone() },
         hybrid: HybridLoop::begin(&input, &model.tools, LoopOptions::new()),
         input,
@@ -211,11 +217,11 @@ impl Turn<'_> {
             tracing::debug!(run = %self.input.run_id, remark);
         }
         let Self { backend, sink, hybrid, .. } = self;
-        let mut conversation = backend.model.open();
+        let mut conversation = backend.model.open(backend.traced);
         tokio::select! {
             biased;
             // First: what it has done by then is told before the questions.
-            _ = run(hybrid, &mut *conversation, &*backend, sink) => None,
+            _ = run(hybrid, &mut conversation, &*backend, sink) => None,
             interrupts = backend.asked() => Some(Stopped::Asks(interrupts)),
         }
     }
@@ -276,6 +282,7 @@ impl Turn<'_> {
 struct Tools<'a> {
     model: &'a ModelAgent,
     principal: &'a str,
+    traced: &'a Traced,
     /// Whether the client knows what to do about questions.
     can_ask: bool,
     state: watch::Sender<Open>,
@@ -289,10 +296,15 @@ struct Open {
 }
 
 impl<'a> Tools<'a> {
-    fn new(model: &'a ModelAgent, principal: &'a str, input: &RunAgentInput) -> Self {
+    fn new(
+        model: &'a ModelAgent,
+        principal: &'a str,
+        input: &RunAgentInput,
+        traced: &'a Traced,
+    ) -> Self {
         let profile = Profile::of(input.protocol_version.as_deref());
         let can_ask = profile != Profile::Legacy || model.legacy_interrupts;
-        Self { model, principal, can_ask, state: watch::Sender::default() }
+        Self { model, principal, traced, can_ask, state: watch::Sender::default() }
     }
 
     /// Waits until nothing goes on but questions to the user.
@@ -309,6 +321,7 @@ impl Backend for Tools<'_> {
     async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
         let toolbox = self.model.toolbox();
         self.state.send_modify(|open| open.running += 1);
+        let mut span = self.traced.tool(&request.name, request.id.as_str());
         let called = match (toolbox.plugins().has(&request.name), self.can_ask) {
             (true, true) => toolbox.plugins().call(request, self.principal, self.model).await,
             (true, false) => Called::Done(Err(CANNOT_ASK.to_owned())),
@@ -317,9 +330,13 @@ impl Backend for Tools<'_> {
         match called {
             Called::Done(result) => {
                 self.state.send_modify(|open| open.running -= 1);
+                if let (Err(_), Some(span)) = (&result, &mut span) {
+                    span.fail("tool_error".to_owned());
+                }
                 result.map(Content::Text)
             }
             Called::Asks(interrupts) => {
+                drop(span);
                 self.state.send_modify(|open| {
                     open.running -= 1;
                     open.asks.extend(interrupts);

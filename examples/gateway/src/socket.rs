@@ -2,6 +2,7 @@
 //! `complete` and `error` out.
 use crate::server::Refusal;
 use crate::site::Principal;
+use crate::telemetry::HttpSpan;
 use crate::threads::Threads;
 use agui_types::content::Content;
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -22,6 +23,7 @@ use mcp_bridge::tool_events::{
     CallStatus, CallUpdate, ClientChatMessage, ClientMessage, ServerCompleteMessage,
     ServerErrorMessage, ServerMessage, ServerTokenMessage, ToolEvents,
 };
+use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -64,6 +66,7 @@ pub(crate) async fn open(
         Refusal::new(StatusCode::UPGRADE_REQUIRED, "expected a WebSocket, version 13")
     })?;
     let protocol = offers_protocol(request.headers());
+    let caller = request.extensions().get::<HttpSpan>().map(|HttpSpan(span)| span.clone());
     let upgrade = request.extensions_mut().remove::<OnUpgrade>().ok_or_else(|| {
         Refusal::new(StatusCode::UPGRADE_REQUIRED, "the connection cannot be upgraded")
     })?;
@@ -76,7 +79,8 @@ pub(crate) async fn open(
             .max_message_size(Some(MAX_MESSAGE))
             .max_frame_size(Some(MAX_MESSAGE));
         let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(limits)).await;
-        let chat = Chat { threads, principal, agent, socket, conversations: HashMap::new() };
+        let conversations = HashMap::new();
+        let chat = Chat { threads, principal, agent, caller, socket, conversations };
         if let Err(error) = chat.serve().await {
             tracing::debug!(%error, "a WebSocket has ended");
         }
@@ -118,6 +122,8 @@ struct Chat {
     threads: Arc<Threads>,
     principal: Principal,
     agent: Option<String>,
+    /// The span of the request that opened it.
+    caller: Option<TraceContext>,
     socket: Socket,
     conversations: HashMap<String, Conversation>,
 }
@@ -169,7 +175,8 @@ impl Chat {
             Err(error) => return self.error("INVALID_MESSAGE", error.to_string()).await,
         };
         let (principal, agent) = (self.principal.clone(), self.agent.as_deref());
-        match self.threads.start(principal, agent, input.clone(), false, None).await {
+        let caller = self.caller.clone();
+        match self.threads.start(principal, agent, input.clone(), false, caller).await {
             Ok(reader) => self.tell(&conversation_id, &input, reader.read()).await,
             Err(error) => {
                 if let Some(conversation) = self.conversations.get_mut(&conversation_id) {

@@ -6,6 +6,9 @@
 //!   └ invoke_agent demo         CLIENT    from here on by the lines of the connection: semconv_map
 //!     └ execute_tool edit       INTERNAL
 //!       └ session/request_permission  SERVER
+//! └ run assistant               INTERNAL
+//!   ├ chat qwen3                CLIENT    `model`, each answer of a model without ACP
+//!   └ execute_tool clock        INTERNAL
 //! ```
 //!
 //! The [timeline] of a run has the same spans, without their attributes, for the page of that run.
@@ -31,9 +34,11 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 mod http;
+mod model;
 mod timeline;
 
 pub(crate) use http::{HttpSpan, remote, traced};
+pub(crate) use model::{Traced, TracedModel};
 pub(crate) use timeline::Timeline;
 use timeline::Timelines;
 

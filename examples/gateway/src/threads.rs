@@ -411,7 +411,8 @@ impl Threads {
             Agents::Model(model) => {
                 let time = self.times.turn.0;
                 let (model, principal) = (model.clone(), key.principal.clone());
-                let thread = ModelThread::new(model, principal, rules, time, shutdown);
+                let told = self.telemetry.clone();
+                let thread = ModelThread::new(model, principal, rules, time, told, shutdown);
                 thread.serve(inbox).boxed()
             }
         };

@@ -73,6 +73,11 @@ impl Endpoint {
         Ok(Self { client, url, model, instructions: settings.instructions.clone(), authorization })
     }
 
+    /// What the model is called there.
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+
     pub(super) fn open(&self) -> Asked<'_> {
         Asked {
             endpoint: self,

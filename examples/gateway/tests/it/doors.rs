@@ -60,15 +60,15 @@ async fn readiness_tells_which_agents_can_be_reached() {
 }
 
 /// A chat over a WebSocket.
-struct Chat(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(crate) struct Chat(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Chat {
-    async fn open(gateway: &Gateway, agent: &str) -> Self {
+    pub(crate) async fn open(gateway: &Gateway, agent: &str) -> Self {
         let url = format!("ws://{}/api/ai/ws?agent={agent}", gateway.address);
         Self(soon(connect_async(url)).await.unwrap().0)
     }
 
-    async fn say(&mut self, conversation: &str, text: &str) -> Vec<Value> {
+    pub(crate) async fn say(&mut self, conversation: &str, text: &str) -> Vec<Value> {
         let message =
             json!({ "type": "message", "conversation_id": conversation, "content": text });
         self.send(&message.to_string()).await

@@ -106,7 +106,7 @@ async fn runs_of_a_model_are_stopped_and_wait_as_others() {
 
 /// What an endpoint was asked, and what it answers.
 #[derive(Clone, Default)]
-struct Endpoint {
+pub(crate) struct Endpoint {
     asked: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
     answers: Arc<Mutex<VecDeque<(StatusCode, String)>>>,
 }
@@ -123,6 +123,12 @@ impl Endpoint {
 
     /// A gateway with a model that gives these answers.
     async fn serve(answers: &[(StatusCode, &str)]) -> (Self, Gateway) {
+        let (endpoint, settings) = Self::listen(answers).await;
+        (endpoint, Gateway::configured(&settings).await)
+    }
+
+    /// One that gives these answers, and the settings of a gateway for it.
+    pub(crate) async fn listen(answers: &[(StatusCode, &str)]) -> (Self, String) {
         let endpoint = Self::default();
         let own = answers.iter().map(|(status, text)| (*status, (*text).to_owned()));
         endpoint.answers.lock().unwrap().extend(own);
@@ -133,17 +139,17 @@ impl Endpoint {
         let settings = format!(
             "[agents.hybrid.model]\nurl = '{url}'\nname = 'small'\nkey-variable = 'PATH'\ninstructions = 'Be brief.'"
         );
-        (endpoint, Gateway::configured(&settings).await)
+        (endpoint, settings)
     }
 }
 
 /// A stream of chunks, with what a model's endpoint says at its end.
-fn chunks(chunks: &[Value]) -> String {
+pub(crate) fn chunks(chunks: &[Value]) -> String {
     let lines = chunks.iter().map(|chunk| format!("data: {chunk}\n\n"));
     lines.chain(["data: [DONE]\n\n".to_owned()]).collect()
 }
 
-fn delta(delta: Value) -> Value {
+pub(crate) fn delta(delta: Value) -> Value {
     json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
 }
 

@@ -1,11 +1,15 @@
 //! What a collector is told of runs: spans from the request to the question, and metrics.
 use crate::collector::{Collector, Trace, attributes};
+use crate::doors::Chat;
 use crate::gateway::{Gateway, input, soon};
+use crate::hybrid::{Endpoint, chunks, delta};
+use axum::http::StatusCode;
 use nix::sys::signal::Signal::SIGTERM;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -118,6 +122,79 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     for name in ["gen_ai.client.operation.duration", "acp.permission.wait.duration"] {
         assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
     }
+}
+
+/// A run over HTTP, one over a WebSocket, and one that the endpoint refuses.
+async fn ask_a_model(endpoint: &str) {
+    let call =
+        json!({ "index": 0, "id": "c1", "function": { "name": "clock", "arguments": "{}" } });
+    let ends =
+        |why: &str| json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": why }] });
+    let calls = chunks(&[
+        delta(json!({ "tool_calls": [call] })),
+        ends("tool_calls"),
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 5 } }),
+    ]);
+    let says = chunks(&[delta(json!({ "content": "It is late." })), ends("stop")]);
+    let refuses = (StatusCode::UNAUTHORIZED, "who?");
+    let answers =
+        [(StatusCode::OK, &*calls), (StatusCode::OK, &*says), (StatusCode::OK, &*says), refuses];
+    let (_endpoint, settings) = Endpoint::listen(&answers).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), settings).unwrap();
+    let variables = [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)];
+    let gateway = Gateway::start(&["--config", file.path().to_str().unwrap()], &variables).await;
+    assert_eq!(gateway.ask("t", "1", "How late is it?").await.rest().await.end(), "success");
+    let told = Chat::open(&gateway, "hybrid").await.say("c", "How late is it?").await;
+    assert_eq!(told.last().unwrap()["type"], "complete");
+    assert_eq!(gateway.ask("t", "2", "And now?").await.rest().await.end(), "MODEL_REFUSED");
+    gateway.signal(SIGTERM);
+    assert!(gateway.ended().await.success());
+}
+
+#[test]
+fn what_a_model_is_asked_is_below_its_run() {
+    let collector = Collector::start();
+    Runtime::new().unwrap().block_on(ask_a_model(&collector.url()));
+    let trace = collector.received();
+    let named =
+        |name: &str| trace.spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
+    let below = |span: &Span| -> Vec<&Span> {
+        trace.spans.iter().filter(|other| other.parent_span_id == span.span_id).collect()
+    };
+    let below_named =
+        |span: &Span| below(span).iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let mut made = Vec::new();
+    for request in ["POST /api/ai/chat", "GET /api/ai/ws"].into_iter().flat_map(named) {
+        let [run] = below(request)[..] else { panic!("{request:?}") };
+        assert_eq!(run.name, "run hybrid");
+        let outcome = attributes(&run.attributes)["agui.run.outcome"].clone();
+        made.push((request.name.clone(), outcome, below_named(run)));
+    }
+    made.sort_by_key(|(name, _, below)| (name.clone(), below.len()));
+    let chat = || "chat small".to_owned();
+    assert_eq!(
+        made,
+        [
+            ("GET /api/ai/ws".to_owned(), text("success"), vec![chat()]),
+            ("POST /api/ai/chat".to_owned(), text("MODEL_REFUSED"), vec![chat()]),
+            (
+                "POST /api/ai/chat".to_owned(),
+                text("success"),
+                vec![chat(), "execute_tool clock".to_owned(), chat()],
+            ),
+        ]
+    );
+    let chats: Vec<_> = named("chat small").iter().map(|it| attributes(&it.attributes)).collect();
+    let tokens =
+        |chat: &BTreeMap<String, Attribute>| chat.get("gen_ai.usage.input_tokens").cloned();
+    assert_eq!(tokens(&chats[0]), Some(Attribute::IntValue(7)));
+    assert_eq!(chats[0]["gen_ai.request.model"], text("small"));
+    assert_eq!(chats[0]["gen_ai.operation.name"], text("chat"));
+    assert_eq!(chats[3]["error.type"], text("MODEL_REFUSED"));
+    let tool = attributes(&named("execute_tool clock")[0].attributes);
+    assert_eq!(tool["gen_ai.tool.name"], text("clock"));
+    assert_eq!(tool["gen_ai.tool.call.id"], text("c1"));
 }
 
 #[test]
