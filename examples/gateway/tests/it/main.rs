@@ -47,6 +47,8 @@ mod plugins;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 #[cfg(all(unix, feature = "redis"))]
 mod replicas;
 #[cfg(test)]

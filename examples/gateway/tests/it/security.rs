@@ -203,6 +203,7 @@ const CANARIES: &[&str] = &[
     "canary-bad-url",
     "canary-user",
     "canary-password",
+    "canary-web",
     "canary-collector",
     "canary-environment",
 ];
@@ -218,6 +219,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
     let settings = format!(
         "default-agent = 'socket'\n[agents.socket]\nurl = 'ws://{address}/acp?key=canary-agent-url'\n\
          [agents.bad]\nurl = 'ws://canary-user:canary-password@127.0.0.1:1/acp?key=canary-bad-url'\n\
+         [agents.web]\nurl = 'http://canary-web:canary-web-password@127.0.0.1:1/acp?key=canary-web-url'\n\
          [agents.own]\ncommand = {:?}\n\
          [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'MODEL_KEY'",
         script("tells-environment"),
@@ -273,9 +275,12 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
     respond(&mut socket, &prompt, json!({ "stopReason": "end_turn" })).await;
     assert_eq!(run.rest().await.end(), "success");
 
-    for (agent, end) in
-        [("model", "MODEL_REFUSED"), ("bad", "AGENT_UNAVAILABLE"), ("own", "success")]
-    {
+    for (agent, end) in [
+        ("model", "MODEL_REFUSED"),
+        ("bad", "AGENT_UNAVAILABLE"),
+        ("web", "AGENT_UNAVAILABLE"),
+        ("own", "success"),
+    ] {
         let asked = input("t", agent, "Hi");
         let path = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
         let response = soon(gateway.client.post(path).json(&asked).send()).await.unwrap();
