@@ -11,13 +11,13 @@ mod skip;
 mod string;
 
 pub(crate) use skip::{skip, string_end};
-pub(crate) use string::{is_plain_text, plain_prefix, string};
+pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
 
 use crate::json_str::JsonStr;
 use alloc::string::String;
 use core::ops::Range;
 use open::Open;
-use string::{escaped_string, plain_string, unescape};
+use string::{escaped_string, unescape};
 
 /// How deep arrays and objects may lie in each other within one member.
 pub(crate) const MAX_DEPTH: usize = 1024;

@@ -1,7 +1,7 @@
 use crate::decode_error::Shape;
 use crate::json_str::JsonStr;
 use crate::peek::PeekError;
-use crate::scan::{skip, string_end, token};
+use crate::scan::{plain_string, skip, string_end, token};
 use alloc::borrow::Cow;
 use alloc::string::String;
 
@@ -94,15 +94,20 @@ impl<'a> Skim<'a> {
         if next != b'"' {
             return Err(PeekError::Syntax { at });
         }
-        let name = at + 1;
-        let end = string_end(self.json, name).ok_or_else(|| self.ended())?;
+        let start = at + 1;
+        let plain = plain_string(self.json, start);
+        let end = match plain {
+            Ok(end) => end,
+            Err(_) => string_end(self.json, start).ok_or_else(|| self.ended())?,
+        };
         let (colon, at) = token(self.json, end);
         if colon != b':' {
             return Err(PeekError::Syntax { at });
         }
         self.go(at + 1, Place::Value);
-        let name = self.json.get(name..end - 1).unwrap_or_default();
-        Ok(Some(unescaped(name).map_or(Cow::Borrowed(name), |name| Cow::Owned(name.into_bytes()))))
+        let name = self.json.get(start..end - 1).unwrap_or_default();
+        let unescaped = if plain.is_ok() { None } else { unescaped(name) };
+        Ok(Some(unescaped.map_or(Cow::Borrowed(name), |name| Cow::Owned(name.into_bytes()))))
     }
 
     /// The value of the member whose name came last, as JSON text.
@@ -149,12 +154,9 @@ impl<'a> Skim<'a> {
     }
 }
 
-/// The text of a name with escapes; nothing for one without, or that cannot be text.
-#[inline]
+/// The text of a name with escapes; nothing for one that cannot be text.
+#[cold]
 fn unescaped(name: &[u8]) -> Option<String> {
-    if !name.contains(&b'\\') {
-        return None;
-    }
     let text = JsonStr::between_quotes(core::str::from_utf8(name).ok()?);
     text.decode().map(Cow::into_owned)
 }

@@ -11,7 +11,7 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Step {
 
 /// Reads a string without escapes behind its first quote; an escape is where it is wrong.
 #[inline(always)]
-pub(super) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
+pub(crate) fn plain_string(bytes: &[u8], mut at: usize) -> Step {
     // Most names and many values are shorter than two words.
     for _ in 0..8 {
         let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { break };
