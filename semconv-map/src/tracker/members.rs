@@ -54,12 +54,10 @@ impl<'a> Members<'a> {
         self.are_of_text() && !interest.texts || is_of_tool_call && !interest.tool_calls
     }
 
-    /// Whether nothing else is recorded of the message.
-    fn are_enough(&self, interest: Interest) -> bool {
+    /// Whether nothing else is recorded of a message of whose update they are all.
+    fn are_enough(&self) -> bool {
         let of_tool_call = [self.tool_call_id, self.status, self.kind, self.name, self.update_meta];
-        self.session.is_some()
-            && self.are_all(interest)
-            && (self.are_of_text() || of_tool_call.iter().all(Option::is_some))
+        self.session.is_some() && (of_tool_call.iter().all(Option::is_some) || self.are_of_text())
     }
 }
 
@@ -125,7 +123,7 @@ impl<'a> Update<'a> {
 impl<'a> Members<'a> {
     /// Reads an update that was entered and is in `json`, as far as there is something to be known.
     fn read(&mut self, skim: &mut Skim<'a>, json: &'a [u8], interest: Interest) -> Option<()> {
-        let start = skim.read() - 1;
+        let (start, mut are_all) = (skim.read() - 1, false);
         while let Some(name) = skim.next_name().ok()? {
             let member = match &*name {
                 b"sessionUpdate" => &mut self.session_update,
@@ -139,11 +137,14 @@ impl<'a> Members<'a> {
             if member.is_none() {
                 *member = Some(text(skim)?);
             }
-            if self.are_enough(interest) {
+            if &*name == b"sessionUpdate" {
+                are_all = self.are_all(interest);
+            }
+            if are_all && self.are_enough() {
                 return Some(());
             }
         }
-        if !self.are_all(interest) {
+        if !are_all {
             self.update = json.get(start..skim.read());
         }
         Some(())

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Knows updates that only say more of what was said last, while none of it is recorded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Quiet {
     /// The session, as JSON text, in which more text changes nothing; empty where that is not known.
     session: String,
@@ -16,6 +16,14 @@ pub(super) struct Quiet {
 
 /// A start that is longer is not kept: it has text in it, so another line will hardly start with it.
 const MAX_START: usize = 2 * MAX_NAME_BYTES;
+
+impl Default for Quiet {
+    /// With all the memory that it will take.
+    fn default() -> Self {
+        let start = || Vec::with_capacity(MAX_START);
+        Self { session: String::with_capacity(MAX_NAME_BYTES), starts: [start(), start()] }
+    }
+}
 
 impl Quiet {
     /// Whether a line of the agent starts as one that said nothing new.
