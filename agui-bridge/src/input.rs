@@ -56,7 +56,7 @@ pub const MAX_CONTEXT_BYTES: usize = 64 << 10;
 /// Bytes of the shared state, where it goes to the agent.
 pub const MAX_STATE_BYTES: usize = 64 << 10;
 /// Messages of one input.
-pub const MAX_MESSAGES: usize = 2000;
+pub const MAX_MESSAGES: usize = 20_000;
 /// Bytes of images, audio and documents in one prompt, decoded.
 pub const MAX_MEDIA_BYTES: usize = 16 << 20;
 

@@ -200,9 +200,14 @@ impl Conversation {
     ///
     /// Only what user and agent said is compared, by id and text. What the agent said last may be missing, or be cut,
     /// where the user goes on: the page has lost its connection.
-    pub(super) fn standing(&self, messages: &[Message]) -> Standing {
+    pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
         let said = messages.iter().enumerate();
         let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
+        let is_new =
+            |theirs: &Known| !theirs.by_agent && self.known.iter().all(|ours| ours.id != theirs.id);
+        if may_be_new_alone && said.clone().all(|(_, theirs)| is_new(&theirs)) {
+            return Standing::Known(0);
+        }
         let mut said = said.skip(self.forgotten).peekable();
         let mut known = self.known.iter().peekable();
         let mut next = 0;

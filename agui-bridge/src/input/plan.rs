@@ -81,6 +81,7 @@ impl Conversation {
     /// | the messages | follows |
     /// |---|---|
     /// | are those that the agent has, and users' messages | a prompt with those, in order |
+    /// | are users' messages alone, none of which the agent has | the same, where [`Rules::new_alone`] says so |
     /// | … and results of calls for which someone waits | [`answers`](Plan::answers); with users' messages both |
     /// | … and results for which nobody waits | text at the begin of the prompt, or of a later one |
     /// | … and nothing else, or what the agent said itself | no prompt |
@@ -151,7 +152,7 @@ impl Conversation {
         if rules.session == SessionScope::Turn || !self.has_session || self.is_empty() {
             return Ok(fresh(last, last));
         }
-        let diverged = match self.standing(messages) {
+        let diverged = match self.standing(messages, rules.new_alone) {
             Standing::Known(start) if !has_answer(messages, start) => {
                 let again = self.has_failed && !has_question(messages, start);
                 let start = if again { last } else { start };

@@ -11,6 +11,10 @@ pub struct Rules {
     pub session: SessionScope,
     /// What becomes of a conversation that is another than the agent's.
     pub divergence: Divergence,
+    /// Whether clients may send what is new alone: an input of users' messages none of which the agent has is then no other
+    /// conversation, which it could be as well.
+    #[serde(default)]
+    pub new_alone: bool,
     /// How often `context` and `state` go to the agent.
     pub repeat: Repeat,
     /// Whether `context` and `state` stand before what the user says, not behind it.
@@ -47,6 +51,7 @@ impl Default for Rules {
         Self {
             session: SessionScope::default(),
             divergence: Divergence::default(),
+            new_alone: false,
             repeat: Repeat::default(),
             context_first: false,
             state: false,

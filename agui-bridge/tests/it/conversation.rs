@@ -466,17 +466,38 @@ fn what_the_agent_does_not_take_may_be_told_of_instead() {
 }
 
 #[test]
+fn what_is_new_may_come_alone_where_the_rules_say_so() {
+    let conversation = knowing(&history());
+    let mut rules = Rules::new();
+    rules.new_alone = true;
+    let table: [(&[Value], bool); 4] = [
+        (&[user("u3", "three")], true),
+        (&[user("u3", "three"), user("u4", "four")], true),
+        (&[user("u1", "another")], false),
+        (&[agent("a9", "nobody said this"), user("u3", "three")], false),
+    ];
+    for (messages, is_new) in table {
+        let input = said(json!(messages));
+        let plan = plan_by(&conversation, &input, &rules).unwrap();
+        assert_eq!(plan.session == SessionStep::Keep, is_new, "{messages:?}");
+        assert_eq!(plan.diverged.is_none(), is_new, "{messages:?}");
+        let plan = plan_by(&conversation, &input, &Rules::new()).unwrap();
+        assert_eq!(plan.session, new(), "{messages:?}");
+    }
+}
+
+#[test]
 fn inputs_that_cannot_be_run_change_nothing() {
     let conversation = knowing(&history());
     assert_eq!(
         plan_by(&conversation, &said(json!([])), &Rules::new()).unwrap_err(),
         InputError::NoMessages
     );
-    let many: Vec<_> = (0..2001).map(|number| user(&number.to_string(), "x")).collect();
+    let many: Vec<_> = (0..20_001).map(|number| user(&number.to_string(), "x")).collect();
     let error = plan_by(&conversation, &said(json!(many)), &Rules::new()).unwrap_err();
     assert_eq!(
         (error.status(), error.to_string().as_str()),
-        (413, "at /messages: expected at most 2000 messages")
+        (413, "at /messages: expected at most 20000 messages")
     );
     let error =
         plan_by(&conversation, &with(&history(), &[user("u3", " ")]), &Rules::new()).unwrap_err();

@@ -18,7 +18,7 @@ use acp_types::v1::prompt_turn::{
     CancelNotification, PromptRequest, PromptResponse, SessionNotification,
 };
 use acp_types::v1::session_config_options::{
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SessionConfigOptionValue, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
 };
 use acp_types::v1::session_modes::{SessionModeId, SetSessionModeRequest};
 use acp_types::v1::session_setup::{
@@ -352,6 +352,34 @@ impl Agent {
         request(&self.commands, "session/set_config_option", set, time).await
     }
 
+    /// `session/set_mode`, before a prompt that follows; whether it is set, the agent tells itself.
+    pub(crate) fn ask_mode(&self, session_id: &SessionId, mode: &SessionModeId) {
+        let request = SetSessionModeRequest::new(session_id.clone(), mode.clone());
+        self.ask("session/set_mode", &request);
+    }
+
+    /// `session/set_config_option`, likewise.
+    pub(crate) fn ask_config_option(
+        &self,
+        session_id: &SessionId,
+        config: &str,
+        value: SessionConfigOptionValue,
+    ) {
+        let request = SetSessionConfigOptionRequest::new(session_id.clone(), config, value);
+        self.ask("session/set_config_option", &request);
+    }
+
+    /// Makes a request whose answer nobody waits for.
+    fn ask(&self, method: &'static str, request: &impl Serialize) {
+        let asked = params(request).and_then(|params| {
+            let (token, time) = (Token::Nobody(method), self.times.answer.0);
+            self.command(Command::Request { method, params, token, time, run: None })
+        });
+        if let Err(trouble) = asked {
+            tracing::debug!(?trouble, method, "the connection has ended before it");
+        }
+    }
+
     /// Answers what the agent asked.
     pub(crate) fn answer(&self, id: RequestId, response: &Answer) -> Result<(), Trouble> {
         self.command(Command::Respond { id, result: params(response)? })
@@ -360,20 +388,10 @@ impl Agent {
     /// Nobody listens to the session any more; an agent that serves `session/close` may forget it.
     pub(crate) fn detach(&self, session_id: SessionId) {
         let close = CloseSessionRequest::new(session_id.clone());
-        let told = self.command(Command::Detach(session_id)).and_then(|()| {
-            if !self.closes_sessions() {
-                return Ok(());
-            }
-            self.command(Command::Request {
-                method: "session/close",
-                params: params(&close)?,
-                token: Token::Close,
-                time: self.times.answer.0,
-                run: None,
-            })
-        });
-        if let Err(trouble) = told {
+        if let Err(trouble) = self.command(Command::Detach(session_id)) {
             tracing::debug!(?trouble, "the session's connection has ended before it");
+        } else if self.closes_sessions() {
+            self.ask("session/close", &close);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::model::ModelAgent;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
 use crate::telemetry::Telemetry;
 use crate::toolbox::Toolbox;
-use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
+use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy, input};
 use agui_types::capabilities::AgentCapabilities;
 use std::sync::Arc;
 
@@ -72,6 +72,8 @@ pub(crate) struct AcpAgents {
     pub(crate) options: Options,
     pub(crate) page_tools: PageToolsBinding,
     pub(crate) own_tools: Option<bool>,
+    /// How inputs become prompts.
+    pub(crate) input: input::Rules,
     pub(crate) cwd: String,
 }
 
@@ -107,6 +109,7 @@ impl AcpAgents {
         let offers = Offers { elicits, access };
         let pool = AgentPool::new(address, login, offers, settings.times, telemetry.clone());
         let (page_tools, own_tools) = (agent.page_tools, agent.gateway_tools);
-        Ok(Self { pool, options, page_tools, own_tools, cwd })
+        let input = agent.input_rules();
+        Ok(Self { pool, options, page_tools, own_tools, input, cwd })
     }
 }

@@ -61,8 +61,8 @@ pub(crate) enum Token {
     /// A session that there was is loaded, or resumed.
     OldSession(SessionId, oneshot::Sender<Result<Opened, Trouble>>),
     Prompt(SessionId),
-    /// Nobody.
-    Close,
+    /// Nobody; this is the method.
+    Nobody(&'static str),
 }
 
 pub(crate) struct Connection {
@@ -305,9 +305,10 @@ impl Connection {
     async fn expire(&mut self) {
         while let Some(ended) = self.peer.poll_ended(self.began.elapsed()) {
             let failure = match ended.token {
-                Token::Once(_) | Token::NewSession(_) | Token::OldSession(..) | Token::Close => {
-                    Failure::AgentTimeout
-                }
+                Token::Once(_)
+                | Token::NewSession(_)
+                | Token::OldSession(..)
+                | Token::Nobody(_) => Failure::AgentTimeout,
                 Token::Prompt(_) => Failure::TurnTimeout,
             };
             let trouble = Trouble::Failed(failure, "the agent took too long to answer".to_owned());

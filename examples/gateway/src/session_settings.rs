@@ -2,18 +2,14 @@
 use crate::agent::Trouble;
 use crate::server::{Refusal, read_json};
 use crate::site::Principal;
-use crate::thread::{SessionSettings, StartError};
+use crate::thread::{SessionSettings, StartError, config_value};
 use crate::threads::{Setting, Threads};
-use acp_types::v1::session_config_options::{
-    SessionConfigOptionBoolean, SessionConfigOptionValue, SessionConfigOptionValueId,
-};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use jsonrpc_core::wire::Raw;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session; nothing where
@@ -80,16 +76,7 @@ impl Set {
         match (self.mode_id, self.config_id, self.value) {
             (Some(mode), None, None) => Some(Setting::Mode(mode.into())),
             (None, Some(config), Some(value)) => {
-                let value = match value.decode::<Value>().ok()? {
-                    Value::String(value) => {
-                        SessionConfigOptionValue::ValueId(SessionConfigOptionValueId::new(value))
-                    }
-                    Value::Bool(value) => {
-                        SessionConfigOptionValue::Boolean(SessionConfigOptionBoolean::new(value))
-                    }
-                    _ => return None,
-                };
-                Some(Setting::ConfigOption(config.into(), value))
+                Some(Setting::ConfigOption(config.into(), config_value(&value)?))
             }
             _ => None,
         }

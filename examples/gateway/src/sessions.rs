@@ -217,11 +217,13 @@ impl Sessions {
             }
             Token::NewSession(answer) => self.opened(answer, outcome).await,
             Token::OldSession(session_id, answer) => self.loaded(session_id, answer, outcome),
-            Token::Close => {
-                if let Err(trouble) = outcome {
-                    tracing::debug!(?trouble, "the agent does not close a session");
+            Token::Nobody(method) => match outcome {
+                Err(Trouble::Refused(error)) => {
+                    tracing::warn!(error = error.message, method, "the agent refuses");
                 }
-            }
+                Err(trouble) => tracing::debug!(%trouble, method, "the agent has not done it"),
+                Ok(_) => {}
+            },
             Token::Prompt(session_id) => {
                 let ended = outcome.and_then(|result| {
                     result.decode().map_err(|error| Trouble::unreadable("session/prompt", &error))

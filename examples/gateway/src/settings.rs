@@ -12,9 +12,11 @@ use std::{env, fs, io};
 use toml::{Table, Value};
 
 mod access;
+mod conversation;
 mod telemetry;
 
 pub(crate) use access::{Access, FsAccess};
+pub(crate) use conversation::{ForwardedSettings, Sessions};
 pub(crate) use telemetry::TelemetrySettings;
 
 /// All that can be set, with what it is unless it is set.
@@ -78,6 +80,10 @@ pub(crate) struct AgentSettings {
     pub(crate) fs: Option<FsAccess>,
     /// Whether it may run commands, which begin there and may do whatever the gateway may.
     pub(crate) terminal: Option<bool>,
+    /// How long its sessions last.
+    pub(crate) sessions: Sessions,
+    /// What pages may ask of a session beside their messages.
+    pub(crate) forwarded: ForwardedSettings,
     /// How it is given the page's tools.
     pub(crate) page_tools: PageToolsBinding,
     /// Whether it is given the gateway's own tools over MCP; unless it is set, beside those of a page.

@@ -5,9 +5,9 @@ use crate::run_log::RunLog;
 use crate::settings::WhenBusy;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::initialization::PromptCapabilities;
-use agui_bridge::input::{Prompt, Work, work};
+use agui_bridge::input::{self, Conversation, SessionScope};
 use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Response, Translator};
-use agui_types::id::MessageId;
+use agui_types::event::Event;
 use agui_types::tool::Tool;
 use futures::future::BoxFuture;
 use jsonrpc_core::wire::Extra;
@@ -34,8 +34,9 @@ use old_session::{Loading, load};
 pub(crate) use page_calls::{Given, PageCalls, ResultError};
 pub(crate) use queue::Queue;
 use session::Session;
-pub(crate) use session::{Changed, SessionSettings, SessionView};
+pub(crate) use session::{Changed, SessionSettings, SessionView, config_value};
 use tool_questions::ToolQuestions;
+use turn::Asked;
 use wait::{Answered, hear, open, wait, wait_until};
 
 type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
@@ -43,9 +44,9 @@ type Opening = BoxFuture<'static, Result<Opened, Trouble>>;
 /// How far the run is that is going on.
 enum Stage {
     /// The agent was asked for a session; the prompt follows.
-    Opening { agent: Arc<Agent>, session: Opening, prompt: Prompt },
+    Opening { agent: Arc<Agent>, session: Opening, asked: Asked },
     /// The turn of the run before has to end first; the prompt follows.
-    Waiting { agent: Arc<Agent>, prompt: Prompt },
+    Waiting { agent: Arc<Agent>, asked: Asked },
     /// The agent works.
     Working,
     /// The agent was asked to stop, and has until then.
@@ -93,8 +94,11 @@ pub(crate) struct Thread {
     cwd: String,
     rules: Rules,
     session: Option<Session>,
-    /// The last message that the session's agent was sent.
-    accepted: Option<MessageId>,
+    /// What the session's agent has of the conversation, and how inputs are held against that.
+    conversation: Conversation,
+    input_rules: input::Rules,
+    /// Whether the run that is open was refused: its end is none of the agent's.
+    is_refused: bool,
     /// The session, for when it has to be loaded.
     remembered: watch::Sender<Option<Remembered>>,
     loading: Option<Loading>,
@@ -113,6 +117,7 @@ impl Thread {
         options: Options,
         cwd: String,
         rules: Rules,
+        input_rules: input::Rules,
         page: PageCalls,
         remembered: watch::Sender<Option<Remembered>>,
     ) -> Self {
@@ -122,7 +127,9 @@ impl Thread {
             cwd,
             rules,
             session: None,
-            accepted: None,
+            conversation: Conversation::new(),
+            input_rules,
+            is_refused: false,
             remembered,
             loading: None,
             active: None,
@@ -255,41 +262,49 @@ impl Thread {
             agent.as_ref().is_ok_and(|agent| Arc::ptr_eq(agent, &session.agent))
         };
         if !self.session.as_ref().is_some_and(same) {
-            self.session = None;
-            self.accepted = None;
+            self.drop_session();
         }
         if let Some(run_id) =
             self.translator.resumed_by(input.resume.as_deref().unwrap_or_default())
         {
             return Err(StartError::Resumed(run_id.to_string()));
         }
-        let asked = work(&input, &capabilities(&agent), self.accepted.as_ref())?;
-        let blocks = match &asked {
-            Work::Prompt(prompt) => &prompt.blocks[..],
-            Work::Nothing => &[],
-        };
+        let page = &self.page;
+        let mut plan =
+            self.conversation
+                .plan(&input, &self.input_rules, &capabilities(&agent), |call| page.awaits(call))?;
+        if plan.diverged.is_some() && input.resume.as_ref().is_some_and(|it| !it.is_empty()) {
+            // Who answers questions goes on with what there is.
+            plan.prompt = None;
+        }
+        let blocks = plan.prompt.as_ref().map_or(&[][..], |prompt| &prompt.blocks);
         let begun = self.translator.begin_run(&input, blocks).map_err(|_| StartError::Busy)?;
+        self.is_refused = matches!(begun, Begun::Ended);
+        if !self.is_refused || plan.prompt.is_none() {
+            self.conversation.accept(&input, &plan);
+        }
+        let asked = Asked::of(plan);
         let stopped = cancel.is_cancelled();
         self.active = Some(Active { log, cancel, span, stage: Stage::Working });
         self.tools = input.tools.clone().unwrap_or_default();
         let now = self.began.elapsed();
         match (&begun, &asked) {
-            (Begun::Prompt, Work::Prompt(_)) => self.page.begin_turn(&input, now),
+            (Begun::Prompt, Some(_)) => self.page.begin_turn(&input, now),
             (Begun::Prompt | Begun::Ended, _) => self.page.take(&input, now),
             _ => self.page.resume_turn(&input, now),
         }
         match (begun, asked, agent) {
             // It was cancelled while it waited: the agent need not know of it.
             (Begun::Prompt, ..) if stopped => self.translator.handle_stopped(),
-            (Begun::Prompt, Work::Prompt(_), Err(trouble)) => self.trouble(trouble),
-            (Begun::Prompt, Work::Prompt(prompt), Ok(agent)) => self.begin_turn(agent, prompt),
-            (Begun::Prompt, Work::Nothing, _) => self.translator.handle_no_work(),
-            (Begun::Wait { cancel }, Work::Prompt(prompt), Ok(agent)) => {
+            (Begun::Prompt, Some(_), Err(trouble)) => self.trouble(trouble),
+            (Begun::Prompt, Some(asked), Ok(agent)) => self.begin_turn(agent, asked),
+            (Begun::Prompt, None, _) => self.translator.handle_no_work(),
+            (Begun::Wait { cancel }, Some(asked), Ok(agent)) => {
                 if cancel {
                     self.page.machine().handle_cancel();
                     self.cancel_turn();
                 }
-                self.stage(Stage::Waiting { agent, prompt });
+                self.stage(Stage::Waiting { agent, asked });
             }
             // It goes on with the turn of the run before, or has ended already.
             _ => {}
@@ -303,11 +318,10 @@ impl Thread {
         if self.translator.poll_prompt()
             && let Some(active) = &mut self.active
             && matches!(active.stage, Stage::Waiting { .. })
-            && let Stage::Waiting { agent, prompt } =
-                mem::replace(&mut active.stage, Stage::Working)
+            && let Stage::Waiting { agent, asked } = mem::replace(&mut active.stage, Stage::Working)
         {
             self.page.machine().begin_turn(&self.tools, self.began.elapsed());
-            self.begin_turn(agent, prompt);
+            self.begin_turn(agent, asked);
         }
         while let Some(Response { request_id, result, .. }) = self.translator.poll_response() {
             if let Some(result) = self.questions.answer(&request_id, result)
@@ -319,6 +333,9 @@ impl Thread {
         }
         let mut fits = true;
         while let Some(event) = self.translator.poll_event() {
+            if !(self.is_refused && matches!(event, Event::RunError(_))) {
+                self.conversation.handle_event(&event);
+            }
             if let Some(active) = &self.active {
                 fits &= active.log.push(&event);
             }
@@ -327,11 +344,33 @@ impl Thread {
         if !self.translator.is_running() {
             active.log.end();
             self.active = None;
+            self.rest();
         } else if !fits {
             tracing::warn!("the run says more than is kept; ending it");
             self.leave_session();
             self.fail(Failure::LimitExceeded, "The run says more than the gateway keeps.");
         }
+    }
+}
+
+impl Thread {
+    /// A run has ended.
+    fn rest(&mut self) {
+        if self.translator.is_interrupted() {
+            return;
+        }
+        if self.input_rules.session == SessionScope::Turn {
+            // Its end closes it; the next turn is told what was said.
+            self.session = None;
+        } else {
+            self.remember();
+        }
+    }
+
+    /// The session is gone, and with it what its agent knew.
+    fn drop_session(&mut self) {
+        self.session = None;
+        self.conversation.forget_session();
     }
 }
 

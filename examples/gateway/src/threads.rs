@@ -10,9 +10,11 @@ use crate::site::Principal;
 use crate::telemetry::{Span, Telemetry, Timeline};
 use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
 use crate::toolbox::Toolbox;
+use acp_types::v1::initialization::InitializeResponse;
 use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
 use acp_types::v1::session_modes::SessionModeId;
 use agui_bridge::Failure;
+use agui_bridge::quirks::Quirks;
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use futures::FutureExt;
@@ -336,6 +338,7 @@ impl Threads {
                 agent = agents.pool.agent() => agent,
             }),
         };
+        let connected = agent.as_ref().and_then(|agent| agent.as_ref().ok()).cloned();
         let run = Box::new(Run { input, agent, log, cancel, span });
         let (reply, begun) = oneshot::channel();
         let is_open = lock(&self.threads).get(key).is_some_and(|thread| thread.is_open(&lease));
@@ -343,7 +346,8 @@ impl Threads {
             Agents::Acp(_) if !is_open => self.replicas.recall(&key.name()).await,
             _ => None,
         };
-        self.thread(key, lease, agents, remembered)?
+        let info = connected.as_ref().map(|agent| &agent.info);
+        self.thread(key, lease, agents, info, remembered)?
             .try_send(Command::Run(run, reply))
             .map_err(|_| StartError::Overloaded)?;
         match timeout(self.times.queue.0, begun).await {
@@ -376,6 +380,7 @@ impl Threads {
         key: &ThreadKey,
         lease: Lease,
         agents: &Agents,
+        info: Option<&InitializeResponse>,
         remembered: Option<Remembered>,
     ) -> Result<mpsc::Sender<Command>, StartError> {
         let mut threads = lock(&self.threads);
@@ -402,10 +407,14 @@ impl Threads {
             Agents::Acp(agents) => {
                 let mut options = agents.options.clone();
                 options.interrupt_prefix = format!("{name}{INTERRUPT}");
+                if let Some(info) = info {
+                    Quirks::of(info.agent_info.as_ref()).apply_to(&mut options);
+                }
                 let (binding, own) = (agents.page_tools, agents.own_tools);
                 let (user, servers) = (key.principal.clone(), self.page_servers.clone());
                 let page = PageCalls::new(binding, own, user, servers);
-                let thread = Thread::new(options, agents.cwd.clone(), rules, page, remembered);
+                let (cwd, input) = (agents.cwd.clone(), agents.input.clone());
+                let thread = Thread::new(options, cwd, rules, input, page, remembered);
                 thread.serve(inbox, shutdown).boxed()
             }
             Agents::Model(model) => {

@@ -1,7 +1,7 @@
 //! A session that there was before the agent, or the gateway, was started again.
-use super::{Agent, Opened, Reply, Run, Session, Thread, Trouble};
+use super::{Agent, Opened, Reply, Run, Session, SessionScope, Thread, Trouble};
 use acp_types::v1::session_setup::SessionId;
-use agui_types::id::MessageId;
+use agui_bridge::input::Conversation;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What is remembered of a session, so that it can be gone on with.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Remembered {
     session_id: SessionId,
-    /// The last message that the agent was sent in it.
-    accepted: MessageId,
+    /// What its agent has of the conversation.
+    conversation: Conversation,
 }
 
 /// A run that waits for its session.
@@ -79,7 +79,9 @@ impl Thread {
                     self.translator.end_replay();
                 }
                 self.session = Some(Session::new(agent, opened));
-                self.accepted = Some(remembered.accepted);
+                if self.conversation == Conversation::new() {
+                    self.conversation = remembered.conversation;
+                }
             }
             (Err(trouble), _) => {
                 tracing::info!(%trouble, "the session that the thread had is gone");
@@ -93,12 +95,14 @@ impl Thread {
         }
     }
 
-    /// The session is as far as this message.
-    pub(super) fn remember(&self, accepted: MessageId) {
-        let session = self.session.as_ref();
-        let session_id = session.map(|session| session.id.clone());
-        let remembered = session_id.map(|session_id| Remembered { session_id, accepted });
-        self.remembered.send_replace(remembered);
+    /// The session is as far as the conversation is now.
+    pub(super) fn remember(&self) {
+        let Some(session) = &self.session else { return };
+        if self.input_rules.session == SessionScope::Turn {
+            return;
+        }
+        let (session_id, conversation) = (session.id.clone(), self.conversation.clone());
+        self.remembered.send_replace(Some(Remembered { session_id, conversation }));
     }
 
     /// The session cannot be gone on with.

@@ -209,6 +209,11 @@ impl PageCalls {
         }
     }
 
+    /// Whether somebody waits for the result of a call, or would be told of it.
+    pub(crate) fn awaits(&self, call: &ToolCallId) -> bool {
+        self.machine.awaits(call)
+    }
+
     pub(crate) fn machine(&mut self) -> &mut FrontendTools {
         &mut self.machine
     }

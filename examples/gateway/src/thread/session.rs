@@ -1,10 +1,16 @@
 //! The agent's side of a conversation.
 use crate::agent::{Agent, FromAgent, Opened};
 use acp_types::v1::prompt_turn::SessionUpdate;
-use acp_types::v1::session_config_options::SessionConfigOption;
+use acp_types::v1::session_config_options::{
+    SessionConfigOption, SessionConfigOptionBoolean, SessionConfigOptionValue,
+    SessionConfigOptionValueId,
+};
 use acp_types::v1::session_modes::{SessionModeId, SessionModeState};
 use acp_types::v1::session_setup::SessionId;
+use agui_bridge::input::Forwarded;
+use jsonrpc_core::wire::Raw;
 use serde::Serialize;
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -53,6 +59,19 @@ impl Session {
         Self { agent, id: response.session_id, inbox, settings }
     }
 
+    /// Has the agent set what an input asks for, before its prompt.
+    pub(super) fn set(&self, forwarded: &Forwarded) {
+        if let Some(mode) = &forwarded.mode {
+            self.agent.ask_mode(&self.id, &mode.as_str().into());
+        }
+        for (config, value) in &forwarded.config {
+            match config_value(value) {
+                Some(value) => self.agent.ask_config_option(&self.id, config, value),
+                None => tracing::warn!(config, "expected a text or a boolean; it is left out"),
+            }
+        }
+    }
+
     /// Notes what the agent says of its settings.
     pub(super) fn note(&mut self, update: &SessionUpdate) {
         match update {
@@ -80,5 +99,18 @@ impl Session {
     pub(super) fn view(&self) -> SessionView {
         let (agent, id, settings) = (self.agent.clone(), self.id.clone(), self.settings.clone());
         SessionView { agent, id, settings }
+    }
+}
+
+/// The value of an option, as it stands in JSON: a text or a boolean.
+pub(crate) fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
+    match value.decode::<Value>().ok()? {
+        Value::String(value) => {
+            Some(SessionConfigOptionValue::ValueId(SessionConfigOptionValueId::new(value)))
+        }
+        Value::Bool(value) => {
+            Some(SessionConfigOptionValue::Boolean(SessionConfigOptionBoolean::new(value)))
+        }
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The agent's turn: the prompt that begins it, what comes from the agent, and how it is stopped.
 use super::wait::Answered;
-use super::{Session, Stage, Thread};
+use super::{Session, SessionScope, Stage, Thread};
 use crate::agent::{Agent, FromAgent, Trouble};
 use crate::terminals::Shown;
 use acp_types::v1::content::ContentBlock;
@@ -8,29 +8,61 @@ use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::PromptRequest;
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
 use agui_bridge::frontend_tool::Whose;
-use agui_bridge::input::Prompt;
+use agui_bridge::input::{Forwarded, Plan, Prompt, SessionStep};
 use agui_bridge::{Answer, Failure};
 use futures::FutureExt;
-use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::wire::{Extra, Meta, Raw};
 use jsonrpc_core::{ErrorObject, RequestId};
 use semconv_map::trace_context::TraceContext;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-impl Thread {
-    /// Sends a prompt, in a new session where there is none.
-    pub(super) fn begin_turn(&mut self, agent: Arc<Agent>, prompt: Prompt) {
-        if self.session.is_some() {
-            return self.prompt(prompt);
+/// A turn that an input asks for.
+#[derive(Clone)]
+pub(super) struct Asked {
+    prompt: Prompt,
+    /// Whether the session that there is, is of another conversation.
+    in_new_session: bool,
+    /// Whether the user knows why.
+    is_expected: bool,
+    forwarded: Forwarded,
+}
+
+impl Asked {
+    /// The turn of a plan, if that has one.
+    pub(super) fn of(plan: Plan) -> Option<Self> {
+        for pointer in &plan.forwarded.left_out {
+            tracing::debug!(pointer, "a property that is not taken");
         }
-        if prompt.unseen > 0 {
+        Some(Self {
+            prompt: plan.prompt?,
+            in_new_session: matches!(plan.session, SessionStep::New { .. }),
+            is_expected: plan.diverged.is_some(),
+            forwarded: plan.forwarded,
+        })
+    }
+}
+
+impl Thread {
+    /// Sends a prompt, in a new session where there is none for it.
+    pub(super) fn begin_turn(&mut self, agent: Arc<Agent>, asked: Asked) {
+        if asked.in_new_session {
+            // The end of the one that there is closes it.
+            self.forget_session();
+            self.session = None;
+        }
+        if self.session.is_some() {
+            return self.prompt(asked);
+        }
+        let is_of_turn = self.input_rules.session == SessionScope::Turn;
+        if !asked.in_new_session || asked.prompt.unseen > 0 && !asked.is_expected && !is_of_turn {
             self.translator.handle_new_session();
         }
         let (opener, cwd) = (agent.clone(), self.cwd.clone());
         let given = self.page.give(&agent, &self.tools);
         let run = self.span();
         let session = async move { opener.new_session(&cwd, given, run).await }.boxed();
-        self.stage(Stage::Opening { agent, session, prompt });
+        self.stage(Stage::Opening { agent, session, asked });
     }
 
     /// The span of the run that is going on.
@@ -46,27 +78,30 @@ impl Thread {
 
     /// The agent has a session, or not.
     pub(super) fn opened(&mut self, answer: Answered) {
-        let Answered { agent, session, prompt } = answer;
+        let Answered { agent, session, asked } = answer;
         match session {
             Ok(opened) => {
                 self.session = Some(Session::new(agent, opened));
-                self.prompt(prompt);
+                self.prompt(asked);
             }
             Err(trouble) => self.trouble(trouble),
         }
     }
 
-    fn prompt(&mut self, mut prompt: Prompt) {
+    fn prompt(&mut self, asked: Asked) {
         let Some(session) = &self.session else { return };
+        let Asked { mut prompt, forwarded, .. } = asked;
+        session.set(&forwarded);
         let tools = self.tools.iter().filter_map(|tool| Raw::from_value(tool).ok());
         session.agent.offer_contextual(&session.id, tools.collect());
         let late = self.page.late().into_iter().map(ContentBlock::from);
         prompt.blocks.splice(..0, late);
-        let request = PromptRequest::new(session.id.clone(), prompt.blocks);
+        let mut request = PromptRequest::new(session.id.clone(), prompt.blocks);
+        request.meta = Raw::from_value(&forwarded.meta).ok().map(Meta::from);
+        request.meta.take_if(|_| forwarded.meta.is_empty());
         match session.agent.prompt(&request, self.span()) {
             Ok(()) => {
-                self.remember(prompt.last_message.clone());
-                self.accepted = Some(prompt.last_message);
+                self.remember();
                 self.stage(Stage::Working);
             }
             Err(trouble) => self.trouble(trouble),
@@ -119,7 +154,7 @@ impl Thread {
             }
             Some(FromAgent::PromptEnded(Err(Trouble::Refused(error)))) if lost_session(&error) => {
                 self.forget_session();
-                self.session = None;
+                self.drop_session();
                 self.trouble(Trouble::Refused(error));
             }
             Some(FromAgent::PromptEnded(Err(trouble))) => self.trouble(trouble),
@@ -188,7 +223,7 @@ impl Thread {
         tracing::warn!("the agent does not stop; leaving its session");
         self.page.machine().handle_turn_end();
         self.forget_session();
-        self.session = None;
+        self.drop_session();
         self.translator.handle_stopped();
     }
 
@@ -197,7 +232,7 @@ impl Thread {
         self.page.machine().handle_turn_end();
         self.cancel_turn();
         self.forget_session();
-        self.session = None;
+        self.drop_session();
     }
 
     pub(super) fn cancel_turn(&self) {

@@ -1,7 +1,7 @@
 //! What a thread waits for; what is not there never comes.
+use super::turn::Asked;
 use super::{Active, Session, Stage};
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
-use agui_bridge::input::Prompt;
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -31,13 +31,13 @@ pub(super) async fn hear(session: &mut Option<Session>) -> Option<FromAgent> {
 pub(super) struct Answered {
     pub(super) agent: Arc<Agent>,
     pub(super) session: Result<Opened, Trouble>,
-    pub(super) prompt: Prompt,
+    pub(super) asked: Asked,
 }
 
 pub(super) async fn open(active: &mut Option<Active>) -> Answered {
-    let Some(Active { stage: Stage::Opening { agent, session, prompt }, .. }) = active else {
+    let Some(Active { stage: Stage::Opening { agent, session, asked }, .. }) = active else {
         return std::future::pending().await;
     };
     let session = session.await;
-    Answered { agent: agent.clone(), session, prompt: prompt.clone() }
+    Answered { agent: agent.clone(), session, asked: asked.clone() }
 }

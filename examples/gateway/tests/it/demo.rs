@@ -1,6 +1,8 @@
 //! Turns of the demo agent, which is built in.
 use crate::gateway::{Gateway, input, soon};
+use crate::run::Told;
 use agui_types::event::Event;
+use agui_types::id::MessageId;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -116,6 +118,21 @@ async fn two_threads_go_on_at_once() {
     assert!(!slow.text().contains("Hello"));
 }
 
+/// What the agent said, as the messages that a page has of it.
+pub(crate) fn answers(told: &Told) -> Vec<Value> {
+    let mut answers: Vec<(MessageId, String)> = Vec::new();
+    for event in &told.events {
+        if let Event::TextMessageContent(content) = event {
+            match answers.last_mut().filter(|(id, _)| *id == content.message_id) {
+                Some((_, text)) => text.push_str(&content.delta),
+                None => answers.push((content.message_id.clone(), content.delta.clone())),
+            }
+        }
+    }
+    let message = |(id, text)| json!({ "id": id, "role": "assistant", "content": text });
+    answers.into_iter().map(message).collect()
+}
+
 #[tokio::test]
 async fn a_thread_goes_on_in_its_session() {
     let gateway = Gateway::asking_in_stream().await;
@@ -124,17 +141,15 @@ async fn a_thread_goes_on_in_its_session() {
     gateway.post(&format!("interrupts/{asked}"), &json!({ "optionId": "allow-always" })).await;
     let first = first.rest().await;
     // The agent was told never to ask again in this session, and only the new message reaches it.
-    let second = json!({
-        "protocolVersion": "1.0", "threadId": "t", "runId": "2", "messages": [
-            { "id": "1-user", "role": "user", "content": "edit" },
-            { "id": "answer", "role": "assistant", "content": first.text() },
-            { "id": "2-user", "role": "user", "content": "edit again" },
-        ],
-    });
+    let mut second = input("t", "2", "edit again");
+    let mut messages = vec![json!({ "id": "1-user", "role": "user", "content": "edit" })];
+    messages.extend(answers(&first));
+    messages.append(second["messages"].as_array_mut().unwrap());
+    second["messages"] = json!(messages);
     let second = gateway.run(&second).await.rest().await;
     assert_eq!(second.end(), "success");
     assert_eq!(second.customs("acp.permission.requested"), Vec::<Value>::new());
-    let id = |told: &crate::run::Told| {
+    let id = |told: &Told| {
         told.events.iter().find_map(|event| match event {
             Event::ToolCallStart(start) => Some(start.tool_call_id.to_string()),
             _ => None,
@@ -146,9 +161,10 @@ async fn a_thread_goes_on_in_its_session() {
 #[tokio::test]
 async fn nothing_new_is_nothing_to_do() {
     let gateway = Gateway::demo(&[]).await;
-    gateway.ask("t", "1", "hello").await.rest().await;
+    let first = gateway.ask("t", "1", "hello").await.rest().await;
     let mut again = input("t", "2", "hello");
     again["messages"][0]["id"] = json!("1-user");
+    again["messages"].as_array_mut().unwrap().extend(answers(&first));
     let again = gateway.run(&again).await.rest().await;
     assert_eq!((again.tags(), again.end()), (vec!["RUN_STARTED", "RUN_FINISHED"], "success"));
 }

@@ -19,6 +19,9 @@ mod collector;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+#[cfg(unix)]
+mod conversations;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod doors;

@@ -109,3 +109,19 @@ async fn a_session_that_is_gone_is_followed_by_a_new_one() {
     assert!(prompt.contains(r#""sessionId":"t""#), "{prompt}");
     assert!(prompt.contains("one") && prompt.contains("three"), "it knows nothing: {prompt}");
 }
+
+#[tokio::test]
+async fn what_is_known_of_an_agent_by_its_name_is_made_use_of() {
+    for (name, pieces) in [("someone", 1), ("claude-agent", 2)] {
+        let agent = script("grows-arguments");
+        let gateway = Gateway::start(&["--agent", &agent], &[("NAME", name)]).await;
+        let told = gateway.ask("t", "1", "go").await.rest().await;
+        let arguments = told.events.iter().filter_map(|event| match event {
+            Event::ToolCallArgs(arguments) => Some(arguments.delta.as_str()),
+            _ => None,
+        });
+        let arguments: Vec<_> = arguments.collect();
+        assert_eq!(arguments.len(), pieces, "{name}: {arguments:?}");
+        assert_eq!(arguments.concat(), r#"{"path":"x","line":1}"#);
+    }
+}

@@ -1,0 +1,44 @@
+//! How an agent's conversations go on, and what a page may ask of them.
+use super::AgentSettings;
+use agui_bridge::input::{Allowed, Rules, SessionScope};
+use serde::{Deserialize, Serialize};
+
+/// How long a session of the agent's lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sessions {
+    /// As long as the thread.
+    #[default]
+    Thread,
+    /// One turn; the next is told what was said before, as text.
+    Turn,
+}
+
+/// What of `forwardedProps.acp` is taken from pages: nothing unless it is set.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ForwardedSettings {
+    /// `mode`: the mode of the session.
+    pub(crate) mode: bool,
+    /// Members of `config`: options of the session.
+    pub(crate) config: Vec<String>,
+    /// Members of `meta`: for the `_meta` of the prompt.
+    pub(crate) meta: Vec<String>,
+}
+
+impl AgentSettings {
+    pub(crate) fn input_rules(&self) -> Rules {
+        let mut rules = Rules::new();
+        rules.session = match self.sessions {
+            Sessions::Thread => SessionScope::Thread,
+            Sessions::Turn => SessionScope::Turn,
+        };
+        // Scripts, and pages without a memory, send what is new.
+        rules.new_alone = true;
+        let mut allowed = Allowed::default();
+        let ForwardedSettings { mode, config, meta } = self.forwarded.clone();
+        (allowed.mode, allowed.config, allowed.meta) = (mode, config, meta);
+        rules.forwarded = allowed;
+        rules
+    }
+}

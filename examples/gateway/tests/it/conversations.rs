@@ -1,0 +1,126 @@
+//! Conversations as pages send them: gone on with, changed, begun elsewhere; and what a page may ask for beside them.
+use crate::demo::answers;
+use crate::gateway::{Gateway, input, script};
+use crate::run::Told;
+use serde_json::{Value, json};
+
+/// A gateway whose agent tells what it is asked, with these settings.
+async fn gateway(settings: &str) -> Gateway {
+    let command = script("tells-prompts");
+    Gateway::configured(&format!("[agents.own]\ncommand = {command:?}\n{settings}")).await
+}
+
+fn user(id: &str, text: &str) -> Value {
+    json!({ "id": id, "role": "user", "content": text })
+}
+
+/// Runs these messages.
+async fn run(gateway: &Gateway, run: &str, messages: &[Value]) -> Told {
+    let mut input = input("t", run, "");
+    input["messages"] = json!(messages);
+    let told = gateway.run(&input).await.rest().await;
+    assert_eq!(told.end(), "success");
+    told
+}
+
+/// The next prompt that the agent had: its session, and the texts.
+async fn prompt(gateway: &mut Gateway) -> (String, Vec<String>) {
+    let line = gateway.says("agent: prompt: ").await;
+    let prompt: Value =
+        serde_json::from_str(line.strip_prefix("agent: prompt: ").unwrap()).unwrap();
+    let blocks = prompt["params"]["prompt"].as_array().unwrap();
+    let text = |block: &Value| {
+        let text = block["text"].as_str().or_else(|| block["resource"]["text"].as_str());
+        text.unwrap_or_default().to_owned()
+    };
+    let session = prompt["params"]["sessionId"].as_str().unwrap().to_owned();
+    (session, blocks.iter().map(text).collect())
+}
+
+#[tokio::test]
+async fn only_what_is_new_reaches_the_agent() {
+    let mut gateway = gateway("").await;
+    let mut messages = vec![user("u1", "one")];
+    messages.extend(answers(&run(&gateway, "1", &messages).await));
+    assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["one".to_owned()]));
+    messages.push(user("u2", "two"));
+    run(&gateway, "2", &messages).await;
+    assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["two".to_owned()]));
+    // A client that sends nothing else.
+    run(&gateway, "3", &[user("u3", "three")]).await;
+    assert_eq!(prompt(&mut gateway).await, ("s1".to_owned(), vec!["three".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_changed_has_a_session_that_is_told_of_it() {
+    let mut gateway = gateway("").await;
+    let mut messages = vec![user("u1", "one")];
+    messages.extend(answers(&run(&gateway, "1", &messages).await));
+    messages.push(user("u2", "two"));
+    run(&gateway, "2", &messages).await;
+    for _ in 0..2 {
+        assert_eq!(prompt(&mut gateway).await.0, "s1");
+    }
+    // The second message is edited.
+    *messages.last_mut().unwrap() = user("u2", "too");
+    let told = run(&gateway, "3", &messages).await;
+    assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+    gateway.says("agent: closed").await;
+    let (session, texts) = prompt(&mut gateway).await;
+    assert_eq!(session, "s2");
+    let [before, new] = &texts[..] else { panic!("{texts:?}") };
+    assert!(before.contains("one") && before.contains("answer"), "{before}");
+    assert_eq!(new, "too");
+    // The answer is to be given again.
+    run(&gateway, "4", &messages).await;
+    let (session, texts) = prompt(&mut gateway).await;
+    assert_eq!((&*session, texts.last().map(String::as_str)), ("s3", Some("too")));
+}
+
+#[tokio::test]
+async fn a_session_may_last_a_turn() {
+    let mut gateway = gateway("sessions = \"turn\"").await;
+    let mut messages = vec![user("u1", "one")];
+    messages.extend(answers(&run(&gateway, "1", &messages).await));
+    assert_eq!(prompt(&mut gateway).await.0, "s1");
+    gateway.says("agent: closed").await;
+    messages.push(user("u2", "two"));
+    let told = run(&gateway, "2", &messages).await;
+    assert_eq!(told.customs("acp.notice"), [Value::Null; 0]);
+    let (session, texts) = prompt(&mut gateway).await;
+    assert_eq!((&*session, texts.len()), ("s2", 2));
+    assert!(texts[0].contains("one") && texts[0].contains("answer"), "{texts:?}");
+    gateway.says("agent: closed").await;
+}
+
+#[tokio::test]
+async fn a_page_may_ask_for_what_the_settings_let_through() {
+    let forwarded = json!({
+        "acp": { "mode": "plan", "config": { "model": "m", "secret": "no" }, "meta": { "tenant": 7, "other": 1 } },
+    });
+    let allowed = "[agents.own.forwarded]\nmode = true\nconfig = [\"model\"]\nmeta = [\"tenant\"]";
+    for settings in [allowed, ""] {
+        let mut gateway = gateway(settings).await;
+        let mut asked = input("t", "1", "go");
+        asked["forwardedProps"] = forwarded.clone();
+        assert_eq!(gateway.run(&asked).await.rest().await.end(), "success");
+        let mut had = Vec::new();
+        let prompt = loop {
+            let line = gateway.line().await.unwrap();
+            if let Some(prompt) = line.strip_prefix("agent: prompt: ") {
+                break serde_json::from_str::<Value>(prompt).unwrap();
+            }
+            had.extend(line.strip_prefix("agent: set: ").map(str::to_owned));
+        };
+        let had: Vec<Value> = had.iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let params: Vec<_> = had.iter().map(|it| it["params"].clone()).collect();
+        let meta = &prompt["params"]["_meta"];
+        if settings.is_empty() {
+            assert_eq!((params, meta), (Vec::new(), &Value::Null));
+        } else {
+            let mode = json!({ "sessionId": "s1", "modeId": "plan" });
+            let config = json!({ "sessionId": "s1", "configId": "model", "value": "m" });
+            assert_eq!((params, meta), (vec![mode, config], &json!({ "tenant": 7 })));
+        }
+    }
+}
