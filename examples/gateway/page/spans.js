@@ -11,6 +11,9 @@ export const MAX_SPANS = 400;
 
 const STATUS_ERROR = 2;
 
+/** How soon to ask again where the spans are not told as they come. */
+const AGAIN_MS = 1000;
+
 /**
  * A span as it is shown.
  *
@@ -104,6 +107,20 @@ function milliseconds(nanoseconds) {
 }
 
 /**
+ * @param {string} runId
+ * @param {AbortSignal} signal
+ * @param {import("./access.js").Send} send
+ */
+function ask(runId, signal, send) {
+  return send(`/api/ai/chat/runs/${encodeURIComponent(runId)}/spans`, { headers: { Accept: "text/event-stream" }, signal });
+}
+
+/** @param {Response} response */
+function isJson(response) {
+  return /^application\/json\b/.test(response.headers.get("content-type") ?? "");
+}
+
+/**
  * Reads the spans of a run as they come, until all have ended.
  *
  * @param {string} runId
@@ -114,9 +131,17 @@ function milliseconds(nanoseconds) {
  */
 export async function readSpans(runId, to, signal, send) {
   try {
-    const response = await send(`/api/ai/chat/runs/${encodeURIComponent(runId)}/spans`, { headers: { Accept: "text/event-stream" }, signal });
-    if (!response.ok || response.body === null) return;
+    let response = await ask(runId, signal, send);
     to.time(Date.parse(response.headers.get("date") ?? ""));
+    // A gateway that another one has to ask tells what there is.
+    while (response.ok && isJson(response)) {
+      const { told, isOver } = await response.json();
+      for (const it of told) to.told(it);
+      if (isOver) return;
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      response = await ask(runId, signal, send);
+    }
+    if (!response.ok || response.body === null) return;
     const parser = new SseParser();
     const reader = response.body.getReader();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {

@@ -276,15 +276,19 @@ fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response 
     (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 
-/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run that was begun here, as they begin and end.
+/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run, as they begin and end; another gateway is told what there is.
 async fn spans(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
+    forwarded: Option<Extension<Forwarded>>,
     run_id: Part,
 ) -> Result<Response, Refusal> {
     let Path(run_id) = run_id?;
     let nothing = || Refusal::new(StatusCode::NOT_FOUND, "no spans of such a run are known here");
     let timeline = threads.timeline(&principal, &run_id)?.ok_or_else(nothing)?;
+    if forwarded.is_some() {
+        return Ok(Json(timeline.so_far()).into_response());
+    }
     Ok(event_stream(timeline.read()))
 }
 

@@ -78,6 +78,10 @@ test("spans are read until the answer ends", async () => {
   assert.deepEqual(paths, ["/api/ai/chat/runs/a%2Fb/spans"]);
   assert.deepEqual(told.map((it) => it.span.endTimeUnixNano === undefined), [true, false]);
   assert.deepEqual(times, [Date.UTC(2026, 10, 20, 20)]);
+  told.length = 0;
+  const answers = [{ told: [span("b", undefined, 0)], isOver: false }, { told: [span("b", undefined, 0, 1)], isOver: true }];
+  await readSpans("b", to, signal, async () => Response.json(answers.shift()));
+  assert.deepEqual(told.map((it) => it.span.endTimeUnixNano === undefined), [true, false], "what another gateway tells is asked for again");
   await readSpans("a", to, signal, async () => new Response(body, { status: 404 }));
   await readSpans("a", to, signal, () => Promise.reject(new TypeError("no network")));
   assert.equal(told.length, 2);

@@ -53,8 +53,12 @@ async fn elsewhere(
     let param = |name: &str| params.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
     let target = match (param("interrupt_id"), param("run_id"), param("thread"), param("agent")) {
         (Some(id), ..) => Target::Interrupt(id),
-        // What it says is read anywhere.
-        (None, Some(id), ..) if request.method() == Method::POST => Target::Run(id),
+        // What it says is read anywhere, its spans are not.
+        (None, Some(id), ..)
+            if request.method() == Method::POST || request.uri().path().ends_with("/spans") =>
+        {
+            Target::Run(id)
+        }
         (None, None, Some(thread), Some(agent)) => Target::Thread { agent, thread },
         _ => return Ok(Answered::Here(request)),
     };

@@ -8,6 +8,7 @@ use futures::stream::unfold;
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -145,6 +146,13 @@ impl Timeline {
         })
     }
 
+    /// What there is, and whether that is all.
+    pub(crate) fn so_far(&self) -> Value {
+        let state = self.state();
+        let told: Vec<_> = state.told(0, 0).collect();
+        json!({ "told": told, "isOver": state.open == 0 })
+    }
+
     /// How many read it.
     pub(crate) fn readers(&self) -> usize {
         self.changed.receiver_count()
@@ -183,14 +191,11 @@ impl Timeline {
         self.changed.send_replace(());
     }
 
-    /// What has changed behind that change.
+    /// What a reader is told that has read up to that change.
     fn told(&self, after: u64, dropped: u64) -> Next {
         let state = self.state();
-        let spans = state.spans.iter().filter(|(number, _)| *number > after);
-        let told = spans.map(|(_, seen)| Told::Span(seen));
-        let more = (state.dropped > dropped).then_some(Told::DroppedSpansCount(state.dropped));
         let mut bytes = Vec::new();
-        for told in told.chain(more) {
+        for told in state.told(after, dropped) {
             bytes.extend_from_slice(b"data: ");
             bytes.extend(serde_json::to_vec(&told).unwrap_or_default());
             bytes.extend_from_slice(b"\n\n");
@@ -205,6 +210,15 @@ impl Timeline {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// What has changed behind that change.
+    fn told(&self, after: u64, dropped: u64) -> impl Iterator<Item = Told<'_>> {
+        let spans = self.spans.iter().filter(move |(number, _)| *number > after);
+        let told = spans.map(|(_, seen)| Told::Span(seen));
+        told.chain((self.dropped > dropped).then_some(Told::DroppedSpansCount(self.dropped)))
     }
 }
 

@@ -171,6 +171,54 @@ async fn a_run_that_was_interrupted_is_resumed_at_the_other_gateway() {
 }
 
 #[tokio::test]
+async fn an_interrupted_run_is_resumed_under_its_own_id_at_the_other_gateway() {
+    let (one, other) = Shared::new().two(&[]).await;
+    let asked = Asked::for_word(&one, "t", "edit").await;
+    let question = soon(other.follow("t-1", None).await.text()).await.unwrap();
+    assert!(question.contains("Edit greeting.txt"), "{question}");
+    let answer = asked.answered("1", "resolved", &json!({ "optionId": "allow-once" }));
+    let resumed = other.run(&answer).await.rest().await;
+    assert_eq!(resumed.end(), "success");
+    for gateway in [&one, &other] {
+        let read = soon(gateway.follow("t-1", None).await.text()).await.unwrap();
+        assert!(read.contains("I have"), "what followed the question: {read}");
+        assert!(!read.contains(r#""type":"interrupt""#), "{read}");
+    }
+}
+
+#[tokio::test]
+async fn the_spans_of_a_run_are_told_by_the_other_gateway_too() {
+    let (one, other) = Shared::new().two(&["--permission", "ask-in-stream"]).await;
+    let mut run = one.ask("t", "1", "edit").await;
+    let asked = run.until_asked().await;
+    let url = other.url("/api/ai/chat/runs/1/spans");
+    let told = async || -> Value {
+        soon(soon(other.client.get(&url).send()).await.unwrap().json()).await.unwrap()
+    };
+    let named = |told: &Value, name: &str| {
+        let mut spans = told["told"].as_array().unwrap().iter().map(|told| &told["span"]);
+        spans.find(|span| span["name"] == name).cloned().unwrap_or_default()
+    };
+    let so_far = told().await;
+    assert_eq!(so_far["isOver"], false);
+    let question = named(&so_far, "session/request_permission");
+    assert!(question["startTimeUnixNano"].is_string() && question["endTimeUnixNano"].is_null());
+    let allow = json!({ "optionId": "allow-once" });
+    assert_eq!(other.post(&format!("interrupts/{asked}"), &allow).await.0, 202);
+    assert_eq!(run.rest().await.end(), "success");
+    let over = async {
+        loop {
+            let told = told().await;
+            if told["isOver"] == true {
+                break told;
+            }
+        }
+    };
+    let all = soon(over).await;
+    assert!(named(&all, "run demo")["endTimeUnixNano"].is_string());
+}
+
+#[tokio::test]
 async fn a_run_whose_gateway_is_killed_ends_and_its_thread_goes_on_elsewhere() {
     let shared = Shared::where_one_dies();
     let (mut one, other) = shared.two(&["--agent", &script("cancellable")]).await;
