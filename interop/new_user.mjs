@@ -32,11 +32,17 @@ async function freePort() {
   return port;
 }
 
+let running;
+
+/** For all of the group: bash, cargo, and what they have become. */
+function signal(name) {
+  if (running && running.child.exitCode === null && running.child.signalCode === null) process.kill(-running.child.pid, name);
+}
+
 const place = new Place();
 const target = mkdtempSync(join(dirname(process.env.INTEROP_BIN), "new-user-"));
 const clone = join(place.root, "clone");
 const bin = join(place.root, "bin");
-let running;
 
 try {
   execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${dirname(INTEROP.replace(/\/$/, ""))}`, clone]);
@@ -54,6 +60,7 @@ try {
     PATH: `${bin}:${process.env.PATH}`,
     CARGO_TARGET_DIR: target,
     CARGO_INCREMENTAL: "0",
+    CARGO_NET_OFFLINE: "true",
     GATEWAY_LISTEN: address,
     OTEL_EXPORTER_OTLP_ENDPOINT: process.env.INTEROP_OTLP_GRPC,
     OTEL_RESOURCE_ATTRIBUTES: `run=${place.run}`,
@@ -73,10 +80,8 @@ try {
     await running.said(/listening on http:/, BUILD_SECONDS);
   };
   const stop = async () => {
-    if (!running) return;
-    // All of its group: bash, cargo, and what they have become.
-    process.kill(-running.child.pid, "SIGTERM");
-    await within(EXIT_SECONDS, "the end of the gateway", running.exited);
+    signal("SIGTERM");
+    if (running) await within(EXIT_SECONDS, "the end of the gateway", running.exited);
     running = undefined;
   };
   /** Runs a block that asks; gives the events. */
@@ -143,7 +148,7 @@ try {
     await stop();
   });
 } finally {
-  if (running) process.kill(-running.child.pid, "SIGKILL");
+  signal("SIGKILL");
   const left = [...place.leave().values()];
   rmSync(target, { recursive: true, force: true });
   await check("new user: nothing is left behind", () => assert.deepEqual(left, []));

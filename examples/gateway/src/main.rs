@@ -53,7 +53,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::Telemetry;
-use threads::{Open, Threads};
+use threads::Threads;
 use tokio::runtime::Handle;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -166,9 +166,8 @@ async fn serve(args: Args) -> Result<(), Error> {
 #[cfg(unix)]
 async fn tell_when_asked(mut asked: Signal, threads: Arc<Threads>) {
     while asked.recv().await.is_some() {
-        let Open { threads, going_on, kept } = threads.open();
-        let tasks = Handle::current().metrics().num_alive_tasks();
-        log::say(format_args!("open: {threads} threads, {going_on} of {kept} runs, {tasks} tasks"));
+        let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
+        log::say(format_args!("open: {open}, {tasks} tasks"));
     }
 }
 

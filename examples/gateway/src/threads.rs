@@ -33,7 +33,6 @@ mod kept;
 mod shared;
 mod steering;
 
-pub(crate) use kept::Open;
 pub(crate) use shared::Target;
 use shared::run_name;
 

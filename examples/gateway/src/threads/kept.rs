@@ -7,6 +7,7 @@ use crate::telemetry::Timeline;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -14,11 +15,17 @@ use tokio_util::sync::CancellationToken;
 /// How much there is of things.
 #[derive(Debug)]
 pub(crate) struct Open {
-    pub(crate) threads: usize,
+    threads: usize,
     /// Runs that have not ended.
-    pub(crate) going_on: usize,
+    going_on: usize,
     /// Runs that can be read.
-    pub(crate) kept: usize,
+    kept: usize,
+}
+
+impl fmt::Display for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} threads, {} of {} runs", self.threads, self.going_on, self.kept)
+    }
 }
 
 impl Threads {
