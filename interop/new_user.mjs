@@ -45,7 +45,11 @@ const clone = join(place.root, "clone");
 const bin = join(place.root, "bin");
 
 try {
-  execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${dirname(INTEROP.replace(/\/$/, ""))}`, clone]);
+  // The checkout may be another user's than who runs this.
+  const gitConfig = join(place.root, "gitconfig");
+  writeFileSync(gitConfig, "[safe]\n\tdirectory = *\n");
+  const git = { env: { ...process.env, GIT_CONFIG_GLOBAL: gitConfig } };
+  execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${dirname(INTEROP.replace(/\/$/, ""))}`, clone], git);
   mkdirSync(join(target, "debug"));
   for (const folder of ["build", "deps", ".fingerprint"]) {
     linked(join(process.env.INTEROP_BIN, folder), join(target, "debug", folder));
