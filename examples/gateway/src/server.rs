@@ -17,7 +17,7 @@ use agui_types::content::Content;
 use agui_types::input::RunAgentInput;
 use axum::Json;
 use axum::Router;
-use axum::body::{Body, BodyDataStream};
+use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -28,7 +28,7 @@ use bytes::Bytes;
 use futures::{Stream, StreamExt};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
-use jsonrpc_core::wire::{self, Raw};
+use jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;
 use serde::Deserialize;
@@ -36,17 +36,10 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::timeout;
 
-/// The most bytes of a request body.
-pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;
+mod body;
 
-/// The most bytes that are read of a larger one, so that its client gets as far as the answer.
-const MAX_DISCARDED: usize = 64 * 1024 * 1024;
-
-/// How long that may take.
-const DISCARD_TIME: Duration = Duration::from_secs(10);
+pub(crate) use body::{MAX_BODY, read_body, read_json};
 
 /// The routes for those who are known.
 fn api() -> Router<Arc<Threads>> {
@@ -165,59 +158,6 @@ pub(crate) type Part = Result<Path<String>, PathRejection>;
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.0, Json(json!({ "error": self.1 }))).into_response()
-    }
-}
-
-/// Reads a JSON body.
-pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<T, Refusal> {
-    let kind =
-        headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        let message = format!("expected Content-Type application/json, got `{kind}`");
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let body = read_body(headers, body).await?;
-    let text = str::from_utf8(&body)
-        .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
-    wire::decode(text)
-        .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
-}
-
-/// Reads a body, unless it is over the limit.
-pub(crate) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refusal> {
-    let declared = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let mut fits = declared.is_none_or(|length| length <= MAX_BODY);
-    let (mut chunks, mut read) = (body.into_data_stream(), Vec::new());
-    while fits && let Some(chunk) = chunks.next().await {
-        let chunk = chunk
-            .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
-        fits = read.len() + chunk.len() <= MAX_BODY;
-        read.extend_from_slice(&chunk);
-    }
-    if fits {
-        return Ok(read);
-    }
-    // Many clients hear nothing before they have sent all; those that ask first have sent nothing.
-    if !headers.contains_key(header::EXPECT) {
-        tokio::spawn(timeout(DISCARD_TIME, discard(chunks)));
-    }
-    let message = format!("the body has more than {MAX_BODY} bytes");
-    Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message))
-}
-
-/// Reads what is left of a body that is not wanted.
-async fn discard(mut chunks: BodyDataStream) {
-    let mut discarded = 0;
-    while discarded < MAX_DISCARDED
-        && let Some(Ok(chunk)) = chunks.next().await
-    {
-        discarded += chunk.len();
     }
 }
 

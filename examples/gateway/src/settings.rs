@@ -1,5 +1,4 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
-use crate::run_log::LogLimits;
 use crate::site::Secret;
 use crate::transport::Address;
 use serde::de::DeserializeOwned;
@@ -13,10 +12,12 @@ use toml::{Table, Value};
 
 mod access;
 mod conversation;
+mod limits;
 mod telemetry;
 
 pub(crate) use access::{Access, FsAccess};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
+pub(crate) use limits::{Limits, Seconds, Times};
 pub(crate) use telemetry::TelemetrySettings;
 
 /// All that can be set, with what it is unless it is set.
@@ -188,117 +189,6 @@ pub(crate) enum WhenBusy {
     Queue,
     /// Stop the one that is going on.
     Supersede,
-}
-
-/// How long things may take.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Times {
-    /// How long the agent may take to start, and to answer anything but a prompt.
-    pub(crate) answer: Seconds,
-    /// How long a turn may take, without the time in which a person was asked.
-    pub(crate) turn: Seconds,
-    /// How long the agent may take to end a turn that was cancelled.
-    pub(crate) cancel_grace: Seconds,
-    /// How long the agent may take to exit after the end of its input, before it is terminated.
-    pub(crate) exit_grace: Seconds,
-    /// How long a question may wait for its answer.
-    pub(crate) question: Seconds,
-    /// How long a thread is kept in which nothing happens.
-    pub(crate) idle: Seconds,
-    /// How long a run goes on without anybody who reads it.
-    pub(crate) disconnect_grace: Seconds,
-    /// How long a run can be read after its end.
-    pub(crate) keep: Seconds,
-    /// How long a run may wait for its turn.
-    pub(crate) queue: Seconds,
-    /// How long a client may take to read what was sent.
-    pub(crate) write: Seconds,
-}
-
-impl Default for Times {
-    fn default() -> Self {
-        let seconds = |seconds| Seconds(Duration::from_secs(seconds));
-        Self {
-            answer: seconds(60),
-            turn: seconds(30 * 60),
-            cancel_grace: seconds(10),
-            exit_grace: seconds(4),
-            question: seconds(15 * 60),
-            idle: seconds(30 * 60),
-            disconnect_grace: seconds(60),
-            keep: seconds(10 * 60),
-            queue: seconds(30),
-            write: seconds(30),
-        }
-    }
-}
-
-/// How many there may be of things.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Limits {
-    /// Threads that are open.
-    pub(crate) threads: usize,
-    /// Runs that are going on or are kept.
-    pub(crate) runs: usize,
-    /// Runs that wait for their turn in one thread.
-    pub(crate) queue: usize,
-    /// Clients that read one run at the same time.
-    pub(crate) readers: usize,
-    /// Events of a run that are kept as they were sent; older ones are compacted.
-    pub(crate) log_events: usize,
-    /// Bytes of those, and again of the older ones.
-    pub(crate) log_bytes: usize,
-    /// Bytes of all runs; beyond, those that have ended are forgotten early.
-    pub(crate) kept_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            threads: 1024,
-            runs: 1024,
-            queue: 8,
-            readers: 16,
-            log_events: 20_000,
-            log_bytes: 8 * 1024 * 1024,
-            kept_bytes: 256 * 1024 * 1024,
-        }
-    }
-}
-
-impl Limits {
-    pub(crate) fn log(&self) -> LogLimits {
-        LogLimits { events: self.log_events, bytes: self.log_bytes, readers: self.readers }
-    }
-}
-
-/// A time in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub(crate) struct Seconds(pub(crate) Duration);
-
-impl Seconds {
-    /// The longest time that can be set: a year.
-    const MAX: f64 = 366.0 * 24.0 * 3600.0;
-}
-
-impl TryFrom<f64> for Seconds {
-    type Error = &'static str;
-
-    fn try_from(seconds: f64) -> Result<Self, Self::Error> {
-        if !(0.0..=Self::MAX).contains(&seconds) {
-            return Err("expected a number of seconds, from 0 to a year");
-        }
-        Ok(Self(Duration::from_secs_f64(seconds)))
-    }
-}
-
-impl From<Seconds> for f64 {
-    fn from(seconds: Seconds) -> Self {
-        seconds.0.as_secs_f64()
-    }
 }
 
 /// Why the settings cannot be used.
