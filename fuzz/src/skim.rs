@@ -19,7 +19,10 @@ pub fn skim(data: &[u8]) {
     }
 }
 
-fn members(json: &[u8]) -> Result<Vec<(Vec<u8>, &[u8])>, PeekError> {
+/// A name, and the text of its value.
+type Member<'a> = (Vec<u8>, &'a [u8]);
+
+fn members(json: &[u8]) -> Result<Vec<Member<'_>>, PeekError> {
     let (mut skim, mut members) = (Skim::new(json)?, Vec::new());
     while let Some(name) = skim.next_name()? {
         members.push((name.into_owned(), skim.value()?));
