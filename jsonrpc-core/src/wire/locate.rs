@@ -209,9 +209,13 @@ struct LocatedName<'de>(Name<'de>);
 macro_rules! read_number {
     ($($method:ident $visit:ident)+) => { $(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, LocateError> {
-            match self.0.as_str().parse() {
-                Ok(number) => visitor.$visit(number),
-                Err(_) => self.deserialize_any(visitor),
+            match self.0.as_str() {
+                // As a value it might have space around it.
+                name if name.contains([' ', '\t', '\n', '\r']) => self.deserialize_any(visitor),
+                name => match serde_json::from_str(name) {
+                    Ok(number) => visitor.$visit(number),
+                    Err(_) => self.deserialize_any(visitor),
+                },
             }
         }
     )+ };

@@ -233,6 +233,13 @@ fn edges_are_read_alike() -> Result<(), TestCaseError> {
         same::<String>(text)?;
         same::<Vec<u8>>(text)?;
         same::<()>(text)?;
+        for name in [text.clone(), format!("+{text}"), format!(" {text}"), format!("{text}\t")] {
+            let object = serde_json::json!({ name: null }).to_string();
+            same::<BTreeMap<bool, ()>>(&object)?;
+            same::<BTreeMap<i8, ()>>(&object)?;
+            same::<BTreeMap<u64, ()>>(&object)?;
+            same::<BTreeMap<i128, ()>>(&object)?;
+        }
         same::<bool>(text)?;
         same::<Option<char>>(text)?;
         same::<Kind>(text)?;
