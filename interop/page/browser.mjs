@@ -13,6 +13,7 @@ import { checks as permission } from "./checks/permission.mjs";
 import { checks as picker } from "./checks/picker.mjs";
 import { checks as reload } from "./checks/reload.mjs";
 import { checks as settings } from "./checks/settings.mjs";
+import { checks as terminal } from "./checks/terminal.mjs";
 import { checks as timeline } from "./checks/timeline.mjs";
 import { checks as turns } from "./checks/turns.mjs";
 import { startGateway } from "./gateway.mjs";
@@ -23,6 +24,6 @@ assert.ok(GATEWAY_BIN, "GATEWAY_BIN names the gateway; page/run sets it");
 
 await runChecks(
   "page",
-  [modules, turns, permission, forms, reload, accessibility, looks, settings, picker, pageTools, bookFlight, timeline, answers, access, longConversations].flat(),
+  [modules, turns, permission, forms, reload, accessibility, looks, settings, picker, pageTools, bookFlight, terminal, timeline, answers, access, longConversations].flat(),
   (variables) => startGateway(GATEWAY_BIN, { variables }),
 );

@@ -15,7 +15,8 @@ export async function startGateway(command, { options = [], variables = {} } = {
     env: { ...process.env, ...variables },
   });
   // Also when this program is ended early.
-  process.once("exit", () => child.kill());
+  const end = () => child.kill();
+  process.once("exit", end);
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
   let log = "";
   const listening = new Promise((resolve, reject) => {
@@ -33,6 +34,7 @@ export async function startGateway(command, { options = [], variables = {} } = {
     const late = setTimeout(() => child.kill("SIGKILL"), END_MS);
     const status = await exited;
     clearTimeout(late);
+    process.off("exit", end);
     await rm(cwd, { recursive: true, force: true });
     return status;
   };

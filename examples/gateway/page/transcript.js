@@ -6,6 +6,7 @@ import { fromCustom } from "./questions.js";
 import { FormView } from "./view-form.js";
 import { decisionView, PermissionView } from "./view-permission.js";
 import { noticeView } from "./view-notice.js";
+import { Terminals } from "./view-terminal.js";
 import { TextView } from "./view-text.js";
 import { ThoughtView } from "./view-thought.js";
 import { ToolView } from "./view-tool.js";
@@ -39,6 +40,7 @@ export class Transcript {
   #texts = new Map();
   /** @type {Map<string, ToolView>} */
   #tools = new Map();
+  #terminals = new Terminals();
   /** Questions that are open, with the tools that they are about. @type {Map<string, {view: PermissionView | FormView, tool?: ToolView}>} */
   #questions = new Map();
   /** Changes that the next frame shows. @type {Change[]} */
@@ -225,7 +227,7 @@ export class Transcript {
     if (!this.#tools.has(toolCallId)) this.#turns.buildFor(toolCallId);
     let tool = this.#tools.get(toolCallId);
     if (tool === undefined) {
-      tool = new ToolView(toolCallId);
+      tool = new ToolView(toolCallId, this.#terminals);
       this.#tools.set(toolCallId, tool);
       this.#currentTurn.add(tool.element);
     }
@@ -243,6 +245,7 @@ export class Transcript {
   #showActivity(message) {
     if (message.activityType === "PLAN") this.#currentTurn.updatePlan(message);
     else if (message.activityType === "acp.tool") this.#tool(String(message.content.toolCallId ?? message.id)).update(message.content);
+    else if (message.activityType === "acp.terminal") this.#terminals.update(message.content);
     else if (message.activityType === "acp.content") this.#currentTurn.add(mediaView(message.content.part));
   }
 
@@ -291,7 +294,7 @@ export class Transcript {
 
   /** Builds all anew from the messages of the thread. */
   #showAgain() {
-    for (const held of [this.#texts, this.#tools, this.#questions]) held.clear();
+    for (const held of [this.#texts, this.#tools, this.#terminals, this.#questions]) held.clear();
     this.#turn = this.#turns.replaceAll(this.#parts.thread.messages);
   }
 

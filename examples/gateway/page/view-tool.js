@@ -4,6 +4,9 @@ import { resultComponent } from "./components.js";
 import { el, icon } from "./dom.js";
 import { diffView } from "./view-diff.js";
 import { mediaView, plainText } from "./view-media.js";
+import { terminalView, withoutEscapes } from "./view-terminal.js";
+
+/** @import { Terminals } from "./view-terminal.js" */
 
 /** How tool kinds are called; an unknown one is called as it is written. */
 const KIND_NAMES = new Map([
@@ -27,9 +30,6 @@ const FINAL = new Set(["completed", "failed", "cancelled", "incomplete"]);
 
 /** Tools whose content is worth seeing at once. */
 const OPEN_KINDS = new Set(["edit", "delete", "move", "execute"]);
-
-/** Escape sequences by which programs colour a terminal. */
-const ESCAPE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
 /** A card in the conversation. */
 export class ToolView {
@@ -55,16 +55,24 @@ export class ToolView {
   #shownContent = "";
   #contentText = "";
   #resultText = "";
-  #hasRichContent = false;
+  /** Whether what the tool came to is shown by more than text. */
+  #isRich = false;
+  #terminals;
+  /** The terminals that it shows, by their ids. @type {Map<string, HTMLElement>} */
+  #screens = new Map();
   /** Whether an activity told the status. */
   #isTold = false;
   #isAsking = false;
   /** Whether the user folded or unfolded it. */
   #touched = false;
 
-  /** @param {string} toolCallId */
-  constructor(toolCallId) {
+  /**
+   * @param {string} toolCallId
+   * @param {Terminals} terminals
+   */
+  constructor(toolCallId, terminals) {
     this.title = toolCallId;
+    this.#terminals = terminals;
     const summary = el("summary", {}, this.#icon, this.#title, this.#kindLabel, this.#source, this.#status);
     summary.addEventListener("click", () => (this.#touched = true));
     const body = el("div", { class: "tool-body" }, this.#locations, this.#argumentsFold, this.#content, this.#resultFold);
@@ -114,7 +122,7 @@ export class ToolView {
    * @param {boolean} [failed]
    */
   setResult(content, failed = false) {
-    this.#resultText = plainText(content).replace(ESCAPE, "");
+    this.#resultText = withoutEscapes(plainText(content));
     if (!FINAL.has(this.status)) this.#setStatus(failed ? "failed" : "completed");
     this.#showResult();
   }
@@ -201,7 +209,7 @@ export class ToolView {
     if (key === this.#shownContent) return;
     this.#shownContent = key;
     this.#contentText = blocks.filter((block) => block?.type === "content").map((block) => plainText([block.content])).join("\n");
-    this.#hasRichContent = blocks.some((block) => block?.type === "diff" || block?.type === "terminal");
+    this.#isRich = blocks.some((block) => block?.type === "diff");
     this.#content.replaceChildren(...blocks.map((block) => this.#contentView(block)));
     this.#showResult();
     if (!this.#touched && blocks.length > 0 && OPEN_KINDS.has(this.#kind)) this.#details.open = true;
@@ -210,21 +218,28 @@ export class ToolView {
   /** @param {any} block */
   #contentView(block) {
     if (block?.type === "diff") return diffView(block);
-    if (block?.type === "terminal") return terminalView(String(block.output ?? ""), block.exitCode ?? block.exitStatus?.exitCode);
+    if (block?.type === "terminal") return this.#screen(String(block.terminalId));
     const inner = block?.content ?? block;
     if (inner?.type === "image") return mediaView(inner);
-    const text = plainText([inner]).replace(ESCAPE, "");
+    const text = withoutEscapes(plainText([inner]));
     return this.#kind === "execute" ? terminalView(text) : el("pre", { tabindex: 0 }, text);
   }
 
+  /** @param {string} terminalId */
+  #screen(terminalId) {
+    const screen = this.#screens.get(terminalId) ?? this.#terminals.screen(terminalId);
+    this.#screens.set(terminalId, screen);
+    return screen;
+  }
+
   #showResult() {
-    const repeated = this.#resultText.trim() === this.#contentText.replace(ESCAPE, "").trim();
+    const repeated = this.#resultText.trim() === withoutEscapes(this.#contentText).trim();
     this.#resultFold.hidden = this.#resultText === "" || repeated;
     if (this.#resultFold.hidden) return;
     const component = resultComponent(this.#name, this.#resultText);
     if (component !== null) {
       this.#content.replaceChildren(component);
-      this.#hasRichContent = true;
+      this.#isRich = true;
       if (!this.#touched) this.#details.open = true;
     }
     if (this.#kind === "execute" && this.#content.childElementCount === 0) {
@@ -234,7 +249,8 @@ export class ToolView {
       return;
     }
     this.#result.textContent = this.#resultText;
-    this.#resultFold.open = !this.#hasRichContent;
+    const showsTerminal = [...this.#screens.keys()].some((id) => this.#terminals.isKnown(id));
+    this.#resultFold.open = !this.#isRich && !showsTerminal;
   }
 }
 
@@ -244,20 +260,6 @@ export class ToolView {
  */
 function fold(name, content) {
   return el("details", { class: "fold" }, el("summary", {}, name), content);
-}
-
-/**
- * @param {string} output
- * @param {unknown} [exitCode]
- */
-function terminalView(output, exitCode) {
-  const screen = el("pre", { class: "terminal", tabindex: 0, role: "group", "aria-label": "Terminal output" });
-  screen.append(output.replace(ESCAPE, ""));
-  if (typeof exitCode === "number") {
-    const word = exitCode === 0 ? "terminal-exit" : "terminal-exit is-failed";
-    screen.append("\n", el("span", { class: word }, `exit status ${exitCode}`));
-  }
-  return screen;
 }
 
 /**

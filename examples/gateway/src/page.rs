@@ -54,6 +54,7 @@ files![
     "view-plan.js",
     "view-sessions.js",
     "view-settings.js",
+    "view-terminal.js",
     "view-text.js",
     "view-thought.js",
     "view-timeline.js",

@@ -1,0 +1,45 @@
+// A command that the gateway runs for an agent, in the agent's tool card.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { noViolations, send, turn, turnEnd } from "./page.mjs";
+
+const folder = mkdtempSync(path.join(tmpdir(), "page-terminal-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+const root = path.join(folder, "root");
+const config = path.join(folder, "gateway.toml");
+const agent = fileURLToPath(new URL("../agents/runs-command.mjs", import.meta.url));
+mkdirSync(root);
+writeFileSync(config, `[agents.shell]\ncommand = "node '${agent}'"\nroot = "${root}"\nterminal = true\n`);
+
+export const checks = [
+  {
+    name: "a command's output while it runs, and what it ended with",
+    variables: { GATEWAY_CONFIG: config },
+    context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
+    async run({ page, shot }) {
+      await send(page, "count");
+      const card = turn(page, 1).getByRole("article", { name: "Tool: count" });
+      const screen = card.getByRole("group", { name: "Terminal output" });
+      // What is shown meanwhile may be a kilobyte behind.
+      await screen.getByText(/^1790$/m).waitFor();
+      assert.equal(await card.getAttribute("data-status"), "in_progress", "it goes on meanwhile");
+      assert.ok(!(await screen.innerText()).includes("exit status"), "it has not ended");
+      await shot("running");
+      writeFileSync(path.join(root, "go"), "");
+      await turnEnd(page).waitFor();
+      assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/);
+      assert.equal(await screen.count(), 1, "it is shown once");
+      assert.equal(await card.getAttribute("data-status"), "failed");
+      await shot("ended");
+      await noViolations(page, "a command's output");
+
+      await page.reload();
+      await screen.getByText("behind").waitFor();
+      assert.match(await screen.innerText(), /\nbehind\s+exit status 3$/, "it is there after a reload");
+    },
+  },
+];
