@@ -164,7 +164,8 @@ keys! {
         ACP_TERMINAL_COMMAND = "acp.terminal.command";
     }
     "ACP, session setup", "https://agentclientprotocol.com/protocol/v1/session-setup" {
-        /// Updates that `session/load` or `session/resume` replayed; they happened before, and make no spans.
+        /// Updates that `session/load`, `session/resume` or `session/fork` replayed: they happened before, so they make no
+        /// spans.
         ACP_SESSION_REPLAYED_UPDATES = "acp.session.replayed_updates";
         /// The session that `session/fork` made of another.
         ACP_SESSION_FORK_ID = "acp.session.fork.id";

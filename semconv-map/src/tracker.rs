@@ -193,9 +193,18 @@ enum Work {
     ForkSession(String),
     LoadSession(String),
     SetConfigOption(String),
+    /// As older agents have it: the answer says nothing of the model.
+    SetModel {
+        session: String,
+        model: Option<String>,
+    },
     EndSession(String),
     Prompt(String),
-    Permission { options: Options, asked: Duration, tool: Option<SpanHandle> },
+    Permission {
+        options: Options,
+        asked: Duration,
+        tool: Option<SpanHandle>,
+    },
     TerminalExit,
     Other,
 }
@@ -212,6 +221,9 @@ impl Work {
             }
             (Direction::ClientToAgent, "session/set_config_option") => {
                 session().map(Self::SetConfigOption)
+            }
+            (Direction::ClientToAgent, "session/set_model") => {
+                session().map(|session| Self::SetModel { session, model: None })
             }
             (Direction::ClientToAgent, "session/close" | "session/delete") => {
                 session().map(Self::EndSession)

@@ -9,7 +9,7 @@
 //! | `gen_ai.agent.name`, `gen_ai.agent.version`, `acp.agent.title` | `agentInfo` (the version is `acp.agent.version` in v1.39) |
 //! | `acp.client.name`, `acp.client.version` | `clientInfo` |
 //! | `gen_ai.conversation.id` | `sessionId` |
-//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId` |
+//! | `gen_ai.request.model` | the value of the session's config option of category `model`, else `models.currentModelId`, or what `session/set_model` set after |
 //! | `acp.method.name`, `jsonrpc.request.id`, `acp.protocol.version` | as in [`lifecycle`] |
 //! | `acp.stop_reason`, `gen_ai.response.finish_reasons` | the agent's word; by policy, see [`finish_reason`](mod@crate::finish_reason) |
 //! | `gen_ai.usage.*` | `usage` of the answer, see [`UsagePolicy`]; cached tokens count as input, thoughts as output, wherever `totalTokens` shows that the agent counted them apart; in development thoughts are `gen_ai.usage.reasoning.output_tokens` as well |

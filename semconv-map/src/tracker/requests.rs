@@ -84,6 +84,7 @@ impl Tracker {
             self.spans.dropped_spans += 1;
             return dropped;
         };
+        session.is_forming = false;
         let (policy, model) = (&self.policy, session.model.as_deref());
         let (name, mut attributes) = prompt_turn::start(policy, &self.peers, call, model);
         let input = content.map(|content| prompt_turn::input(policy, &content));
@@ -136,8 +137,8 @@ impl Tracker {
         meta: Option<&str>,
         params: &str,
     ) -> OpenRequest {
-        let work = Work::of(call.direction, call.method, call.session);
-        match &work {
+        let mut work = Work::of(call.direction, call.method, call.session);
+        match &mut work {
             Work::Initialize => self.peers.on_initialize(params),
             // The answer says which session it is.
             Work::NewSession => call.session = None,
@@ -146,6 +147,7 @@ impl Tracker {
                     session.loading += 1;
                 }
             }
+            Work::SetModel { model, .. } => *model = member(params, "modelId").map(|id| clip(&id)),
             _ => {}
         }
         let (parent, baggage) = match call.direction {
@@ -274,6 +276,11 @@ impl Tracker {
                 self.sessions.set_active(&id, true);
             }
             Work::SetConfigOption(id) => self.on_options(&id, result),
+            Work::SetModel { session, model: Some(model) } => {
+                if let Some(session) = self.sessions.get_or_insert(&session) {
+                    session.model = Some(model);
+                }
+            }
             Work::EndSession(id) => self.on_session_ended(&id),
             Work::Permission { options, asked, tool } => {
                 self.on_permission(result, &options, asked, tool, attributes);
@@ -283,7 +290,7 @@ impl Tracker {
                 let code = response.and_then(|response| response.exit_code).map(i64::from);
                 attributes.set_some(keys::PROCESS_EXIT_CODE, code);
             }
-            Work::Prompt(_) | Work::Other => {}
+            Work::SetModel { model: None, .. } | Work::Prompt(_) | Work::Other => {}
         }
     }
 
@@ -310,9 +317,17 @@ impl Tracker {
         self.on_options(&id, result);
         let last_turn = self.sessions.get(origin).and_then(|origin| origin.last_turn);
         if let Some(session) = self.sessions.get_mut(&id) {
+            session.is_forming = false;
+            attributes
+                .set(keys::ACP_SESSION_REPLAYED_UPDATES, core::mem::take(&mut session.replayed));
             session.continue_from(last_turn, link::FORK);
         }
         self.sessions.set_active(&id, true);
+    }
+
+    /// Whether a session is being made of another.
+    pub(super) fn is_forking(&self) -> bool {
+        self.requests.values().any(|request| matches!(request.work, Work::ForkSession(_)))
     }
 
     fn on_options(&mut self, id: &str, result: &str) {

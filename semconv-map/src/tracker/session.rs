@@ -38,6 +38,8 @@ pub(super) struct Session {
     pub(super) cost: Option<Money>,
     /// How many `session/load` are not answered.
     pub(super) loading: usize,
+    /// Whether it was first heard of while a `session/fork` was not answered, which makes it.
+    pub(super) is_forming: bool,
     /// The updates they replayed.
     pub(super) replayed: i64,
     /// Whether it was made or loaded, and not closed.
@@ -54,7 +56,7 @@ impl Session {
 
     /// Whether updates tell what happened before.
     pub(super) fn is_replaying(&self) -> bool {
-        self.loading > 0 && self.turns.is_empty()
+        (self.loading > 0 || self.is_forming) && self.turns.is_empty()
     }
 
     /// Whether a tool call has ended, so that what comes of it is late.

@@ -38,6 +38,12 @@ impl Tracker {
                     | "agent_message"
                     | "agent_thought"
             );
+        if self.sessions.get(&id).is_none()
+            && self.is_forking()
+            && let Some(session) = self.sessions.get_or_insert(&id)
+        {
+            session.is_forming = true;
+        }
         if let Some(session) = self.sessions.get_mut(&id) {
             if session.is_replaying() {
                 if is_work || kind == "user_message_chunk" {

@@ -403,6 +403,36 @@ fn the_model_is_the_one_that_the_session_is_set_to() {
     assert_eq!(model(&mut run).as_deref(), Some("three"), "the schema's member wins");
 }
 
+/// Older agents are told with a request of its own, and answer with nothing.
+#[test]
+fn a_model_that_was_set_is_that_of_the_next_turn() {
+    let set = |id: i64, model: Value| {
+        request(id, "session/set_model", json!({ "sessionId": "s", "modelId": model }))
+    };
+    let rows = [
+        (result(2, json!({})), json!("new"), "new"),
+        (result(2, Value::Null), json!("new"), "new"),
+        (error(2, -32603, "no such model"), json!("new"), "old"),
+        (result(2, json!({})), json!(7), "old"),
+    ];
+    for (answer, given, expected) in rows {
+        let mut run = Run::new(Policy::default());
+        run.line(C2A, &request(1, "session/new", json!({})));
+        run.line(
+            A2C,
+            &result(1, json!({ "sessionId": "s", "models": { "currentModelId": "old" } })),
+        );
+        run.line(C2A, &set(2, given));
+        run.line(A2C, &answer);
+        run.line(C2A, &prompt(3, "s"));
+        assert_eq!(
+            run.span("invoke_agent").str("gen_ai.request.model"),
+            Some(expected),
+            "{answer}"
+        );
+    }
+}
+
 #[test]
 fn states_of_the_session_are_events_of_the_turn() {
     let mut run = Run::new(Policy::default());

@@ -1,4 +1,6 @@
-use crate::lines::{permission, prompt, request, result, stop, tool, tool_status, update};
+use crate::lines::{
+    error, permission, prompt, request, result, stop, text, tool, tool_status, update,
+};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::{Parent, SpanKind};
@@ -182,4 +184,47 @@ fn replayed_tool_calls_make_no_spans() {
     );
     assert_eq!(run.span("session/load").i64("acp.session.replayed_updates"), Some(2));
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
+}
+
+/// So has what an agent tells of the session that it forks, before it names it.
+#[test]
+fn tool_calls_of_a_forked_session_make_no_spans() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &request(2, "session/fork", json!({ "sessionId": "s", "cwd": "/" })));
+    run.line(A2C, &tool("fork", "t", "read", "completed"));
+    run.line(
+        A2C,
+        &update("fork", json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2 })),
+    );
+    run.line(A2C, &text("fork", "x"));
+    run.line(A2C, &tool("s", "t", "edit", "completed"));
+    run.line(A2C, &result(2, json!({ "sessionId": "fork" })));
+    run.line(C2A, &prompt(3, "fork"));
+    run.line(A2C, &tool("fork", "u", "search", "completed"));
+    assert_eq!(
+        run.spans.names(),
+        [
+            "invoke_agent",
+            "session/fork",
+            "execute_tool edit",
+            "invoke_agent",
+            "execute_tool search"
+        ]
+    );
+    assert_eq!(run.span("session/fork").i64("acp.session.replayed_updates"), Some(2));
+    assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
+}
+
+/// A fork that fails leaves nothing behind: what is told of the session later happens then.
+#[test]
+fn a_session_that_was_not_forked_is_as_any_other() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &request(1, "session/fork", json!({ "sessionId": "s", "cwd": "/" })));
+    run.line(A2C, &tool("fork", "t", "read", "completed"));
+    run.line(A2C, &error(1, -32603, "no"));
+    run.line(C2A, &prompt(2, "fork"));
+    run.line(A2C, &stop(2, "end_turn"));
+    run.line(A2C, &tool("fork", "u", "search", "completed"));
+    assert_eq!(run.spans.names(), ["session/fork", "invoke_agent", "execute_tool search"]);
 }
