@@ -10,6 +10,7 @@
 mod capture;
 mod content;
 mod conventions;
+mod finish_reason;
 mod golden;
 mod inject;
 mod lifecycle;
