@@ -5,7 +5,7 @@ mod page;
 mod session;
 
 use crate::cli::ReportOptions;
-use crate::line_file;
+use crate::line_file::{self, OpenError, is_same};
 use crate::record::as_it_passed;
 use crate::replay::{each_entry, open};
 use semconv_map::{CloseReason, Tracker};
@@ -46,5 +46,8 @@ fn set_up(
     options: &ReportOptions,
 ) -> Result<(impl io::BufRead + use<>, impl Write + use<>), Box<dyn Error>> {
     let transcript = open(&options.transcript)?;
+    if is_same(&options.output, &options.transcript) {
+        return Err(OpenError::in_use(&options.output).into());
+    }
     Ok((transcript, line_file::create(&options.output)?))
 }

@@ -5,9 +5,13 @@ use super::session::{Kind, Session, Span, shown};
 use core::fmt::{self, Write};
 use core::time::Duration;
 use semconv_map::{Attribute, Counters, keys};
+use std::borrow::Cow;
 
 /// How deep spans are shown as below one another; those deeper are at this depth.
 const MAX_DEPTH: usize = 16;
+
+/// How many characters of a title are shown in a row.
+const MAX_LABEL: usize = 160;
 
 /// The page about a session; `counters` says what it leaves out.
 pub(crate) fn of(session: &Session, counters: Counters) -> String {
@@ -136,11 +140,11 @@ fn curves(page: &mut String, session: &Session) -> fmt::Result {
 fn waterfalls(page: &mut String, session: &Session) -> fmt::Result {
     let mut requests = Vec::new();
     let mut turns = 0;
-    for (at, span) in session.below(None) {
-        if span.kind() != Kind::Turn {
+    for &at in &session.roots {
+        let Some(span) = session.spans.get(at).filter(|span| span.kind() == Kind::Turn) else {
             requests.push(at);
             continue;
-        }
+        };
         waterfall(page, session, "Beside turns", &core::mem::take(&mut requests))?;
         turns += 1;
         let reason = span.text(keys::ACP_STOP_REASON);
@@ -167,8 +171,7 @@ fn waterfall(page: &mut String, session: &Session, title: &str, roots: &[usize])
     while let Some((at, depth)) = rest.pop() {
         let Some(span) = session.spans.get(at) else { continue };
         row(page, span, depth, (start, end))?;
-        let below: Vec<_> = session.below(Some(at)).map(|(at, _)| at).collect();
-        rest.extend(below.into_iter().rev().map(|at| (at, (depth + 1).min(MAX_DEPTH))));
+        rest.extend(span.below.iter().rev().map(|at| (*at, (depth + 1).min(MAX_DEPTH))));
     }
     page.write_str("</section>\n")
 }
@@ -231,12 +234,21 @@ fn name(span: &Span) -> String {
         },
         Kind::Request => span.name.clone(),
     };
-    let mut label = escaped(&label);
+    // What is written from right to left goes no further than the label.
+    let mut label = format!("<bdi>{}</bdi>", escaped(&shortened(&label)));
     if span.error.is_some() {
         let why = span.text(keys::ERROR_TYPE).unwrap_or_else(|| "failed".to_owned());
         label += &format!(" <em>{}</em>", escaped(&why));
     }
     label
+}
+
+/// What has room in a row; the rest is among the attributes.
+fn shortened(label: &str) -> Cow<'_, str> {
+    match label.char_indices().nth(MAX_LABEL) {
+        Some((end, _)) => format!("{}…", label.get(..end).unwrap_or_default()).into(),
+        None => label.into(),
+    }
 }
 
 fn attributes(page: &mut String, attributes: &[Attribute]) -> fmt::Result {
@@ -283,8 +295,8 @@ fn span_of_time(duration: Duration) -> String {
     match duration.as_secs() {
         0 if duration.is_zero() => "0 s".to_owned(),
         0 if seconds < 0.001 => format!("{:.0} µs", seconds * 1e6),
-        0 => format!("{:.0} ms", seconds * 1e3),
-        1..60 => format!("{seconds:.1} s"),
+        0 if seconds < 0.9995 => format!("{:.0} ms", seconds * 1e3),
+        0..60 => format!("{seconds:.1} s"),
         whole @ 60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         whole => format!("{} h {} min", whole / 3600, whole / 60 % 60),
     }
@@ -305,7 +317,9 @@ fn grouped(count: i64) -> String {
 
 fn money(amount: f64, session: &Session) -> String {
     let currency = session.currency.as_deref().unwrap_or_default();
-    format!("{amount:.4} {}", escaped(currency))
+    // Nobody reads a hundred digits.
+    let amount = if amount < 1e12 { format!("{amount:.4}") } else { format!("{amount:e}") };
+    format!("{amount} {}", escaped(currency))
 }
 
 /// A time since the Unix epoch as a date and a time of day; one before 2000 counts from a moment of the recorder's choosing.
@@ -355,7 +369,14 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        let table = [(0, "0 s"), (999, "999 µs"), (1_000, "1 ms"), (1_500_000, "1.5 s")];
+        let table = [
+            (0, "0 s"),
+            (999, "999 µs"),
+            (1_000, "1 ms"),
+            (999_499, "999 ms"),
+            (999_500, "1.0 s"),
+            (1_500_000, "1.5 s"),
+        ];
         for (micros, expected) in table {
             assert_eq!(span_of_time(Duration::from_micros(micros)), expected);
         }

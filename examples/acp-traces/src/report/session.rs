@@ -13,6 +13,8 @@ pub(crate) struct Session {
     times: Option<(Duration, Duration)>,
     /// In the order of their starts.
     pub(crate) spans: Vec<Span>,
+    /// Those that belong to no other.
+    pub(crate) roots: Vec<usize>,
     open: HashMap<SpanHandle, usize>,
     /// How many tokens were in the context window.
     pub(crate) context: Vec<(Duration, f64)>,
@@ -29,8 +31,8 @@ pub(crate) struct Span {
     pub(crate) name: String,
     pub(crate) start: Duration,
     pub(crate) end: Duration,
-    /// Of the span that it belongs to.
-    pub(crate) parent: Option<usize>,
+    /// The spans that belong to it, in the order of their starts.
+    pub(crate) below: Vec<usize>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) events: Vec<SpanEvent>,
     /// It went wrong; in the peer's words, where these are recorded.
@@ -74,16 +76,21 @@ impl Session {
     fn take(&mut self, record: Record) {
         match record {
             Record::Start(start) => {
+                let at = self.spans.len();
                 let parent = match &start.parent {
-                    Parent::Span(handle) => self.open.get(handle).copied(),
+                    Parent::Span(handle) => self.open.get(handle),
                     _ => None,
                 };
-                self.open.insert(start.span, self.spans.len());
+                match parent.and_then(|parent| self.spans.get_mut(*parent)) {
+                    Some(parent) => parent.below.push(at),
+                    None => self.roots.push(at),
+                }
+                self.open.insert(start.span, at);
                 self.spans.push(Span {
                     name: start.name.into_owned(),
                     start: start.time,
                     end: start.time,
-                    parent,
+                    below: Vec::new(),
                     attributes: start.attributes,
                     events: Vec::new(),
                     error: None,
@@ -136,11 +143,6 @@ impl Session {
         }
     }
 
-    /// The spans below one, or those that belong to none, in the order of their starts.
-    pub(crate) fn below(&self, parent: Option<usize>) -> impl Iterator<Item = (usize, &Span)> {
-        self.spans.iter().enumerate().filter(move |(_, span)| span.parent == parent)
-    }
-
     pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Span> {
         self.spans.iter().filter(move |span| span.kind() == kind)
     }
@@ -149,7 +151,9 @@ impl Session {
 impl Span {
     pub(crate) fn kind(&self) -> Kind {
         match self.text(keys::GEN_AI_OPERATION_NAME).as_deref() {
-            Some("invoke_agent") if self.parent.is_some() => Kind::Subagent,
+            Some("invoke_agent") if self.text(keys::ACP_SESSION_PARENT_ID).is_some() => {
+                Kind::Subagent
+            }
             Some("invoke_agent") => Kind::Turn,
             Some("execute_tool") => Kind::Tool,
             _ if self.name == "session/request_permission" => Kind::Permission,

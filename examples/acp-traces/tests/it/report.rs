@@ -90,6 +90,27 @@ fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
 }
 
 #[test]
+fn a_subagent_beside_turns_is_no_turn_and_a_long_title_is_shortened() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("session.jsonl");
+    let title = "é".repeat(161);
+    let call =
+        json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "name": "t", "title": title });
+    let work = json!({ "sessionUpdate": "subagent_update", "sessionId": "child", "title": "Dig",
+        "state": { "state": "running" } });
+    write(&transcript, &[("received", update(&work)), ("received", update(&call))]);
+    let page = report(&transcript, &["--policy", "titles=always"]);
+    assert!(page.contains("<dt>Turns</dt><dd>0</dd>"), "{page}");
+    assert!(
+        page.contains(
+            "class=\"subagent\"><summary><span class=\"name\" style=\"--depth:0\"><bdi>Dig"
+        )
+    );
+    assert!(page.contains(&format!("<bdi>t: {}…</bdi>", "é".repeat(157))), "{page}");
+    assert!(page.contains(&format!("<td>{title}</td>")), "{page}");
+}
+
+#[test]
 fn a_page_that_cannot_be_written_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let transcript = folder.path().join("session.jsonl");
