@@ -293,6 +293,8 @@ impl Watch {
             unread_bytes,
             long_messages: self.reading.long_lines,
             invalid_lines: counters.invalid_lines,
+            undecodable: counters.undecodable,
+            unmatched_responses: counters.unmatched_responses,
             dropped_records: counters.dropped_spans
                 + counters.dropped_events
                 + counters.dropped_metrics,

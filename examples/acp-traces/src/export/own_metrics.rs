@@ -13,6 +13,10 @@ pub(crate) struct Seen {
     pub(crate) long_messages: u64,
     /// Lines that are no message.
     pub(crate) invalid_lines: u64,
+    /// Messages that are not what their methods say.
+    pub(crate) undecodable: u64,
+    /// Answers to what nobody asked.
+    pub(crate) unmatched_responses: u64,
     /// Spans, events and values that were too many at a time.
     pub(crate) dropped_records: u64,
     /// Spans for the collector.
@@ -24,7 +28,7 @@ pub(crate) struct Seen {
 /// The instruments of the proxy.
 #[derive(Debug)]
 pub(crate) struct Own {
-    instruments: [Counter<u64>; 7],
+    instruments: [Counter<u64>; 9],
     last: Seen,
 }
 
@@ -36,6 +40,8 @@ impl Own {
             counter("acp_traces.unread", "By"),
             counter("acp_traces.long_messages", "{message}"),
             counter("acp_traces.invalid_lines", "{line}"),
+            counter("acp_traces.undecodable", "{message}"),
+            counter("acp_traces.unmatched_responses", "{message}"),
             counter("acp_traces.dropped_records", "{record}"),
             counter("acp_traces.spans", "{span}"),
             counter("acp_traces.spans.delivered", "{span}"),
@@ -58,12 +64,14 @@ impl Own {
 
 impl Seen {
     /// In the order of the instruments.
-    fn totals(&self) -> [u64; 7] {
+    fn totals(&self) -> [u64; 9] {
         [
             self.messages,
             self.unread_bytes,
             self.long_messages,
             self.invalid_lines,
+            self.undecodable,
+            self.unmatched_responses,
             self.dropped_records,
             self.spans,
             self.delivered_spans,

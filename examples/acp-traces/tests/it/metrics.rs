@@ -53,10 +53,41 @@ fn the_proxy_measures_itself() {
     // `initialize`, `session/new`, the prompt and the answer to the permission request, and what the agent said.
     assert!(sum(&metrics["acp_traces.messages"]) > 8);
     assert!(sum(&metrics["acp_traces.spans"]) > 3);
-    for lost in ["unread", "long_messages", "invalid_lines", "dropped_records"] {
+    for lost in [
+        "unread",
+        "long_messages",
+        "invalid_lines",
+        "undecodable",
+        "unmatched_responses",
+        "dropped_records",
+    ] {
         assert_eq!(sum(&metrics[&format!("acp_traces.{lost}")]), 0, "{lost}");
     }
     assert!(metrics.keys().all(|name| name.starts_with("acp_traces.")));
+}
+
+/// What is wrong with messages is counted, each in both directions: the agent says what it hears.
+#[test]
+fn the_proxy_counts_what_is_wrong() {
+    let collector = Collector::start();
+    let url = collector.url();
+    let options = ["--otlp-endpoint", &url, "--self-metrics"];
+    let mut proxy = Proxy::with_options(&options, &["echo"]);
+    proxy.write(b"no message\n");
+    proxy.write(br#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+    proxy.write(b"\n");
+    proxy.write(br#"{"jsonrpc":"2.0","id":8,"result":{}}"#);
+    proxy.write(b"\n");
+    proxy.write(br#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#);
+    proxy.write(b"\n");
+    assert_eq!(proxy.finish().0.stderr, "");
+    let metrics = collector.metrics();
+    let counted = |name: &str| sum(&metrics[&format!("acp_traces.{name}")]);
+    assert_eq!(counted("messages"), 8);
+    assert_eq!(counted("invalid_lines"), 2);
+    assert_eq!(counted("unmatched_responses"), 4);
+    // The editor does not send updates, so nobody reads its own.
+    assert_eq!(counted("undecodable"), 1);
 }
 
 #[test]
