@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bytes;
 #[cfg(test)]
+mod canaries;
+#[cfg(test)]
 mod collector;
 #[cfg(test)]
 mod conventions;

@@ -32,7 +32,7 @@ pub(crate) struct Request {
 }
 
 impl HttpCollector {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::listen(|listener| listener)
     }
 
@@ -50,7 +50,7 @@ impl HttpCollector {
         Self { address, requests, _runtime: runtime }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
@@ -67,6 +67,10 @@ async fn answer(State(keep): State<Sender<Request>>, uri: Uri, headers: HeaderMa
 }
 
 impl Request {
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     fn header(&self, name: &str) -> &str {
         self.headers[name].to_str().unwrap()
     }

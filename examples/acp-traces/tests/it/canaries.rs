@@ -1,0 +1,100 @@
+//! A word in every place where people, models and tools write, of both versions of the protocol: it leaves by no way that
+//! there is, unless content is asked for.
+
+use crate::collector::Collector;
+use crate::protocols::HttpCollector;
+use crate::proxy::{Proxy, acp_traces};
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+use std::thread;
+
+const TRANSCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/canaries.jsonl");
+const CANARY: &str = "canary-5e1f";
+
+/// How content may be asked for, and whether the word is heard then.
+const ASKED: [(&[&str], bool); 3] =
+    [(&[], false), (&["--record-content"], true), (&["--record-content=event"], true)];
+const PROFILES: [&str; 3] = ["v1.39", "v1.41", "genai-dev"];
+
+fn sings(bytes: impl AsRef<[u8]>) -> bool {
+    bytes.as_ref().windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
+}
+
+/// What the program says of the transcript itself; nothing is wrong with it.
+fn run(mut command: Command) {
+    let output = command.output().unwrap();
+    assert_eq!((output.status.code(), str::from_utf8(&output.stderr).unwrap()), (Some(0), ""));
+    assert!(output.stdout.is_empty());
+}
+
+fn read(task: &str, profile: &str, options: &[&str]) -> Command {
+    let mut command = acp_traces(&[task, TRANSCRIPT, "--profile", profile]);
+    command.args(options);
+    command
+}
+
+#[test]
+fn what_is_sent_and_written_has_no_content_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    for ((options, is_heard), profile) in
+        ASKED.into_iter().flat_map(|asked| PROFILES.map(|profile| (asked, profile)))
+    {
+        let shown = format!("{profile} {options:?}");
+        let file = folder.path().join(shown.replace('/', ""));
+        let mut to_file = read("replay", profile, options);
+        to_file.arg("--file").arg(&file);
+        run(to_file);
+        let spans = fs::read(&file).unwrap();
+        assert!(!spans.is_empty() && sings(spans) == is_heard, "{shown}, file");
+
+        let collector = Collector::start();
+        let mut over_grpc = read("replay", profile, options);
+        over_grpc.args(["--otlp-endpoint", &collector.url()]);
+        run(over_grpc);
+        let trace = collector.received();
+        assert!(trace.spans.len() > 20, "{shown}: {:?}", trace.names());
+        assert_eq!(sings(format!("{trace:?}")), is_heard, "{shown}, gRPC");
+
+        for protocol in ["http/protobuf", "http/json"] {
+            let collector = HttpCollector::start();
+            let mut over_http = read("replay", profile, options);
+            over_http.args(["--protocol", protocol, "--otlp-endpoint", &collector.url()]);
+            run(over_http);
+            assert_eq!(sings(collector.request().body()), is_heard, "{shown}, {protocol}");
+        }
+
+        let page = file.with_extension("html");
+        let mut report = read("report", profile, options);
+        report.arg("-o").arg(&page);
+        run(report);
+        assert_eq!(sings(fs::read(&page).unwrap()), is_heard, "{shown}, report");
+    }
+}
+
+/// An agent that says what it hears: each message passes in both directions. Metrics never have content.
+#[test]
+fn metrics_and_what_is_said_on_standard_error_have_no_content() {
+    let lines = fs::read_to_string(TRANSCRIPT).unwrap();
+    let entries = jsonrpc_core::transcript::read(&lines).map(|entry| entry.unwrap().bytes);
+    let mut said = entries.flat_map(|line| [&*line, b"\n"].concat()).collect::<Vec<_>>();
+    said.extend_from_slice(format!("{{\"{CANARY}\n").as_bytes());
+    for (options, is_heard) in ASKED {
+        let collector = Collector::start();
+        let url = collector.url();
+        let all = [&["--otlp-endpoint", &url, "--metrics", "--self-metrics"], options].concat();
+        let mut proxy = Proxy::with_options(&all, &["echo"]);
+        let mut stdin = proxy.child.stdin.take().unwrap();
+        let given = said.clone();
+        let writer = thread::spawn(move || stdin.write_all(&given));
+        let end = proxy.wait();
+        writer.join().unwrap().unwrap();
+        assert_eq!((end.status, end.stdout == said, &*end.stderr), (Some(0), true, ""));
+        let (metrics, trace) = (collector.metrics(), collector.received());
+        for name in ["acp.tool_call.duration", "rpc.server.call.duration", "acp_traces.spans"] {
+            assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+        }
+        assert!(!sings(format!("{metrics:?}")));
+        assert_eq!(sings(format!("{trace:?}")), is_heard, "{options:?}");
+    }
+}
