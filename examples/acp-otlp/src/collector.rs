@@ -152,6 +152,9 @@ impl Address {
     /// It is none of HTTP, or what the environment says of TLS cannot be used.
     fn tls(&self) -> Result<Option<Tls>, ExportError> {
         match self.url.split_once("://") {
+            Some((_, rest)) if !has_right_port(rest) => {
+                Err(ExportError::Scheme { endpoint: self.url.clone() })
+            }
             Some(("http", _)) => Ok(None),
             Some(("https", _)) => Tls::of(self.signal).map(Some),
             _ => Err(ExportError::Scheme { endpoint: self.url.clone() }),
@@ -184,6 +187,16 @@ impl Address {
         let builder = builder.with_http_client(client).with_endpoint(&self.url);
         Ok(builder.with_retry_policy(retries()))
     }
+}
+
+/// Whether what follows the scheme of a URL has no port, or one that there can be: another would not be missed, and the
+/// scheme's own would be taken.
+fn has_right_port(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    // An address of IPv6 has colons of its own, within brackets.
+    let after_address = host.rsplit(']').next().unwrap_or_default();
+    after_address.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 /// Three more attempts within half a second: why a collector cannot be reached is known before the end of a session stops

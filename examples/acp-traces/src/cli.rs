@@ -1,5 +1,6 @@
 use crate::conventions::{Choice, Content, Release, redaction};
 use acp_otlp::Transport;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
@@ -9,6 +10,7 @@ use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,7 +55,13 @@ pub(crate) struct Options {
     pub(crate) self_metrics: bool,
 
     /// How long the agent may take to end by itself once the editor has gone, before it is told to (SIGTERM)
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "5",
+        value_parser = seconds,
+        allow_negative_numbers = true
+    )]
     pub(crate) grace: Duration,
 
     /// The agent and its arguments
@@ -78,7 +86,7 @@ pub(crate) enum Task {
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Write manual pages into a folder
+    /// Write manual pages into a folder, which is made if it is not there
     Man {
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
@@ -93,10 +101,17 @@ pub(crate) fn complete(shell: Shell) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a manual page for the program and one for each task into `folder`.
+/// Writes a manual page for the program and one for each task into `folder`, which is made if it is not there.
 pub(crate) fn write_manual(folder: &Path) -> io::Result<ExitCode> {
-    clap_mangen::generate_to(Options::command(), folder)?;
-    Ok(ExitCode::SUCCESS)
+    let written = fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Options::command(), folder));
+    Ok(match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("acp-traces: cannot write to {}: {error}", folder.display());
+            ExitCode::from(2)
+        }
+    })
 }
 
 #[derive(Debug, Args)]
@@ -161,7 +176,7 @@ pub(crate) struct ReadingOptions {
     pub(crate) policy: Vec<Choice>,
 
     /// The provider of the agent, whatever `--policy` says of it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
 
     /// Record what people, the model and tools said; without it no text, path or command is in a span
@@ -206,7 +221,7 @@ const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \
 2 for a wrong command line.";
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or("expected a number of seconds, 0 or more")
 }

@@ -56,6 +56,11 @@ impl Waiting {
     }
 }
 
+/// Whether two names are of one file, which has to be there for that.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// A file cannot be written to.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to {}: {source}", path.display())]
@@ -148,6 +153,11 @@ fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
 }
 
 impl OpenError {
+    /// What is written would be among what is read or written elsewhere.
+    pub(crate) fn in_use(path: &Path) -> Self {
+        Self::of(path)(io::Error::other("another option names the same file"))
+    }
+
     fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { path: path.to_owned(), source }
     }

@@ -3,7 +3,7 @@
 use crate::PROGRAM;
 use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
-use crate::line_file::append;
+use crate::line_file::{OpenError, append, is_same};
 use crate::record::as_it_passed;
 use acp_otlp::{Collector, Ids, Made, Tracing};
 use core::time::Duration;
@@ -61,6 +61,9 @@ fn set_up<'a>(
         Destinations::new(&options.spans, runtime.handle())?;
     let transcript = open(&options.transcript)?;
     let file = match file {
+        Some(path) if is_same(&path, &options.transcript) => {
+            return Err(OpenError::in_use(&path).into());
+        }
         Some(path) => Some((JsonLines::new(&resource), BufWriter::new(append(&path)?))),
         None => None,
     };
@@ -73,9 +76,11 @@ fn set_up<'a>(
 /// # Errors
 /// It cannot be read; in words.
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
-    let file =
-        File::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Ok(BufReader::new(file))
+    let cannot_read = |error| format!("cannot read {}: {error}", path.display());
+    let mut transcript = BufReader::new(File::open(path).map_err(cannot_read)?);
+    // A folder can be opened, but not read.
+    transcript.fill_buf().map_err(cannot_read)?;
+    Ok(transcript)
 }
 
 /// Hands on the messages of a transcript; gives how many lines are none, which are told on standard error.

@@ -2,7 +2,7 @@
 
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
-use crate::line_file::LineFile;
+use crate::line_file::{LineFile, OpenError, is_same};
 use crate::observe::{self, SharedWatch};
 use acp_relay::{NotStarted, Session, Watching};
 use std::error::Error;
@@ -60,6 +60,11 @@ struct Outputs {
 fn set_up(options: &Options, runtime: &Runtime) -> Result<Outputs, Box<dyn Error>> {
     let exporter = Exporter::new(Destinations::new(&options.spans, runtime.handle())?)?;
     let metrics = export::metrics(options, runtime.handle())?;
-    let transcript = options.record.as_deref().map(LineFile::create).transpose()?;
+    let transcript = match (&options.record, &options.spans.file) {
+        (Some(path), Some(spans)) if is_same(path, spans) => {
+            return Err(OpenError::in_use(path).into());
+        }
+        (path, _) => path.as_deref().map(LineFile::create).transpose()?,
+    };
     Ok(Outputs { exporter, metrics, transcript })
 }

@@ -65,21 +65,63 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         (&[][..], "COMMAND"),
         (&["--no-such-flag", "--", agent, "exit", "0"], "--no-such-flag"),
         (&[agent], "-- "),
-        (&["--grace", "soon", "--", agent], "--grace"),
+        (&["--grace", "soon", "--", agent], "expected a number of seconds, 0 or more"),
+        (&["--grace", "-1", "--", agent], "expected a number of seconds, 0 or more"),
+        (&["--provider", "", "--", agent, "exit", "0"], "--provider"),
         (
             &["--otlp-endpoint", "http://not a url", "--", agent, "exit", "0"],
             "\"http://not a url\"",
-        ),
-        (&["--otlp-endpoint", "localhost:4317", "--", agent, "exit", "0"], "http://HOST:PORT"),
-        (
-            &["--otlp-endpoint", "ftp://localhost:4317", "--", agent, "exit", "0"],
-            "http://HOST:PORT",
         ),
     ] {
         let output = run(acp_traces(arguments));
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_told_before_anything_runs() {
+    let agent = test_agent();
+    for address in [
+        "",
+        "localhost:4317",
+        "ftp://localhost:4317",
+        "http://127.0.0.1:99999",
+        "http://127.0.0.1:/v1",
+        "https://user:key@[::1]:otlp?x",
+    ] {
+        let options = ["--otlp-endpoint", address, "--", agent.to_str().unwrap(), "exit", "0"];
+        let output = run(acp_traces(&options));
+        assert_eq!(output.status.code(), Some(2), "{address}");
+        let expected = format!("has to be http://HOST:PORT or https://HOST:PORT, not {address:?}");
+        assert!(stderr(&output).contains(&expected), "{address}: {}", stderr(&output));
+    }
+    // Of these nothing is wrong.
+    for address in ["http://[::1]", "http://user:key@localhost", "http://127.0.0.1:1/base?a=b:c"] {
+        let options = ["--otlp-endpoint", address, "--", agent.to_str().unwrap(), "exit", "0"];
+        assert_eq!(run(acp_traces(&options)).status.code(), Some(0), "{address}");
+    }
+}
+
+#[test]
+fn what_is_written_does_not_go_where_something_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let transcript = fs::read_to_string(crate::replay::TURN).unwrap();
+    fs::write(&path, &transcript).unwrap();
+    let (file, agent) = (path.to_str().unwrap(), test_agent());
+    let agent = agent.to_str().unwrap();
+    for arguments in [
+        &["replay", file, "--file", file][..],
+        &["report", file, "-o", file],
+        &["--file", file, "--record", file, "--", agent, "exit", "0"],
+    ] {
+        let output = run(acp_traces(arguments));
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let expected = format!("cannot write to {file}: another option names the same file");
+        assert!(stderr(&output).contains(&expected), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).unwrap(), transcript);
     }
 }
 

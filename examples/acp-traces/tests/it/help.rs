@@ -22,12 +22,21 @@ fn shells_complete_options_and_tasks() {
 #[test]
 fn there_is_a_manual() {
     let folder = tempfile::tempdir().unwrap();
-    let status = acp_traces(&["man", folder.path().to_str().unwrap()]).status().unwrap();
+    let pages = folder.path().join("man/man1");
+    let status = acp_traces(&["man", pages.to_str().unwrap()]).status().unwrap();
     assert_eq!(status.code(), Some(0));
     for (page, option) in [("acp-traces.1", "grace"), ("acp-traces-replay.1", "TRANSCRIPT")] {
-        let text = fs::read_to_string(folder.path().join(page)).unwrap();
+        let text = fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".TH") && text.contains(option), "{page}");
     }
+    let taken = pages.join("acp-traces.1");
+    let output = acp_traces(&["man", taken.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.starts_with(&format!("acp-traces: cannot write to {}: ", taken.display())),
+        "{told}"
+    );
 }
 
 #[test]

@@ -156,9 +156,13 @@ fn what_is_open_at_the_end_ends_without_an_error() {
 
 #[test]
 fn a_transcript_that_is_not_there_is_told() {
-    let output = replay(Path::new("no-such-transcript"), &["--otlp-endpoint", NO_COLLECTOR]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(told(&output).starts_with("acp-traces: cannot read no-such-transcript: "));
+    let folder = tempfile::tempdir().unwrap();
+    for path in [Path::new("no-such-transcript"), folder.path()] {
+        let output = replay(path, &["--otlp-endpoint", NO_COLLECTOR]);
+        assert_eq!(output.status.code(), Some(2));
+        let expected = format!("acp-traces: cannot read {}: ", path.display());
+        assert!(told(&output).starts_with(&expected), "{}", told(&output));
+    }
 }
 
 #[test]
