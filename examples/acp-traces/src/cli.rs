@@ -119,7 +119,7 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
-    /// What `--record` has written
+    /// What `--record` has written, or the conductor of ACP with `--trace`
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 }
@@ -129,7 +129,7 @@ pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
-    /// What `--record` has written
+    /// What `--record` has written, or the conductor of ACP with `--trace`
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 

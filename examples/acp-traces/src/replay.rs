@@ -7,9 +7,10 @@ use crate::line_file::{OpenError, append, is_same};
 use crate::record::as_it_passed;
 use acp_otlp::{Collector, Ids, Made, Tracing};
 use core::time::Duration;
-use jsonrpc_core::transcript::Entry;
+use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use semconv_map::CloseReason;
+use serde_json::Value;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
@@ -91,9 +92,9 @@ pub(crate) fn each_entry(
     transcript: impl BufRead,
     mut take: impl FnMut(Entry<'_>) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let mut bad_lines = 0;
+    let (mut bad_lines, mut writer) = (0, Writer::Unknown);
     for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
-        match entry(&text?) {
+        match writer.entry(&text?) {
             Ok(Some(entry)) => take(entry)?,
             Ok(None) => {}
             Err(error) => {
@@ -105,11 +106,38 @@ pub(crate) fn each_entry(
     Ok(bad_lines)
 }
 
-/// A line of a transcript; nothing if it is blank.
-fn entry(line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
-    match str::from_utf8(line)?.trim() {
-        "" => Ok(None),
-        line => Ok(Some(Entry::from_line(line)?)),
+/// Who wrote a transcript; its first lines tell.
+#[derive(Debug)]
+enum Writer {
+    Unknown,
+    /// `--record`, or another program that writes as it does.
+    Recorder,
+    /// The official conductor: the connection that the first request in its trace went over.
+    Conductor(Conductor),
+}
+
+impl Writer {
+    /// A line of the transcript; nothing if there is no message in it.
+    fn entry(&mut self, line: &[u8]) -> Result<Option<Entry<'static>>, Box<dyn Error>> {
+        let line = match str::from_utf8(line)?.trim() {
+            "" => return Ok(None),
+            line => line,
+        };
+        if let Self::Unknown = self {
+            let event = serde_json::from_str::<Value>(line).unwrap_or_default();
+            let text = |member: &str| event.get(member).and_then(Value::as_str);
+            match (event.get("ts"), text("type"), text("from").zip(text("to"))) {
+                (Some(_), Some("request"), Some((us, them))) => {
+                    *self = Self::Conductor(Conductor::new(us, them));
+                }
+                (Some(_), Some(_), _) => return Ok(None),
+                _ => *self = Self::Recorder,
+            }
+        }
+        match self {
+            Self::Conductor(conductor) => Ok(conductor.entry(line)?),
+            _ => Ok(Some(Entry::from_line(line)?)),
+        }
     }
 }
 

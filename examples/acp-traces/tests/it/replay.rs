@@ -143,6 +143,41 @@ fn what_is_no_entry_is_told_and_the_rest_is_traced() {
     assert_eq!(names(&lines(&file)), ["execute_tool execute", "invoke_agent"]);
 }
 
+/// Two connections of a chain, of which the client's is the first; what agents log between.
+#[test]
+fn a_trace_of_the_conductor_is_replayed_as_its_client_saw_it() {
+    let event = |ts: f64, kind: &str, from: &str, to: &str, more: Value| {
+        let mut event =
+            json!({ "type": kind, "ts": ts, "protocol": "acp", "from": from, "to": to });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let (client, proxy, agent) = ("Client", "Proxy(0)", "Agent");
+    let asked = |id: &str| json!({ "id": id, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } });
+    let told = json!({ "method": "session/update", "params": { "sessionId": "s",
+        "update": { "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "name": "dig", "status": "completed" } } });
+    let answer =
+        |id: &str| json!({ "id": id, "is_error": false, "payload": { "stopReason": "end_turn" } });
+    let events = [
+        json!({ "type": "trace", "ts": 0.1, "component": "Agent", "level": "warn", "message": "starts" }),
+        event(0.5, "request", client, proxy, asked("a")),
+        event(0.6, "request", proxy, agent, asked("b")),
+        event(1.0, "notification", agent, proxy, told.clone()),
+        event(1.25, "notification", proxy, client, told),
+        event(2.0, "response", agent, proxy, answer("b")),
+        event(2.5, "response", proxy, client, answer("a")),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("trace.jsons");
+    fs::write(&transcript, events.map(|line| format!("{line}\n")).concat()).unwrap();
+    let written = lines(&replay_to(&folder.path().join("spans"), &transcript));
+    assert_eq!(names(&written), ["execute_tool dig", "invoke_agent"]);
+    let (tool, turn) = (span(&written[0]), span(&written[1]));
+    assert_eq!(tool["startTimeUnixNano"], "1250000000");
+    let times = ["startTimeUnixNano", "endTimeUnixNano"].map(|time| turn[time].as_str().unwrap());
+    assert_eq!(times, ["500000000", "2500000000"]);
+}
+
 #[test]
 fn what_is_open_at_the_end_ends_without_an_error() {
     let folder = tempfile::tempdir().unwrap();
