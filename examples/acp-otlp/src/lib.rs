@@ -16,6 +16,7 @@ mod http_client;
 mod ids;
 mod metrics;
 mod own_span;
+mod sampling;
 mod spans;
 mod tls;
 mod tracing;
@@ -25,6 +26,7 @@ pub use collector::{Address, Collector, MetricCollector, Signal, Tally, Transpor
 pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
+pub use sampling::Sampling;
 pub use tracing::{Made, Started, Tracing};
 
 use opentelemetry::{InstrumentationScope, Key};

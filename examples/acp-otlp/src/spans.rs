@@ -4,9 +4,10 @@
 //! takes both from where it is called.
 
 use crate::ids::Ids;
+use crate::sampling::Sampling;
 use crate::tracing::{Made, Started};
 use opentelemetry::trace::{
-    Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
+    Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId,
 };
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -24,6 +25,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) struct Spans {
     scope: InstrumentationScope,
     ids: Ids,
+    pub(crate) sampling: Sampling,
     open: HashMap<SpanHandle, SpanData>,
     /// Spans that have ended and that others may link to, up to [`LINKABLE`].
     ended: VecDeque<(SpanHandle, SpanContext)>,
@@ -34,7 +36,13 @@ const LINKABLE: usize = 1024;
 
 impl Spans {
     pub(crate) fn new(scope: InstrumentationScope, ids: Ids) -> Self {
-        Self { scope, ids, open: HashMap::new(), ended: VecDeque::new() }
+        Self {
+            scope,
+            ids,
+            sampling: Sampling::default(),
+            open: HashMap::new(),
+            ended: VecDeque::new(),
+        }
     }
 
     /// Takes the next record; gives the span that it starts or ends.
@@ -61,10 +69,8 @@ impl Spans {
             Some(parent) => parent.trace_id(),
             None => self.ids.trace_id(),
         };
-        let (flags, state) = parent.as_ref().map_or_else(
-            || (TraceFlags::SAMPLED, TraceState::default()),
-            |parent| (parent.trace_flags() | TraceFlags::SAMPLED, parent.trace_state().clone()),
-        );
+        let flags = self.sampling.flags(parent.as_ref(), trace);
+        let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         let time = time(start.time);
         let span = SpanData {
             span_context: SpanContext::new(trace, self.ids.span_id(), flags, false, state),

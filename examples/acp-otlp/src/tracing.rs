@@ -2,6 +2,7 @@
 
 use crate::Program;
 use crate::ids::Ids;
+use crate::sampling::Sampling;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, peek};
@@ -52,6 +53,13 @@ impl Tracing {
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
         Self { spans, tracker: Tracker::new(policy) }
+    }
+
+    /// The same with spans that are sampled so; without this each is.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.spans.sampling = sampling;
+        self
     }
 
     /// Takes in a line; `time` counts from the Unix epoch.

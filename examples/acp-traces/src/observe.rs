@@ -4,7 +4,7 @@ use crate::PROGRAM;
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
-use acp_otlp::{Ids, Made, Tracing, complaint};
+use acp_otlp::{Ids, Made, Sampling, Tracing, complaint};
 use acp_relay::{self as relay, Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -242,7 +242,8 @@ impl Watch {
                 messages: 0,
                 long_lines: 0,
                 recording,
-                tracing: Tracing::new(PROGRAM, policy, Ids::random()),
+                tracing: Tracing::new(PROGRAM, policy, Ids::random())
+                    .with_sampling(Sampling::of_environment(PROGRAM)),
             },
             exporter,
             metrics,
@@ -315,7 +316,8 @@ impl Watch {
         while let Some(made) = self.reading.tracing.poll() {
             match made {
                 Made::Started(_) => {}
-                Made::Span(span) => self.exporter.export(span),
+                Made::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
+                Made::Span(_) => {}
                 Made::Measurement(measured) => {
                     if let Some(metrics) = &mut self.metrics {
                         metrics.record(measured);

@@ -5,7 +5,7 @@ use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::record::as_it_passed;
-use acp_otlp::{Collector, Ids, Made, Tracing};
+use acp_otlp::{Collector, Ids, Made, Sampling, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
@@ -36,7 +36,8 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     };
     let ids = Ids::derived(&mut transcript)?;
     transcript.rewind()?;
-    let mut tracing = Tracing::new(PROGRAM, options.spans.reading.policy(), ids);
+    let tracing = Tracing::new(PROGRAM, options.spans.reading.policy(), ids);
+    let mut tracing = tracing.with_sampling(Sampling::of_environment(PROGRAM));
     let mut end = Duration::ZERO;
     let bad_lines = each_entry(transcript, |entry| {
         end = end.max(entry.time);
@@ -156,7 +157,9 @@ impl Sink<'_> {
     /// Takes the spans that have ended. There are no metrics: those of the SDK are of now.
     fn take_all(&mut self, tracing: &mut Tracing) -> io::Result<()> {
         while let Some(made) = tracing.poll() {
-            if let Made::Span(span) = made {
+            if let Made::Span(span) = made
+                && span.span_context.is_sampled()
+            {
                 self.take(span)?;
             }
         }

@@ -31,6 +31,8 @@ mod replay;
 #[cfg(test)]
 mod report;
 #[cfg(test)]
+mod sampling;
+#[cfg(test)]
 mod span_files;
 #[cfg(test)]
 mod spans;

@@ -1,0 +1,116 @@
+//! Which spans are told of, by the environment and by whoever names a parent.
+
+use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
+use crate::span_files::{lines, span};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const SAMPLER: &str = "OTEL_TRACES_SAMPLER";
+const RATIO: &str = "OTEL_TRACES_SAMPLER_ARG";
+
+/// Three turns with a tool call each: in a trace that is sampled, in one that is not, and in none.
+fn write(path: &Path) {
+    let parents = [
+        Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+        Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"),
+        None,
+    ];
+    let mut text = String::new();
+    for (id, (parent, session)) in parents.into_iter().zip(["told", "quiet", "new"]).enumerate() {
+        let meta = json!({ "traceparent": parent });
+        let params = json!({ "sessionId": session, "prompt": [], "_meta": meta });
+        let tool = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed" });
+        for (direction, message) in [
+            (
+                "sent",
+                json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params }),
+            ),
+            (
+                "received",
+                json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": session, "update": tool } }),
+            ),
+            (
+                "received",
+                json!({ "jsonrpc": "2.0", "id": id, "result": { "stopReason": "end_turn" } }),
+            ),
+        ] {
+            let text_of = message.to_string();
+            text +=
+                &format!("{}\n", json!({ "time": 1.0, "direction": direction, "text": text_of }));
+        }
+    }
+    fs::write(path, text).unwrap();
+}
+
+/// The sessions whose spans are told of, in their order, and what is said on standard error.
+fn sampled(variables: &[(&str, &str)]) -> (Vec<String>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    write(&transcript);
+    let mut command = acp_traces(&["replay"]);
+    command.arg(&transcript).arg("--file").arg(&file).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let session = |line: &Value| {
+        let mut attributes = span(line)["attributes"].as_array().unwrap().iter();
+        let id = attributes.find(|it| it["key"] == "gen_ai.conversation.id").unwrap();
+        id["value"]["stringValue"].as_str().unwrap().to_owned()
+    };
+    let sessions = lines(&file).iter().map(session).collect();
+    (sessions, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn each_sampler_of_the_environment_decides() {
+    let told = &["told"; 2][..];
+    let new = &["new"; 2][..];
+    let quiet = &["quiet"; 2][..];
+    for (variables, expected) in [
+        (&[][..], [told, new].concat()),
+        (&[(SAMPLER, "")], [told, new].concat()),
+        (&[(SAMPLER, "parentbased_always_on")], [told, new].concat()),
+        (&[(SAMPLER, "parentbased_always_off")], told.to_vec()),
+        (&[(SAMPLER, "always_on")], [told, quiet, new].concat()),
+        (&[(SAMPLER, "always_off")], vec![]),
+        (&[(SAMPLER, "traceidratio")], [told, quiet, new].concat()),
+        (&[(SAMPLER, "traceidratio"), (RATIO, "0")], vec![]),
+        (&[(SAMPLER, "parentbased_traceidratio"), (RATIO, "0.0")], told.to_vec()),
+        (&[(SAMPLER, "parentbased_traceidratio"), (RATIO, "1")], [told, new].concat()),
+    ] {
+        assert_eq!(
+            sampled(variables),
+            (expected.into_iter().map(str::to_owned).collect(), String::new()),
+            "{variables:?}"
+        );
+    }
+}
+
+#[test]
+fn a_sampler_that_is_none_is_told() {
+    let (sessions, said) = sampled(&[(SAMPLER, "sometimes")]);
+    assert_eq!(sessions, ["told", "told", "new", "new"]);
+    assert_eq!(
+        said,
+        "acp-traces: OTEL_TRACES_SAMPLER is \"sometimes\", which is no sampler: not used\n"
+    );
+    let (sessions, said) = sampled(&[(SAMPLER, "traceidratio"), (RATIO, "half")]);
+    assert_eq!(sessions.len(), 6);
+    let expected = "acp-traces: OTEL_TRACES_SAMPLER_ARG is \"half\", which is no number from 0 to 1: not used\n";
+    assert_eq!(said, expected);
+}
+
+/// Who gets a request is told that nobody records it, so that it does not either; nothing is lost thereby.
+#[test]
+fn a_span_that_is_not_sampled_is_named_so() {
+    let options = ["--otlp-endpoint", NO_COLLECTOR, "--inject-context"];
+    let mut command = acp_traces(&options);
+    command.env(SAMPLER, "always_off").arg("--").arg(test_agent()).arg("echo");
+    let mut proxy = Proxy::spawn(command);
+    proxy.write(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/list\",\"params\":{}}\n");
+    let heard: Value = serde_json::from_str(&proxy.read_line()).unwrap();
+    let context = heard["params"]["_meta"]["traceparent"].as_str().unwrap();
+    assert!(context.ends_with("-00"), "{context}");
+    let (end, _) = proxy.finish();
+    assert_eq!((end.status, &*end.stderr), (Some(0), ""));
+}
