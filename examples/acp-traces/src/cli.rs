@@ -5,9 +5,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use core::time::Duration;
 use regex::Regex;
-use semconv_map::Policy;
 use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
+use semconv_map::{Policy, Profile};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
@@ -168,8 +168,9 @@ pub(crate) struct SpanOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ReadingOptions {
     /// Which release of the semantic conventions the spans follow
-    #[arg(long, value_name = "RELEASE", default_value = "v1.41")]
-    pub(crate) profile: Release,
+    /// [env: OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental for genai-dev] [default: v1.41]
+    #[arg(long, value_name = "RELEASE")]
+    profile: Option<Release>,
 
     /// How to read what the conventions leave open; may be given more than once, the last word counts
     #[arg(long, value_name = "CHOICE")]
@@ -195,10 +196,15 @@ pub(crate) struct ReadingOptions {
 }
 
 impl ReadingOptions {
+    /// The release of the conventions.
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile.unwrap_or_else(Release::of_environment).profile()
+    }
+
     /// What is traced and how.
     pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy::default();
-        policy.profile = self.profile.profile();
+        policy.profile = self.profile();
         self.policy.iter().for_each(|choice| choice.apply(&mut policy));
         if let Some(name) = &self.provider {
             policy.provider = ProviderPolicy::Fixed(Cow::Owned(name.clone()));

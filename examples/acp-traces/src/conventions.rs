@@ -1,5 +1,6 @@
 //! Which conventions spans follow, and how what these leave open is read.
 
+use acp_otlp::variable;
 use clap::ValueEnum;
 use regex::{NoExpand, Regex};
 use semconv_map::content::{Capture, Gate, Redaction};
@@ -20,6 +21,19 @@ pub(crate) enum Release {
 }
 
 impl Release {
+    /// What an instrumentation is asked for that has more than one: v1.41 unless its list names what is in development.
+    ///
+    /// Spec: [GenAI, transition plan](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/README.md)
+    pub(crate) fn of_environment() -> Self {
+        let wanted = variable("OTEL_SEMCONV_STABILITY_OPT_IN").unwrap_or_default();
+        let mut wanted = wanted.split(',').map(str::trim);
+        if wanted.any(|it| it == "gen_ai_latest_experimental") {
+            Self::GenaiDev
+        } else {
+            Self::V1_41
+        }
+    }
+
     pub(crate) fn profile(self) -> Profile {
         match self {
             Self::V1_39 => Profile::V1_39,

@@ -187,7 +187,7 @@ pub(crate) fn metrics(
     let address =
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));
     let collector = MetricCollector::new(address, runtime)?;
-    let schema_url = spans.reading.profile.profile().schema_url();
+    let schema_url = spans.reading.profile().schema_url();
     let resource = PROGRAM.resource(spans.service_name.clone());
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));

@@ -36,6 +36,31 @@ fn a_profile_names_its_schema() {
 }
 
 #[test]
+fn the_environment_may_ask_for_what_is_in_development() {
+    let (released, dev) = ("1.41.1", "gen-ai-dev/1.42.0-dev");
+    for (variable, options, expected) in [
+        ("gen_ai_latest_experimental", &[][..], dev),
+        ("rpc/dup, gen_ai_latest_experimental", &[], dev),
+        ("rpc,gen_ai_latest", &[], released),
+        ("", &[], released),
+        ("gen_ai_latest_experimental", &["--profile", "v1.41"], released),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("spans");
+        let mut command = acp_traces(&["replay", TURN]);
+        command.env("OTEL_SEMCONV_STABILITY_OPT_IN", variable);
+        assert!(command.args(options).arg("--file").arg(&file).status().unwrap().success());
+        let schema = format!("https://opentelemetry.io/schemas/{expected}");
+        for line in lines(&file) {
+            assert_eq!(
+                line["resourceSpans"][0]["scopeSpans"][0]["schemaUrl"], schema,
+                "{variable}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_policy_decides() {
     let reasons = |reason| json!({ "arrayValue": { "values": [{ "stringValue": reason }] } });
     let text = |text| json!({ "stringValue": text });
