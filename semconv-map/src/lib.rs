@@ -46,7 +46,7 @@
 //! | `subagent_update` until the subagent is idle | `invoke_agent {agent name}`, below the turn | INTERNAL | [`acp::subagent`] |
 //! | `session/load`, `session/resume`, `session/fork` | a [link](span::Link) of the next turn to the last one before | | [`keys::link`] |
 //! | `usage_update`, `usage` of the answer | attributes of the turn | | [`acp::prompt_turn`] |
-//! | updates that `session/load` replays | a count on the span of `session/load` | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
+//! | updates that `session/load`, `session/resume` or `session/fork` replays | a count on its span | | [`keys::ACP_SESSION_REPLAYED_UPDATES`] |
 //! | any of these | values of [metrics](metric) | | [`metric`] |
 //! | text of messages and thoughts | the time of the first; with content capture, messages | | [`content`], [`messages`] |
 //!
@@ -72,7 +72,7 @@
 //!
 //! [`Profile::V1_41`] is the default: semantic conventions v1.41.1, the last release with the GenAI part in it.
 //! [`Profile::V1_39`] has the names and the shapes of v1.39.0, [`Profile::GENAI_DEV`] those of the repository that the GenAI
-//! part moved to, which has no release yet. Give [`Profile::schema_url`] to the instrumentation scope.
+//! part moved to, which has no release yet: [`Profile`] has a table of what differs. Give [`Profile::schema_url`] to the instrumentation scope.
 //!
 //! # Trace context
 //!

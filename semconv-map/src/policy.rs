@@ -8,6 +8,18 @@ use core::hash::{Hash, Hasher};
 
 /// A release of the semantic conventions, as data: what differs between releases is looked up here and nowhere else.
 ///
+/// | | [`V1_39`](Self::V1_39) | [`V1_41`](Self::V1_41) | [`GENAI_DEV`](Self::GENAI_DEV) |
+/// |---|---|---|---|
+/// | `fs/*`, `terminal/*` | `execute_tool {method}`, INTERNAL | the method, SERVER | the method, SERVER |
+/// | the agent's version | `acp.agent.version` | `gen_ai.agent.version` | `gen_ai.agent.version` |
+/// | tokens out of a cache | | `gen_ai.usage.cache_read.input_tokens` | `gen_ai.usage.cache_read.input_tokens` |
+/// | tokens into a cache | | `gen_ai.usage.cache_creation.input_tokens` | `gen_ai.usage.cache_write.input_tokens` |
+/// | tokens of thoughts | | | `gen_ai.usage.reasoning.output_tokens` |
+/// | what a tool was given and gave back, if it is no object | as it is | as it is | the member `value` of one |
+/// | a completed compaction | an event | an event | an event, and a part of the message |
+/// | `gen_ai.provider.name` | on turns and subagents | on turns and subagents | on turns, and in the event with their content |
+/// | metrics | [see there](crate::metric) | [see there](crate::metric) | [see there](crate::metric) |
+///
 /// ```
 /// use semconv_map::Profile;
 ///
