@@ -236,6 +236,40 @@ fn a_collector_that_is_not_there_costs_the_session_nothing() {
     assert_eq!(end.stderr.lines().count(), 1);
 }
 
+/// Far more spans than may wait for a collector that never answers: the session goes on, and each span is counted.
+#[test]
+fn spans_that_find_no_room_are_counted_while_the_session_goes_on() {
+    // Connections are made by the system and never taken.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let mut command = acp_traces(&["--otlp-endpoint", &url]);
+    command.envs([
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "8"),
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4"),
+        ("OTEL_BSP_SCHEDULE_DELAY", "1"),
+    ]);
+    command.arg("--").arg(test_agent()).arg("echo");
+    let mut proxy = Proxy::spawn(command);
+    let asked = 200;
+    for id in 0..asked {
+        for message in [
+            json!({ "jsonrpc": "2.0", "id": id, "method": "session/list", "params": {} }),
+            json!({ "jsonrpc": "2.0", "id": id, "result": { "sessions": [] } }),
+        ] {
+            let line = format!("{message}\n");
+            proxy.write(line.as_bytes());
+            assert_eq!(proxy.read_line(), line);
+        }
+    }
+    let (end, took) = proxy.finish();
+    assert_eq!(end.status, Some(0));
+    assert!(took < AT_ONCE, "{took:?}");
+    // The agent says what it hears: it asks as well.
+    let all = 2 * asked;
+    let told = format!("acp-traces: {all} of {all} spans did not reach {url}: ");
+    assert!(end.stderr.starts_with(&told), "{}", end.stderr);
+}
+
 #[test]
 fn a_collector_that_never_answers_is_not_waited_for() {
     // Connections are made by the system and never taken.
