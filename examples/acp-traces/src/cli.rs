@@ -97,7 +97,9 @@ pub(crate) enum Task {
 pub(crate) fn complete(shell: Shell) -> io::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Options::command(), env!("CARGO_PKG_NAME"), &mut script);
-    io::stdout().write_all(&script)?;
+    // The script for bash calls tasks by two names, as ours has a hyphen, and so would not find what it knows of them.
+    let script = String::from_utf8_lossy(&script).replace("acp__subcmd__traces", "acp__traces");
+    io::stdout().write_all(script.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

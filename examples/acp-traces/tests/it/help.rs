@@ -2,6 +2,7 @@
 
 use crate::proxy::acp_traces;
 use std::fs;
+use std::process::Command;
 
 #[test]
 fn shells_complete_options_and_tasks() {
@@ -16,6 +17,34 @@ fn shells_complete_options_and_tasks() {
             assert!(script.contains(word), "{word} for {shell}");
         }
         assert_eq!(script.contains("http/protobuf"), knows_values, "{shell}");
+    }
+}
+
+/// What bash offers for the last of some words.
+fn offered(words: &[&str]) -> String {
+    const COMPLETE: &str = r#"
+        source <("$0" completions bash)
+        function=$(complete -p acp-traces); function=${function#*-F }
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        ${function%% *} acp-traces "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        echo "${COMPREPLY[*]}""#;
+    let mut command = Command::new("bash");
+    command.args(["-c", COMPLETE, env!("CARGO_BIN_EXE_acp-traces")]).args(words);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn bash_completes_what_belongs_to_a_task() {
+    for (words, expected) in [
+        (&["acp-traces", "--self"][..], "--self-metrics\n"),
+        (&["acp-traces", "--protocol", "http"], "http/protobuf http/json\n"),
+        (&["acp-traces", "re"], "replay report\n"),
+        (&["acp-traces", "replay", "--otlp"], "--otlp-endpoint\n"),
+        (&["acp-traces", "report", "--out"], "--output\n"),
+        (&["acp-traces", "report", "--policy", "usage"], "usage=per-turn usage=cumulative\n"),
+        (&["acp-traces", "completions", "z"], "zsh\n"),
+    ] {
+        assert_eq!(offered(words), expected, "{words:?}");
     }
 }
 
