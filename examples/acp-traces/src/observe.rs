@@ -111,16 +111,23 @@ impl Observer {
             let limit = Lines::DEFAULT_LIMIT;
             eprintln!("acp-traces: {long_lines} messages over {limit} bytes were not looked at");
         }
-        if counters.dropped_spans > 0 {
-            eprintln!("acp-traces: {} spans were too many at a time", counters.dropped_spans);
-        }
         let lost = self.spans.finish(deadline);
         let unmeasured = self.metrics_error.as_deref().and_then(complaint);
         let unwritten = self.transcript.as_ref().and_then(|it| it.finish("messages", deadline));
-        for complaint in lost.chain(unmeasured).chain(unwritten) {
+        for complaint in too_many(counters).chain(lost).chain(unmeasured).chain(unwritten) {
             eprintln!("acp-traces: {complaint}");
         }
     }
+}
+
+/// What did not fit into the bounds of the tracker, in words.
+pub(crate) fn too_many(counters: Counters) -> impl Iterator<Item = String> {
+    let rows = [
+        (counters.dropped_spans, "spans were too many at a time"),
+        (counters.dropped_events, "events were too many for their spans"),
+        (counters.dropped_metrics, "values of metrics were too many at a time"),
+    ];
+    rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
 }
 
 fn as_the_tracker_says(reason: relay::CloseReason) -> CloseReason {

@@ -4,6 +4,7 @@ use crate::PROGRAM;
 use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
+use crate::observe::too_many;
 use crate::record::as_it_passed;
 use acp_otlp::{Collector, Ids, Made, Sampling, Tracing};
 use core::time::Duration;
@@ -48,7 +49,7 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     tracing.close(end, CloseReason::ObserverStopped);
     sink.take_all(&mut tracing)?;
     let complaint = sink.finish()?;
-    if let Some(complaint) = &complaint {
+    for complaint in too_many(tracing.counters()).chain(complaint.clone()) {
         eprintln!("acp-traces: {complaint}");
     }
     let failed = bad_lines > 0 || complaint.is_some();

@@ -143,6 +143,35 @@ fn what_is_no_entry_is_told_and_the_rest_is_traced() {
     assert_eq!(names(&lines(&file)), ["execute_tool execute", "invoke_agent"]);
 }
 
+/// A span keeps 128 events; how many are missing is told, live and later.
+#[test]
+fn events_that_are_too_many_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = folder.path().join("transcript");
+    let mode = json!({ "sessionUpdate": "current_mode_update", "currentModeId": "m" });
+    let mode = json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": mode } });
+    let prompt = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } });
+    let messages = [&[("sent", prompt)][..], &vec![("received", mode); 131]].concat();
+    let entry = |(direction, message): &(&str, Value)| {
+        format!("{}\n", json!({ "time": 1, "direction": direction, "text": message.to_string() }))
+    };
+    fs::write(&transcript, messages.iter().map(entry).collect::<String>()).unwrap();
+    let file = folder.path().join("spans");
+    let output = replay(&transcript, &["--file", file.to_str().unwrap()]);
+    let expected = "acp-traces: 3 events were too many for their spans\n";
+    assert_eq!((output.status.code(), told(&output)), (Some(0), expected));
+    assert_eq!(span(&lines(&file)[0])["events"].as_array().unwrap().len(), 128);
+
+    let live = folder.path().join("live");
+    let mut proxy = Proxy::with_options(&["--file", live.to_str().unwrap()], &["echo"]);
+    for (_, message) in &messages {
+        proxy.write(format!("{message}\n").as_bytes());
+        proxy.read_line();
+    }
+    // The turn is open until the agent has gone.
+    assert_eq!(proxy.finish().0.stderr, expected);
+}
+
 /// Two connections of a chain, of which the client's is the first; what agents log between.
 #[test]
 fn a_trace_of_the_conductor_is_replayed_as_its_client_saw_it() {
