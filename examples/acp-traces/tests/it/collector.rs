@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::runtime::Runtime;
+use tonic::codec::CompressionEncoding;
 use tonic::metadata::MetadataMap;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
@@ -94,7 +95,9 @@ impl Collector {
         let (keep, requests) = channel();
         let (keep_metrics, metrics) = channel();
         let server = server
-            .add_service(TraceServiceServer::new(Keep(keep)))
+            .add_service(
+                TraceServiceServer::new(Keep(keep)).accept_compressed(CompressionEncoding::Gzip),
+            )
             .add_service(MetricsServiceServer::new(KeepMetrics(keep_metrics)));
         runtime.spawn(server.serve_with_incoming(incoming));
         drop(_context);

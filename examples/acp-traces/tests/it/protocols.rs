@@ -180,6 +180,30 @@ fn headers_and_attributes_of_the_environment_are_sent() {
 }
 
 #[test]
+fn the_environment_asks_for_compression() {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    for (variable, is_compressed) in [
+        (("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"), true),
+        (("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip"), true),
+        (("OTEL_EXPORTER_OTLP_COMPRESSION", "none"), false),
+    ] {
+        let (grpc, http) = (Collector::start(), HttpCollector::start());
+        for (protocol, url) in [("grpc", grpc.url()), ("http/json", http.url())] {
+            let mut command = acp_traces(&["--protocol", protocol, "--otlp-endpoint", &url]);
+            command.envs([variable]);
+            assert_eq!(session(command), "", "{protocol} {variable:?}");
+        }
+        let (over_grpc, over_http) = (grpc.received(), http.request());
+        assert_eq!(over_grpc.names(), SESSION);
+        let encoding = is_compressed.then_some("gzip");
+        let of_grpc = over_grpc.metadata.get("grpc-encoding").map(|it| it.to_str().unwrap());
+        let of_http = over_http.headers.get("content-encoding").map(|it| it.to_str().unwrap());
+        assert_eq!((of_grpc, of_http), (encoding, encoding), "{variable:?}");
+        assert_eq!(over_http.body.starts_with(&GZIP), is_compressed);
+    }
+}
+
+#[test]
 fn a_transcript_is_replayed_over_http() {
     let collector = HttpCollector::start();
     let transcript = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/turn.jsonl");
