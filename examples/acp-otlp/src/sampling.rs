@@ -11,13 +11,14 @@ use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
 pub struct Sampling {
     /// Who names a parent elsewhere has decided.
     follows_parent: bool,
-    others: Sampler,
+    /// The share of all others.
+    share: f64,
 }
 
 impl Default for Sampling {
     /// Each span.
     fn default() -> Self {
-        Self { follows_parent: false, others: Sampler::AlwaysOn }
+        Self { follows_parent: false, share: 1.0 }
     }
 }
 
@@ -28,29 +29,30 @@ impl Sampling {
     /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn of_environment(program: Program) -> Self {
         let name = variable("OTEL_TRACES_SAMPLER").unwrap_or_else(|| DEFAULT.to_owned());
-        let others = match name.trim_start_matches(PARENT_BASED) {
-            "always_on" => Some(Sampler::AlwaysOn),
-            "always_off" => Some(Sampler::AlwaysOff),
-            "traceidratio" => Some(Sampler::TraceIdRatioBased(ratio(program))),
-            _ => None,
+        let (follows_parent, of_others) = match name.strip_prefix("parentbased_") {
+            Some(of_others) => (true, of_others),
+            None => (false, &*name),
         };
-        let Some(others) = others else {
-            let program = program.name;
-            eprintln!("{program}: OTEL_TRACES_SAMPLER is {name:?}, which is no sampler: not used");
-            return Self { follows_parent: true, others: Sampler::AlwaysOn };
+        let share = match of_others {
+            "always_on" => 1.0,
+            "always_off" => 0.0,
+            "traceidratio" => ratio(program),
+            _ => {
+                let program = program.name;
+                eprintln!(
+                    "{program}: OTEL_TRACES_SAMPLER is {name:?}, which is no sampler: not used"
+                );
+                return Self { follows_parent: true, share: 1.0 };
+            }
         };
-        Self { follows_parent: name.starts_with(PARENT_BASED), others }
+        Self { follows_parent, share }
     }
 
     /// The flags of a span.
     pub(crate) fn flags(&self, parent: Option<&SpanContext>, trace: TraceId) -> TraceFlags {
         let is_sampled = match parent {
             Some(parent) if self.follows_parent || !parent.is_remote() => parent.is_sampled(),
-            _ => {
-                let asked =
-                    self.others.should_sample(None, trace, "", &SpanKind::Internal, &[], &[]);
-                asked.decision == SamplingDecision::RecordAndSample
-            }
+            _ => self.share >= 1.0 || is_in_share(self.share, trace),
         };
         let flags = parent.map_or(TraceFlags::NOT_SAMPLED, SpanContext::trace_flags);
         flags.with_sampled(is_sampled)
@@ -58,7 +60,12 @@ impl Sampling {
 }
 
 const DEFAULT: &str = "parentbased_always_on";
-const PARENT_BASED: &str = "parentbased_";
+
+fn is_in_share(share: f64, trace: TraceId) -> bool {
+    let sampler = Sampler::TraceIdRatioBased(share);
+    let asked = sampler.should_sample(None, trace, "", &SpanKind::Internal, &[], &[]);
+    asked.decision == SamplingDecision::RecordAndSample
+}
 
 /// Which share of all traces is sampled: all, unless the environment says otherwise.
 fn ratio(program: Program) -> f64 {

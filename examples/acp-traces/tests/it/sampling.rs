@@ -3,6 +3,7 @@
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use crate::span_files::{lines, span};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -88,16 +89,58 @@ fn each_sampler_of_the_environment_decides() {
 
 #[test]
 fn a_sampler_that_is_none_is_told() {
-    let (sessions, said) = sampled(&[(SAMPLER, "sometimes")]);
-    assert_eq!(sessions, ["told", "told", "new", "new"]);
-    assert_eq!(
-        said,
-        "acp-traces: OTEL_TRACES_SAMPLER is \"sometimes\", which is no sampler: not used\n"
-    );
+    for name in ["sometimes", "parentbased_parentbased_always_off", "jaeger_remote"] {
+        let (sessions, said) = sampled(&[(SAMPLER, name)]);
+        assert_eq!(sessions, ["told", "told", "new", "new"]);
+        let expected = format!(
+            "acp-traces: OTEL_TRACES_SAMPLER is \"{name}\", which is no sampler: not used\n"
+        );
+        assert_eq!(said, expected);
+    }
     let (sessions, said) = sampled(&[(SAMPLER, "traceidratio"), (RATIO, "half")]);
     assert_eq!(sessions.len(), 6);
     let expected = "acp-traces: OTEL_TRACES_SAMPLER_ARG is \"half\", which is no number from 0 to 1: not used\n";
     assert_eq!(said, expected);
+}
+
+/// The ids of traces follow from the transcript, and the share from them: the same traces each time, and whole ones.
+#[test]
+fn a_share_of_traces_is_sampled() {
+    let folder = tempfile::tempdir().unwrap();
+    let (transcript, file) = (folder.path().join("transcript"), folder.path().join("spans"));
+    let mut text = String::new();
+    for id in 0..200 {
+        for (direction, message) in [
+            (
+                "sent",
+                json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } }),
+            ),
+            (
+                "received",
+                json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": { "sessionUpdate": "tool_call", "toolCallId": id.to_string(), "title": "x", "status": "completed" } } }),
+            ),
+            (
+                "received",
+                json!({ "jsonrpc": "2.0", "id": id, "result": { "stopReason": "end_turn" } }),
+            ),
+        ] {
+            text += &format!(
+                "{}\n",
+                json!({ "time": 1.0, "direction": direction, "text": message.to_string() })
+            );
+        }
+    }
+    fs::write(&transcript, text).unwrap();
+    let mut command = acp_traces(&["replay"]);
+    command.arg(&transcript).arg("--file").arg(&file);
+    command.envs([(SAMPLER, "traceidratio"), (RATIO, "0.25")]);
+    assert!(command.status().unwrap().success());
+    let mut traces: BTreeMap<String, usize> = BTreeMap::new();
+    for line in lines(&file) {
+        *traces.entry(span(&line)["traceId"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    assert!((25..75).contains(&traces.len()), "{}", traces.len());
+    assert!(traces.values().all(|spans| *spans == 2), "{traces:?}");
 }
 
 /// Who gets a request is told that nobody records it, so that it does not either; nothing is lost thereby.
