@@ -12,7 +12,7 @@ use opentelemetry::trace::{
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart};
-use semconv_map::trace_context::TraceContext;
+use semconv_map::trace_context::{Baggage, TraceContext};
 use semconv_map::{Attribute, AttributeValue, Record};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -26,6 +26,8 @@ pub(crate) struct Spans {
     scope: InstrumentationScope,
     ids: Ids,
     pub(crate) sampling: Sampling,
+    /// The entries of a request's baggage that are attributes of its span.
+    pub(crate) baggage: Vec<String>,
     open: HashMap<SpanHandle, SpanData>,
     /// Spans that have ended and that others may link to, up to [`LINKABLE`].
     ended: VecDeque<(SpanHandle, SpanContext)>,
@@ -40,6 +42,7 @@ impl Spans {
             scope,
             ids,
             sampling: Sampling::default(),
+            baggage: Vec::new(),
             open: HashMap::new(),
             ended: VecDeque::new(),
         }
@@ -72,6 +75,10 @@ impl Spans {
         let flags = self.sampling.flags(parent.as_ref(), trace);
         let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         let time = time(start.time);
+        let mut told = attributes(start.attributes);
+        if let Some(baggage) = &start.baggage {
+            self.tell(baggage, &mut told);
+        }
         let span = SpanData {
             span_context: SpanContext::new(trace, self.ids.span_id(), flags, false, state),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
@@ -80,7 +87,7 @@ impl Spans {
             name: start.name,
             start_time: time,
             end_time: time,
-            attributes: attributes(start.attributes),
+            attributes: told,
             dropped_attributes_count: 0,
             events: SpanEvents::default(),
             links: self.links(start.links),
@@ -103,6 +110,18 @@ impl Spans {
             Parent::Span(handle) => self.open.get(handle).map(|span| span.span_context.clone()),
             Parent::Remote(context) => Some(remote(context)),
             _ => None,
+        }
+    }
+
+    /// Adds what is wanted of the baggage; of entries with the same key the last counts.
+    fn tell(&self, baggage: &Baggage, told: &mut Vec<KeyValue>) {
+        for wanted in &self.baggage {
+            let entry = baggage.entries().filter(|(key, _)| key == wanted).last();
+            if let Some((_, value)) = entry
+                && told.iter().all(|it| it.key.as_str() != wanted)
+            {
+                told.push(KeyValue::new(wanted.clone(), value.into_owned()));
+            }
         }
     }
 

@@ -62,6 +62,14 @@ impl Tracing {
         self
     }
 
+    /// The same with these entries of a request's baggage as attributes of its span, named as they are; without this
+    /// there are none.
+    #[must_use]
+    pub fn with_baggage(mut self, keys: Vec<String>) -> Self {
+        self.spans.baggage = keys;
+        self
+    }
+
     /// Takes in a line; `time` counts from the Unix epoch.
     pub fn handle_line(&mut self, direction: Direction, time: Duration, line: &[u8]) {
         self.tracker.handle_line(direction, time, line);

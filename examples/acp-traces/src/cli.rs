@@ -1,5 +1,6 @@
+use crate::PROGRAM;
 use crate::conventions::{Choice, Content, Release, redaction};
-use acp_otlp::Transport;
+use acp_otlp::{Ids, Sampling, Tracing, Transport};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -7,6 +8,7 @@ use core::time::Duration;
 use regex::Regex;
 use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
+use semconv_map::trace_context::Baggage;
 use semconv_map::{Policy, Profile};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -161,9 +163,22 @@ pub(crate) struct SpanOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
+    /// Record the entry KEY of a request's baggage on its span, as it is; may be given more than once
+    #[arg(long, value_name = "KEY", value_parser = baggage_key)]
+    pub(crate) baggage: Vec<String>,
+
     /// The service that the spans belong to [default: acp-traces]
     #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
     pub(crate) service_name: Option<String>,
+}
+
+impl SpanOptions {
+    /// What makes spans of lines.
+    pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
+        Tracing::new(PROGRAM, policy, ids)
+            .with_sampling(Sampling::of_environment(PROGRAM))
+            .with_baggage(self.baggage.clone())
+    }
 }
 
 /// How to read what passed.
@@ -228,6 +243,21 @@ acp-traces [OPTIONS] -- <COMMAND>...
 const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \
 2 for a wrong command line.";
+
+/// A key that baggage may have, and that is none of an attribute that a span may have anyway.
+fn baggage_key(text: &str) -> Result<String, &'static str> {
+    const TAKEN: [&str; 8] =
+        ["acp.", "error.", "gen_ai.", "jsonrpc.", "mcp.", "network.", "process.", "rpc."];
+    let entry = Baggage::parse(&format!("{text}="));
+    let is_key = entry.is_some_and(|it| it.entries().map(|(key, _)| key).eq([text]));
+    if !is_key {
+        return Err("expected the key of an entry, as a W3C baggage has it");
+    }
+    if TAKEN.iter().any(|taken| text.starts_with(taken)) {
+        return Err("expected a key that is no attribute of the conventions");
+    }
+    Ok(text.to_owned())
+}
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -1,16 +1,15 @@
 //! Looking at what passed, on a thread of its own.
 
-use crate::PROGRAM;
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
-use acp_otlp::{Ids, Made, Sampling, Tracing, complaint};
+use acp_otlp::{Made, Tracing, complaint};
 use acp_relay::{self as relay, Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
 use jsonrpc_core::transcript::Direction;
-use semconv_map::{CloseReason, Counters, Policy};
+use semconv_map::{CloseReason, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -145,10 +144,10 @@ impl SharedWatch {
     pub(crate) fn new(
         exporter: Exporter,
         metrics: Option<Measuring>,
-        policy: Policy,
+        tracing: Tracing,
         transcript: Option<LineFile>,
     ) -> Self {
-        let watch = Watch::new(exporter, metrics, policy, transcript.map(Recording::new));
+        let watch = Watch::new(exporter, metrics, tracing, transcript.map(Recording::new));
         Self(Arc::new(Mutex::new(watch)))
     }
 
@@ -238,20 +237,14 @@ impl Watch {
     fn new(
         exporter: Exporter,
         metrics: Option<Measuring>,
-        policy: Policy,
+        tracing: Tracing,
         recording: Option<Recording>,
     ) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             to_agent: Reassembly::default(),
             to_editor: Reassembly::default(),
-            reading: Reading {
-                messages: 0,
-                long_lines: 0,
-                recording,
-                tracing: Tracing::new(PROGRAM, policy, Ids::random())
-                    .with_sampling(Sampling::of_environment(PROGRAM)),
-            },
+            reading: Reading { messages: 0, long_lines: 0, recording, tracing },
             exporter,
             metrics,
             is_closed: false,

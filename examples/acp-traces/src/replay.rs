@@ -1,12 +1,11 @@
 //! A recorded session, traced as if it were now: the same transcript gives the same spans, to the byte.
 
-use crate::PROGRAM;
 use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
 use crate::observe::too_many;
 use crate::record::as_it_passed;
-use acp_otlp::{Collector, Ids, Made, Sampling, Tracing};
+use acp_otlp::{Collector, Ids, Made, Tracing};
 use core::time::Duration;
 use jsonrpc_core::transcript::{Conductor, Entry};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
@@ -37,8 +36,7 @@ pub(crate) fn run(options: &ReplayOptions) -> io::Result<ExitCode> {
     };
     let ids = Ids::derived(&mut transcript)?;
     transcript.rewind()?;
-    let tracing = Tracing::new(PROGRAM, options.spans.reading.policy(), ids);
-    let mut tracing = tracing.with_sampling(Sampling::of_environment(PROGRAM));
+    let mut tracing = options.spans.tracing(options.spans.reading.policy(), ids);
     let mut end = Duration::ZERO;
     let bad_lines = each_entry(transcript, |entry| {
         end = end.max(entry.time);

@@ -4,6 +4,7 @@ use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::{LineFile, OpenError, is_same};
 use crate::observe::{self, SharedWatch};
+use acp_otlp::Ids;
 use acp_relay::{NotStarted, Session, Watching};
 use std::error::Error;
 use std::io;
@@ -29,7 +30,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
     let records = metrics.is_some() || transcript.is_some();
     let (traces, injects) = (exporter.has_destination(), options.inject_context);
-    let watch = SharedWatch::new(exporter, metrics, policy, transcript);
+    let tracing = options.spans.tracing(policy, Ids::random());
+    let watch = SharedWatch::new(exporter, metrics, tracing, transcript);
     let watching = match (traces, injects) {
         (true, true) => Watching::Inserts(Arc::new(watch.clone())),
         // A span that goes nowhere is not named to anybody.

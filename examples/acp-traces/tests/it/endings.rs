@@ -68,6 +68,9 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         (&["--grace", "soon", "--", agent], "expected a number of seconds, 0 or more"),
         (&["--grace", "-1", "--", agent], "expected a number of seconds, 0 or more"),
         (&["--provider", "", "--", agent, "exit", "0"], "--provider"),
+        (&["--baggage", "a key", "--", agent, "exit", "0"], "as a W3C baggage has it"),
+        (&["--baggage", "a=b,c", "--", agent, "exit", "0"], "as a W3C baggage has it"),
+        (&["--baggage", "acp.stop_reason", "--", agent], "no attribute of the conventions"),
         (
             &["--otlp-endpoint", "http://not a url", "--", agent, "exit", "0"],
             "\"http://not a url\"",

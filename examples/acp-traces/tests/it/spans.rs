@@ -164,6 +164,37 @@ fn a_turn_belongs_to_the_trace_that_its_prompt_names() {
     assert_eq!(hex(&turn.parent_span_id), "b7ad6b7169203331");
 }
 
+/// Only what is named, on the span of the request that brings it.
+#[test]
+fn baggage_is_recorded_by_the_key() {
+    for (options, expected) in [
+        (&[][..], [None, None]),
+        (
+            &["--baggage", "tenant", "--baggage", "user", "--baggage", "absent"],
+            [Some("blue sky"), Some("7")],
+        ),
+        (&["--baggage", "tenant"], [Some("blue sky"), None]),
+    ] {
+        let collector = Collector::start();
+        let url = collector.url();
+        let options = [&["--otlp-endpoint", url.as_str()], options].concat();
+        let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
+        let meta = json!({ "baggage": "tenant=red;x, user = 7 ,secret=canary,tenant=blue%20sky" });
+        let prompt = json!([{ "type": "text", "text": "tour" }]);
+        let session = editor.session.clone();
+        let params = json!({ "sessionId": session, "prompt": prompt, "_meta": meta });
+        editor.call("session/prompt", &params);
+        assert_eq!(editor.proxy.finish().0.stderr, "");
+        let trace = collector.received();
+        let turn = trace.span("invoke_agent demo-agent");
+        let recorded = ["tenant", "user"].map(|key| attribute(turn, key));
+        assert_eq!(recorded, expected.map(|value| value.map(text)));
+        assert!(!format!("{trace:?}").contains("canary"));
+        let tool = trace.span("execute_tool edit_file");
+        assert_eq!((attribute(tool, "tenant"), attribute(turn, "absent")), (None, None));
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
