@@ -15,7 +15,7 @@ use std::time::Instant;
 const CHUNK: usize = 64 << 10;
 
 /// How many buffers that were looked at are kept for the next reads: new memory costs more than what is read into it.
-const KEPT_BUFFERS: usize = 128;
+const KEPT_BUFFERS: usize = 32;
 
 /// Why a relay ended.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,11 +12,14 @@ pub const MAX_WAITING_BYTES: usize = 32 << 20;
 /// How many chunks may wait to be looked at.
 pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 
-/// How many bytes are looked at at once.
-const MANY_BYTES: usize = 4 << 20;
+/// How many bytes are looked at at once: few enough to be near the processor still, with those that come meanwhile.
+const MANY_BYTES: usize = 128 << 10;
+
+/// How many chunks are looked at at once.
+const MANY_CHUNKS: usize = 512;
 
 /// How much memory for bytes is kept for the next time.
-const KEPT_BYTES: usize = MANY_BYTES;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// A read of so many bytes is not copied: what it was read into is left.
 pub(crate) const LENT_FROM: usize = 16 << 10;
@@ -186,7 +189,7 @@ impl Gathers for Waiting {
     }
 
     fn is_much(&self) -> bool {
-        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS / 16
+        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MANY_CHUNKS
     }
 
     fn is_closed(&self) -> bool {
