@@ -32,6 +32,7 @@ pub(crate) struct Members<'a> {
 pub(crate) type Problem = (Shape, Option<Kind>);
 
 impl<'a> Members<'a> {
+    #[inline]
     pub(crate) fn new([_, id, method, params, result, error]: [Option<&'a str>; 6]) -> Self {
         // `null` counts as absent, except where it is the result.
         let [params, error] = [params, error].map(|text| text.filter(|text| *text != "null"));

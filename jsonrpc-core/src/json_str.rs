@@ -19,6 +19,7 @@ pub struct JsonStr<'a>(&'a str);
 
 impl<'a> JsonStr<'a> {
     /// Takes the text of a JSON value, which has to be valid; nothing unless it is a string.
+    #[inline]
     pub fn new(text: &'a str) -> Option<Self> {
         text.strip_prefix('"')?.strip_suffix('"').map(Self)
     }
@@ -29,12 +30,14 @@ impl<'a> JsonStr<'a> {
     }
 
     /// The string, where it has no escapes.
+    #[inline]
     pub fn as_plain(&self) -> Option<&'a str> {
         (!self.has_escapes()).then_some(self.0)
     }
 
     /// The string with its escapes undone; nothing if one of them is half of a surrogate pair, which no Rust string
     /// can hold. Allocates only where there are escapes.
+    #[inline]
     pub fn decode(&self) -> Option<Cow<'a, str>> {
         match self.as_plain() {
             Some(plain) => Some(Cow::Borrowed(plain)),
@@ -47,10 +50,9 @@ impl<'a> JsonStr<'a> {
         // Most strings are short: to look at every byte is cheaper than to search for one.
         let bytes = self.0.as_bytes();
         let Some(last) = bytes.last_chunk() else { return bytes.contains(&b'\\') };
-        let (words, _) = bytes.as_chunks();
+        let has_escape = |word: &[u8; 8]| has_escape(u64::from_le_bytes(*word));
         // What the words leave is in the last one.
-        let mut words = words.iter().chain([last]);
-        words.any(|word| has_escape(u64::from_le_bytes(*word)))
+        bytes.as_chunks().0.iter().any(has_escape) || has_escape(last)
     }
 
     pub(crate) fn between_quotes(text: &'a str) -> Self {

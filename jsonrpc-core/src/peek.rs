@@ -41,11 +41,13 @@ impl<'a> Peek<'a> {
     }
 
     /// The id, to be kept or compared. Allocates where the id is a string.
+    #[inline]
     pub fn request_id(&self) -> Option<RequestId> {
         RequestId::from_text(self.members.id?)
     }
 
     /// The method of a request or a notification.
+    #[inline]
     pub fn method(&self) -> Option<JsonStr<'a>> {
         JsonStr::new(self.members.method?)
     }

@@ -72,10 +72,11 @@ impl<const N: usize> PeekCache<N> {
         if let Some(shape) = self.shape_of(line) {
             return Ok(shape.peek(text));
         }
-        let seen = Seen::new(text, self.paths)?;
-        let found = (seen.peek, seen.found(text));
-        self.learn(line, seen.into_places());
-        Ok(found)
+        let mut seen = Seen::new(self.paths);
+        let peek = seen.look(text)?;
+        let found = seen.found(text);
+        self.learn(line, seen.into_places(&peek));
+        Ok((peek, found))
     }
 
     #[inline]

@@ -33,47 +33,53 @@ pub fn peek_members<'a, const N: usize>(
     paths: [&[&str]; N],
 ) -> Result<(Peek<'a>, [Found<'a>; N]), PeekError> {
     let text = text(line)?;
-    let seen = Seen::new(text, paths)?;
-    Ok((seen.peek, seen.found(text)))
+    let mut seen = Seen::new(paths);
+    let peek = seen.look(text)?;
+    Ok((peek, seen.found(text)))
 }
 
+#[inline]
 pub(crate) fn text(line: &[u8]) -> Result<&str, PeekError> {
     core::str::from_utf8(line).map_err(|error| PeekError::Utf8 { at: error.valid_up_to() })
 }
 
-/// A message that was peeked at, and where its parts are.
-pub(crate) struct Seen<'a, const N: usize> {
-    pub(crate) peek: Peek<'a>,
+/// Where the parts of a message are that is peeked at.
+pub(crate) struct Seen<'p, const N: usize> {
     scan: Scan,
-    found: [Place; N],
+    search: Search<'p, N>,
 }
 
-impl<'a, const N: usize> Seen<'a, N> {
+impl<'p, const N: usize> Seen<'p, N> {
     #[inline]
-    pub(crate) fn new(text: &'a str, paths: [&[&str]; N]) -> Result<Self, PeekError> {
+    pub(crate) fn new(paths: [&'p [&'p str]; N]) -> Self {
+        Self { scan: Scan::default(), search: Search::new(paths) }
+    }
+
+    /// Looks at a text, the first one.
+    #[inline]
+    pub(crate) fn look<'a>(&mut self, text: &'a str) -> Result<Peek<'a>, PeekError> {
         let mut scanner = Scanner::new(text.as_bytes());
-        let (mut scan, mut search) = (Scan::default(), Search::new(paths));
-        scan.read(&mut scanner, &mut search).ok_or_else(|| scanner.fault())?;
-        let mut members = Members::new(scan.texts(text));
-        let kind = match (scan.problem, members.kind()) {
+        self.scan.read(&mut scanner, &mut self.search).ok_or_else(|| scanner.fault())?;
+        let mut members = Members::new(self.scan.texts(text));
+        let kind = match (self.scan.problem, members.kind()) {
             (None, Ok(kind)) => kind,
             (Some(shape), _) | (None, Err((shape, _))) => return Err(PeekError::Shape(shape)),
         };
         if kind == Kind::Response {
             members.params = None;
-            search.found = [const { Place::Nowhere }; N];
+            self.search.found = [const { Place::Nowhere }; N];
         }
-        Ok(Self { peek: Peek { kind, members }, scan, found: search.found })
+        Ok(Peek { kind, members })
     }
 
     #[inline]
-    pub(crate) fn found(&self, text: &'a str) -> [Found<'a>; N] {
-        self.found.each_ref().map(|place| place.find(text, Range::clone))
+    pub(crate) fn found<'a>(&self, text: &'a str) -> [Found<'a>; N] {
+        find(&self.search.found, text, Range::clone)
     }
 
-    pub(crate) fn into_places(self) -> Places<N> {
+    pub(crate) fn into_places(self, peek: &Peek<'_>) -> Places<N> {
         let [_, id, method, params, result, error] = self.scan.members;
-        let there = self.peek.members;
+        let there = peek.members;
         let members = [
             id.filter(|_| there.id.is_some()),
             method.filter(|_| there.method.is_some()),
@@ -81,8 +87,26 @@ impl<'a, const N: usize> Seen<'a, N> {
             result.filter(|_| there.result.is_some()),
             error.filter(|_| there.error.is_some()),
         ];
-        Places { kind: self.peek.kind, members, found: self.found }
+        Places { kind: peek.kind, members, found: self.search.found }
     }
+}
+
+/// What `text` has at these places, each moved by `shift`.
+#[inline]
+fn find<'a, const N: usize>(
+    places: &[Place; N],
+    text: &'a str,
+    shift: impl Fn(&Range<usize>) -> Range<usize>,
+) -> [Found<'a>; N] {
+    let mut found = [const { Ok(None) }; N];
+    for (found, place) in found.iter_mut().zip(places) {
+        *found = match place {
+            Place::Nowhere => Ok(None),
+            Place::At(range) => Ok(text.get(shift(range))),
+            Place::Twice => Err(PeekError::Duplicate),
+        };
+    }
+    found
 }
 
 /// Where the parts of a message are in its line.
@@ -101,17 +125,6 @@ enum Place {
     Nowhere,
     At(Range<usize>),
     Twice,
-}
-
-impl Place {
-    #[inline]
-    fn find<'a>(&self, text: &'a str, shift: impl Fn(&Range<usize>) -> Range<usize>) -> Found<'a> {
-        match self {
-            Self::Nowhere => Ok(None),
-            Self::At(range) => Ok(text.get(shift(range))),
-            Self::Twice => Err(PeekError::Duplicate),
-        }
-    }
 }
 
 impl<const N: usize> Places<N> {
@@ -137,11 +150,7 @@ impl<const N: usize> Places<N> {
             result: part(result),
             error: part(error),
         };
-        let mut found = [const { Ok(None) }; N];
-        for (found, place) in found.iter_mut().zip(&self.found) {
-            *found = place.find(text, &shift);
-        }
-        (Peek { kind: self.kind, members }, found)
+        (Peek { kind: self.kind, members }, find(&self.found, text, shift))
     }
 }
 
