@@ -5,8 +5,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Write;
-use jsonrpc_core::RequestId;
+use jsonrpc_core::{Peek, RequestId};
 
 /// One attribute of a span or an event.
 ///
@@ -109,25 +108,9 @@ pub(crate) fn clip(name: &str) -> String {
     cut(name, MAX_NAME_BYTES).into()
 }
 
-/// An id of a request, as text not longer than [`MAX_NAME_BYTES`].
-pub(crate) fn id_text(id: &RequestId) -> String {
-    if let Some(text) = id.as_str() {
-        return clip(text);
-    }
-    let mut text = match id.as_i64() {
-        Some(number) => String::with_capacity(decimal_len(number)),
-        None => String::new(),
-    };
-    // Writing to a string does not fail.
-    let _ = write!(text, "{id}");
-    text.truncate(cut(&text, MAX_NAME_BYTES).len());
-    text
-}
-
-/// How many bytes a number has as text.
-fn decimal_len(number: i64) -> usize {
-    let more = number.unsigned_abs().checked_ilog10().unwrap_or_default() as usize;
-    usize::from(number < 0) + 1 + more
+/// `id`, which is that of a message, as text without quotes; nothing for `null`.
+pub(crate) fn id_text<'a>(id: &'a RequestId, message: &Peek<'a>) -> Option<&'a str> {
+    id.as_str().or(message.id()).filter(|_| !id.is_null())
 }
 
 /// The start of a text, not longer than `max` bytes.
@@ -139,14 +122,24 @@ pub(crate) fn cut(text: &str, max: usize) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
+/// No span starts with more attributes.
+pub(crate) const MAX_OF_SPAN: usize = 16;
+
 /// Attributes that are being collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes(pub(crate) Vec<Attribute>);
 
 impl Attributes {
-    /// For the start of a span: none has more.
+    /// For the start of a span.
     pub(crate) fn of_span() -> Self {
-        Self(Vec::with_capacity(16))
+        Self::of_span_in(Vec::new())
+    }
+
+    /// For the start of a span, in memory that held others.
+    pub(crate) fn of_span_in(mut memory: Vec<Attribute>) -> Self {
+        memory.clear();
+        memory.reserve(MAX_OF_SPAN);
+        Self(memory)
     }
 
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<AttributeValue>) {

@@ -31,7 +31,7 @@
 //! Spec: [MCP, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/mcp.md),
 //! [Model Context Protocol, 2025-11-25](https://modelcontextprotocol.io/specification/2025-11-25),
 //! [2026-07-28](https://modelcontextprotocol.io/specification/2026-07-28)
-use crate::attribute::{Attribute, Attributes, clip, cut, id_text};
+use crate::attribute::{Attribute, Attributes, clip, cut};
 use crate::content::ContentKind;
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
@@ -39,7 +39,7 @@ use crate::policy::Policy;
 use crate::tracker::string;
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use jsonrpc_core::{RequestId, peek_member};
 
@@ -107,16 +107,17 @@ pub fn call_attributes(
     params: &str,
 ) -> Vec<Attribute> {
     let mut attributes = Attributes::default();
-    set_call(policy, &mut attributes, method, id, params);
+    let id = id.filter(|id| !id.is_null()).map(ToString::to_string);
+    set_call(policy, &mut attributes, method, id.as_deref(), params);
     attributes.0
 }
 
-/// Sets those attributes, and gives the name of the span.
+/// Sets those attributes, and gives the name of the span; the id is text, and none for `null`.
 pub(crate) fn set_call(
     policy: &Policy,
     attributes: &mut Attributes,
     method: &str,
-    id: Option<&RequestId>,
+    id: Option<&str>,
     params: &str,
 ) -> Cow<'static, str> {
     let known = METHODS.iter().find(|known| **known == method).copied();
@@ -125,9 +126,7 @@ pub(crate) fn set_call(
         attributes.set(keys::RPC_METHOD_ORIGINAL, clip(method));
     }
     let target = set_target(policy, attributes, method, params);
-    if let Some(id) = id.filter(|id| !id.is_null()) {
-        attributes.set(keys::JSONRPC_REQUEST_ID, id_text(id));
-    }
+    attributes.set_some(keys::JSONRPC_REQUEST_ID, id.map(clip));
     let name = known.unwrap_or("mcp");
     target.map_or(name.into(), |target| format!("{name} {target}").into())
 }

@@ -23,9 +23,8 @@ use crate::messages::tool_content;
 use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Parent, Record, SpanHandle, SpanKind, Status};
-use crate::tracker::{Counters, Limits, NewSpan, Spans, remote, string};
+use crate::tracker::{Counters, Limits, Spans, Unanswered, remote, string};
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
 use jsonrpc_core::{Document, ErrorObject, Kind, Peek, RequestId, peek, peek_member, wire};
@@ -91,7 +90,7 @@ pub struct RpcTracker {
     counters: Counters,
     now: Duration,
     spans: Spans,
-    open: BTreeMap<(Sender, RequestId), OpenCall>,
+    open: Unanswered<Sender, OpenCall>,
     /// When `initialize` was asked.
     began: Option<Duration>,
     version: Option<String>,
@@ -111,7 +110,8 @@ struct OpenCall {
 #[derive(Clone, Copy)]
 struct Call<'a> {
     sender: Sender,
-    id: Option<&'a RequestId>,
+    /// As text; nothing for `null`.
+    id: Option<&'a str>,
     method: &'a str,
     params: &'a str,
     meta: Option<&'a str>,
@@ -132,7 +132,7 @@ impl RpcTracker {
             limits,
             counters: Counters::default(),
             now: Duration::ZERO,
-            open: BTreeMap::new(),
+            open: Unanswered::new(),
             began: None,
             version: None,
             session_id: None,
@@ -169,7 +169,7 @@ impl RpcTracker {
     /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
     pub fn close(&mut self, now: Duration, how: ConnectionEnd) {
         self.now = self.now.max(now);
-        for call in core::mem::take(&mut self.open).into_values() {
+        for call in self.open.take() {
             let mut attributes = Attributes::default();
             let status = match how {
                 ConnectionEnd::Closed => {
@@ -194,7 +194,7 @@ impl RpcTracker {
 
     /// The span of a request that is not answered, for [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, sender: Sender, id: &RequestId) -> Option<SpanHandle> {
-        self.open.get(&(sender, id.clone())).map(|call| call.span)
+        self.open.get(sender, id).map(|call| call.span)
     }
 
     /// What was not recorded so far.
@@ -218,7 +218,8 @@ impl RpcTracker {
         };
         let params = message.params().unwrap_or("{}");
         let meta = peek_member(params, "_meta").ok().flatten();
-        let call = Call { sender, id: id.as_ref(), method: &method, params, meta };
+        let id_text = id.as_ref().and_then(|id| id_text(id, &message));
+        let call = Call { sender, id: id_text, method: &method, params, meta };
         match &id {
             Some(id) => self.on_request(call, id),
             None if message.kind() == Kind::Request => self.counters.invalid_lines += 1,
@@ -228,12 +229,12 @@ impl RpcTracker {
 
     fn on_request(&mut self, call: Call<'_>, id: &RequestId) {
         // Nobody will know which of the two an answer is for, so it is for the new one.
-        if let Some(before) = self.open.remove(&(call.sender, id.clone())) {
+        if let Some(before) = self.open.remove(call.sender, id) {
             self.end_unanswered(before, end::ID_REUSED);
         }
         let spans = &self.spans;
         if self.open.len() >= self.limits.open_spans {
-            self.open.retain(|_, call| spans.is_open(call.span));
+            self.open.retain(|call| spans.is_open(call.span));
         }
         let Some(span) = self.start(call) else { return };
         let is_mcp = self.is_mcp();
@@ -248,7 +249,7 @@ impl RpcTracker {
             .flatten()
             .map(|json| tool_content(self.policy.content_limits, json));
         let open = OpenCall { span, is_initialize, is_tool_call, arguments };
-        self.open.insert((call.sender, id.clone()), open);
+        self.open.insert(call.sender, id.clone(), open);
     }
 
     fn on_notification(&mut self, call: Call<'_>) {
@@ -263,7 +264,7 @@ impl RpcTracker {
                 self.counters.undecodable += 1;
                 return;
             };
-            if let Some(cancelled) = self.open.remove(&(call.sender, id)) {
+            if let Some(cancelled) = self.open.remove(call.sender, &id) {
                 let none = Attributes::default();
                 self.spans.event(self.now, cancelled.span, event::MCP_CANCELLED, none);
                 self.end_unanswered(cancelled, end::CANCELLED);
@@ -273,7 +274,7 @@ impl RpcTracker {
 
     fn on_response(&mut self, asker: Sender, message: &Peek<'_>) {
         let id = message.request_id();
-        let Some(call) = id.and_then(|id| self.open.remove(&(asker, id))) else {
+        let Some(call) = id.and_then(|id| self.open.remove(asker, &id)) else {
             self.counters.unmatched_responses += 1;
             return;
         };
@@ -308,9 +309,7 @@ impl RpcTracker {
             Protocol::JsonRpc(methods) => {
                 let known = methods.iter().find(|known| **known == call.method).copied();
                 lifecycle::set_rpc(&mut attributes, known, call.method);
-                if let Some(id) = call.id.filter(|id| !id.is_null()) {
-                    attributes.set(keys::JSONRPC_REQUEST_ID, id_text(id));
-                }
+                attributes.set_some(keys::JSONRPC_REQUEST_ID, call.id.map(clip));
                 known.map_or(Cow::Borrowed(lifecycle::SYSTEM), Cow::Borrowed)
             }
             Protocol::McpClient | Protocol::McpServer => self.mcp_attributes(&mut attributes, call),
@@ -325,9 +324,9 @@ impl RpcTracker {
             Parent::Root if self.is_mcp() => self.surrounding(call.sender),
             parent => parent,
         };
-        let mut new = NewSpan::new(parent, kind, name, attributes);
-        new.baggage = baggage;
-        self.spans.start(self.now, new)
+        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        start.baggage = baggage;
+        self.spans.start(start)
     }
 
     fn mcp_attributes(&self, attributes: &mut Attributes, call: Call<'_>) -> Cow<'static, str> {
@@ -343,9 +342,8 @@ impl RpcTracker {
 
     /// What a server asks for while it works on the only open request belongs to that.
     fn surrounding(&self, sender: Sender) -> Parent {
-        let asked = |(asker, _): &&(Sender, RequestId)| *asker == sender.opposite();
-        let mut open = self.open.iter().filter(|(key, _)| asked(key));
-        let only = open.next().filter(|_| open.next().is_none()).map(|(_, call)| call.span);
+        let mut open = self.open.of(sender.opposite());
+        let only = open.next().filter(|_| open.next().is_none()).map(|call| call.span);
         only.filter(|span| self.spans.is_open(*span)).map_or(Parent::Root, Parent::Span)
     }
 

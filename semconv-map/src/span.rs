@@ -5,8 +5,10 @@ use crate::attribute::Attribute;
 use crate::metric::Measurement;
 use crate::trace_context::{Baggage, TraceContext};
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// One thing to tell a trace backend.
@@ -28,7 +30,7 @@ pub enum Record {
 
 /// Names a span towards the caller; unique for the life of a [`Tracker`](crate::Tracker).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SpanHandle(pub(crate) u64);
+pub struct SpanHandle(pub(crate) NonZeroU64);
 
 /// A span starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +76,7 @@ pub enum Parent {
     /// To a span that this tracker started and has not ended.
     Span(SpanHandle),
     /// To a span of the peer, which named it in the request's `_meta`.
-    Remote(TraceContext),
+    Remote(Box<TraceContext>),
 }
 
 /// On which side of a call a span stands.

@@ -2,14 +2,15 @@
 use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
 use crate::acp::tool_call::Content;
-use crate::attribute::Attributes;
+use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN};
 use crate::keys::{self, end, error_type};
 use crate::metric;
 use crate::policy::Policy;
 use crate::span::{Record, SpanHandle, Status};
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
+use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::{Kind, Peek, RequestId, peek_member, peek_members, wire};
 use members::{Interest, Update};
@@ -22,11 +23,13 @@ mod quiet;
 mod requests;
 mod session;
 mod spans;
+mod unanswered;
 mod updates;
 
 pub(crate) use members::{Members, string};
 pub(crate) use requests::remote;
-pub(crate) use spans::{NewSpan, Spans};
+pub(crate) use spans::Spans;
+pub(crate) use unanswered::Unanswered;
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,10 +174,12 @@ pub struct Tracker {
     now: Duration,
     peers: Peers,
     spans: Spans,
-    requests: BTreeMap<(Direction, RequestId), OpenRequest>,
+    requests: Unanswered<Direction, OpenRequest>,
     sessions: Sessions,
     /// Most lines are tokens of a model.
     quiet: Quiet,
+    /// Memory for the attributes of the next span.
+    spare: Vec<Attribute>,
 }
 
 /// A request that is not answered.
@@ -200,13 +205,17 @@ enum Work {
     },
     EndSession(String),
     Prompt(String),
-    Permission {
-        options: Options,
-        asked: Duration,
-        tool: Option<SpanHandle>,
-    },
+    Permission(Box<OpenPermission>),
     TerminalExit,
     Other,
+}
+
+/// A permission request that is not answered.
+#[derive(Debug)]
+struct OpenPermission {
+    options: Options,
+    asked: Duration,
+    tool: Option<SpanHandle>,
 }
 
 impl Work {
@@ -254,9 +263,10 @@ impl Tracker {
             counters: Counters::default(),
             now: Duration::ZERO,
             peers: Peers::default(),
-            requests: BTreeMap::new(),
+            requests: Unanswered::new(),
             sessions: Sessions::new(limits.sessions),
             quiet: Quiet::default(),
+            spare: Vec::new(),
         }
     }
 
@@ -289,15 +299,16 @@ impl Tracker {
             }
             return;
         }
-        let Ok((message, members)) = peek_members(line, members::PATHS) else {
+        let Ok((message, found)) = peek_members(line, members::PATHS) else {
             self.counters.invalid_lines += 1;
             return;
         };
-        let members = Members::new(members);
         self.quiet.forget();
         match message.kind() {
-            Kind::Request => self.on_request(direction, &message, &members, line),
-            Kind::Notification => self.on_notification(direction, &message, &members),
+            Kind::Request => self.on_request(direction, &message, &found, line),
+            Kind::Notification => {
+                self.on_notification(direction, &message, &Members::new(found));
+            }
             Kind::Response => self.on_response(direction.opposite(), &message),
         }
         self.measure_sessions();
@@ -322,7 +333,7 @@ impl Tracker {
     /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
     pub fn close(&mut self, now: Duration, reason: CloseReason) {
         self.now = self.now.max(now);
-        for request in core::mem::take(&mut self.requests).into_values() {
+        for request in self.requests.take() {
             if let Some(span) = request.span
                 && !matches!(request.work, Work::Prompt(_))
             {
@@ -345,14 +356,22 @@ impl Tracker {
     }
 
     /// The next record, in the order of what happened; call it until it gives nothing.
+    #[inline]
     pub fn poll(&mut self) -> Option<Record> {
         self.spans.poll()
+    }
+
+    /// Takes back the attributes of a record, for their memory: a span that starts later may use it. Nobody has to give them.
+    pub fn recycle(&mut self, attributes: Vec<Attribute>) {
+        if attributes.capacity() == MAX_OF_SPAN {
+            self.spare = attributes;
+        }
     }
 
     /// The span of a request that is not answered: the parent of what its receiver does, see
     /// [`trace_context::inject`](crate::trace_context::inject).
     pub fn request_span(&self, sender: Direction, id: &RequestId) -> Option<SpanHandle> {
-        self.requests.get(&(sender, id.clone()))?.span
+        self.requests.get(sender, id)?.span
     }
 
     /// What was not recorded so far.

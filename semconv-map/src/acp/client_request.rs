@@ -13,7 +13,7 @@
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system),
 //! [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
 use super::lifecycle::{self, Call, Peers};
-use crate::attribute::{Attributes, clip, cut, id_text};
+use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Details, Gate};
 use crate::keys;
 use crate::messages::MAX_PATH_BYTES;
@@ -40,7 +40,7 @@ pub(crate) fn start(
 ) -> (Cow<'static, str>, SpanKind, Attributes) {
     match policy.profile.client_tools {
         ClientTools::Protocol => {
-            let (name, attributes) = lifecycle::start(policy, peers, call);
+            let (name, attributes) = lifecycle::start(policy, peers, call, Attributes::of_span());
             (name, lifecycle::span_kind(call.direction), attributes)
         }
         ClientTools::ExecuteTool => as_tool(policy, peers, call),
@@ -56,7 +56,7 @@ fn as_tool(
     peers.set_gen_ai("execute_tool", call.session, &mut attributes);
     attributes.set(keys::GEN_AI_TOOL_NAME, clip(call.method));
     attributes.set(keys::GEN_AI_TOOL_TYPE, "function");
-    attributes.set(keys::GEN_AI_TOOL_CALL_ID, id_text(call.id));
+    attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(call.id.unwrap_or("null")));
     lifecycle::set_call(&mut attributes, policy, peers, call);
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }

@@ -19,7 +19,7 @@
 //! The protocol is [`acp_types::methods`], version 1 and version 2 with what is unstable in them.
 //!
 //! Spec: [JSON-RPC spans, v1.41.1](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/rpc/json-rpc.md)
-use crate::attribute::{Attributes, clip, cut, id_text};
+use crate::attribute::{Attributes, clip, cut};
 use crate::content::{ContentKind, Gate};
 use crate::keys;
 use crate::policy::{Policy, ProviderPolicy};
@@ -30,7 +30,7 @@ use acp_types::v1::initialization::Implementation;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use jsonrpc_core::{ErrorObject, RequestId, peek_member, wire};
+use jsonrpc_core::{ErrorObject, peek_member, wire};
 
 /// The method as it may stand in a span's name: nothing for one that neither version of the protocol defines, be it as
 /// unstable.
@@ -56,20 +56,22 @@ pub(crate) fn span_kind(direction: Direction) -> SpanKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) direction: Direction,
-    pub(crate) id: &'a RequestId,
+    /// As text; nothing for `null`.
+    pub(crate) id: Option<&'a str>,
     pub(crate) method: &'a str,
     /// The same, for one that the protocol defines.
     pub(crate) known: Option<&'static str>,
     pub(crate) session: Option<&'a str>,
 }
 
-/// The name and the attributes of a request's span.
+/// The name of a request's span, and `attributes` with those that it has.
+#[inline]
 pub(crate) fn start(
     policy: &Policy,
     peers: &Peers,
     call: Call<'_>,
+    mut attributes: Attributes,
 ) -> (Cow<'static, str>, Attributes) {
-    let mut attributes = Attributes::of_span();
     set_rpc(&mut attributes, call.known, call.method);
     attributes.set_some(keys::GEN_AI_CONVERSATION_ID, call.session.map(clip));
     set_call(&mut attributes, policy, peers, call);
@@ -77,6 +79,7 @@ pub(crate) fn start(
 }
 
 /// The attributes of every request that is a call of JSON-RPC and nothing else.
+#[inline]
 pub(crate) fn set_rpc(attributes: &mut Attributes, known: Option<&'static str>, method: &str) {
     attributes.set(keys::RPC_SYSTEM_NAME, SYSTEM);
     attributes.set(keys::RPC_METHOD, known.unwrap_or("_OTHER"));
@@ -87,6 +90,7 @@ pub(crate) fn set_rpc(attributes: &mut Attributes, known: Option<&'static str>, 
 }
 
 /// The attributes of every request, whatever its span means.
+#[inline]
 pub(crate) fn set_call(
     attributes: &mut Attributes,
     policy: &Policy,
@@ -95,9 +99,7 @@ pub(crate) fn set_call(
 ) {
     let method = call.known.map_or_else(|| Cow::Owned(clip(call.method)), Cow::Borrowed);
     attributes.set(keys::ACP_METHOD_NAME, method);
-    if !call.id.is_null() {
-        attributes.set(keys::JSONRPC_REQUEST_ID, id_text(call.id));
-    }
+    attributes.set_some(keys::JSONRPC_REQUEST_ID, call.id.map(clip));
     attributes.set_some(keys::ACP_PROTOCOL_VERSION, peers.protocol_version);
     attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
 }

@@ -1,5 +1,6 @@
 use super::meta_text;
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -31,7 +32,7 @@ pub const MAX_BAGGAGE_MEMBERS: usize = 64;
 ///
 /// Spec: [W3C Baggage](https://www.w3.org/TR/baggage/)
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Baggage(String);
+pub struct Baggage(Box<str>);
 
 impl Baggage {
     /// Reads the value of the header; nothing when it is not valid, or over the limits.

@@ -4,11 +4,13 @@ use jsonrpc_core::{Found, JsonStr, Skim};
 
 pub(super) const PATHS: [&[&str]; 3] = [&["sessionId"], &["_meta"], &["update"]];
 
+/// What was found at [`PATHS`].
+pub(super) type FoundMembers<'a> = [Found<'a>; PATHS.len()];
+
 /// What is in the params of a message, and in its `update`, as JSON text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a str>,
-    pub(crate) meta: Option<&'a str>,
     /// `update`; nothing where only the members named below are recorded of it.
     pub(crate) update: Option<&'a [u8]>,
     pub(crate) session_update: Option<&'a str>,
@@ -22,10 +24,10 @@ pub(crate) struct Members<'a> {
 impl<'a> Members<'a> {
     /// What was found at [`PATHS`], without what is in `update`. One that comes twice is none.
     #[inline]
-    pub(super) fn new([session, meta, update]: [Found<'a>; PATHS.len()]) -> Self {
+    pub(super) fn new([session, _, update]: FoundMembers<'a>) -> Self {
         let found = |member: Found<'a>| member.ok().flatten();
         let update = found(update).map(str::as_bytes);
-        Self { session: found(session), meta: found(meta), update, ..Self::default() }
+        Self { session: found(session), update, ..Self::default() }
     }
 
     /// The same with what is in `update`.

@@ -1,13 +1,13 @@
 //! Requests and their answers.
-use super::spans::NewSpan;
-use super::{Members, OpenRequest, Tracker, Work, member, string};
+use super::members::FoundMembers;
+use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member, string};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
 use crate::acp::permission::Options;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::{Content, Report, ToolEnd};
-use crate::attribute::{Attributes, clip};
-use crate::content::{Details, Gate};
+use crate::attribute::{Attributes, clip, id_text};
+use crate::content::Gate;
 use crate::keys::{self, event, link};
 use crate::span::{Parent, SpanHandle, Status};
 use crate::trace_context::{Baggage, TraceContext};
@@ -15,7 +15,7 @@ use crate::tracker::Direction;
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
-use core::time::Duration;
+use alloc::boxed::Box;
 use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, peek_members, wire};
 
 impl Tracker {
@@ -23,7 +23,7 @@ impl Tracker {
         &mut self,
         sender: Direction,
         message: &Peek<'_>,
-        members: &Members<'_>,
+        [session, meta, _]: &FoundMembers<'_>,
         line: &[u8],
     ) {
         let (Some(id), Some(method)) =
@@ -38,30 +38,30 @@ impl Tracker {
             return;
         }
         let params = message.params().unwrap_or("{}");
-        let session = members.session.and_then(string);
+        // One that comes twice is none.
+        let [session, meta] = [session, meta].map(|member| member.ok().flatten());
+        let session = session.and_then(string);
         let call = Call {
             direction: sender,
-            id: &id,
+            id: id_text(&id, message),
             method: &method,
             known: lifecycle::known_method(sender, &method),
             session: session.as_deref(),
         };
         let request = match (sender, &*method) {
-            (Direction::ClientToAgent, "session/prompt") => {
-                self.start_turn(call, members.meta, params)
-            }
+            (Direction::ClientToAgent, "session/prompt") => self.start_turn(call, meta, params),
             (Direction::AgentToClient, "session/request_permission") => {
                 self.start_permission(call, line)
             }
-            _ => self.start_request(call, members.meta, params),
+            _ => self.start_request(call, meta, params),
         };
-        self.requests.insert((sender, id), request);
+        self.requests.insert(sender, id, request);
     }
 
     /// Takes in an answer to a request that `asker` sent.
     pub(super) fn on_response(&mut self, asker: Direction, message: &Peek<'_>) {
         let id = message.request_id();
-        let Some(request) = id.clone().and_then(|id| self.requests.remove(&(asker, id))) else {
+        let Some(request) = id.and_then(|id| self.requests.remove(asker, &id)) else {
             self.counters.unmatched_responses += 1;
             return;
         };
@@ -92,9 +92,9 @@ impl Tracker {
         attributes.set_some(keys::GEN_AI_INPUT_MESSAGES, input.clone().filter(|_| on_span));
         let kind = lifecycle::span_kind(call.direction);
         let (parent, baggage) = remote(meta);
-        let mut new = NewSpan::new(parent, kind, name, attributes);
-        (new.baggage, new.links) = (baggage, session.take_links());
-        let Some(span) = self.spans.start(self.now, new) else { return dropped };
+        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        (start.baggage, start.links) = (baggage, session.take_links());
+        let Some(span) = self.spans.start(start) else { return dropped };
         let mut turn =
             Turn::new(policy, &self.peers, TurnKind::Prompt, span, self.now, session.cost.clone());
         turn.input = input.filter(|_| in_event);
@@ -124,11 +124,14 @@ impl Tracker {
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
         let options = Options::read(asked.options.unwrap_or_default());
         self.counters.undecodable += u64::from(options.is_none());
-        let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
+        let attributes = Attributes::of_span();
+        let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
         let kind = lifecycle::span_kind(call.direction);
-        let span = self.spans.start(self.now, NewSpan::new(parent, kind, name, attributes));
-        let options = options.unwrap_or_default();
-        OpenRequest { span, work: Work::Permission { options, asked: self.now, tool } }
+        let start = self.spans.next(self.now, parent, kind, name, attributes);
+        let span = self.spans.start(start);
+        let permission =
+            OpenPermission { options: options.unwrap_or_default(), asked: self.now, tool };
+        OpenRequest { span, work: Work::Permission(Box::new(permission)) }
     }
 
     fn start_request(
@@ -154,21 +157,25 @@ impl Tracker {
             Direction::ClientToAgent => remote(meta),
             Direction::AgentToClient => (self.agent_parent(call.session), None),
         };
-        let mut details = Details::default();
-        let (name, kind, mut attributes) = if client_request::is_client_tool(&call) {
+        let mut in_event = Attributes::default();
+        let (name, kind, attributes) = if client_request::is_client_tool(&call) {
             self.note_client_tool(call.session);
-            details = client_request::details(&self.policy, call.method, params);
-            client_request::start(&self.policy, &self.peers, call)
+            let details = client_request::details(&self.policy, call.method, params);
+            let (name, kind, mut attributes) =
+                client_request::start(&self.policy, &self.peers, call);
+            attributes.extend(details.span);
+            in_event = details.event;
+            (name, kind, attributes)
         } else {
-            let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call);
+            let attributes = Attributes::of_span_in(core::mem::take(&mut self.spare));
+            let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
-        attributes.extend(details.span);
-        let mut new = NewSpan::new(parent, kind, name, attributes);
-        new.baggage = baggage;
-        let span = self.spans.start(self.now, new);
+        let mut start = self.spans.next(self.now, parent, kind, name, attributes);
+        start.baggage = baggage;
+        let span = self.spans.start(start);
         if let Some(span) = span {
-            self.spans.details(self.now, span, event::DETAILS, details.event);
+            self.spans.details(self.now, span, event::DETAILS, in_event);
         }
         OpenRequest { span, work }
     }
@@ -282,9 +289,7 @@ impl Tracker {
                 }
             }
             Work::EndSession(id) => self.on_session_ended(&id),
-            Work::Permission { options, asked, tool } => {
-                self.on_permission(result, &options, asked, tool, attributes);
-            }
+            Work::Permission(permission) => self.on_permission(result, &permission, attributes),
             Work::TerminalExit => {
                 let response = self.decode::<WaitForTerminalExitResponse>(object(result));
                 let code = response.and_then(|response| response.exit_code).map(i64::from);
@@ -327,7 +332,8 @@ impl Tracker {
 
     /// Whether a session is being made of another.
     pub(super) fn is_forking(&self) -> bool {
-        self.requests.values().any(|request| matches!(request.work, Work::ForkSession(_)))
+        let mut requests = self.requests.of(Direction::ClientToAgent);
+        requests.any(|request| matches!(request.work, Work::ForkSession(_)))
     }
 
     fn on_options(&mut self, id: &str, result: &str) {
@@ -349,14 +355,13 @@ impl Tracker {
     fn on_permission(
         &mut self,
         result: &str,
-        options: &Options,
-        asked: Duration,
-        tool: Option<SpanHandle>,
+        permission: &OpenPermission,
         attributes: &mut Attributes,
     ) {
         let Some(response) = self.decode::<RequestPermissionResponse>(result) else { return };
-        *attributes = options.answered(&response.outcome, self.now.saturating_sub(asked));
-        if let Some(tool) = tool {
+        let waited = self.now.saturating_sub(permission.asked);
+        *attributes = permission.options.answered(&response.outcome, waited);
+        if let Some(tool) = permission.tool {
             self.spans.event(self.now, tool, event::PERMISSION, attributes.clone());
         }
     }
@@ -379,7 +384,7 @@ impl Tracker {
 
     /// The sender uses an id again: nobody will know which of the two an answer is for, so it is for the new one.
     fn end_reused(&mut self, sender: Direction, id: &RequestId) {
-        let Some(request) = self.requests.remove(&(sender, id.clone())) else { return };
+        let Some(request) = self.requests.remove(sender, id) else { return };
         if let (Work::Prompt(session), Some(span)) = (&request.work, request.span) {
             let (policy, spans, how) = (&self.policy, &mut self.spans, TurnEnd::IdReused);
             self.sessions.end_turn(policy, spans, self.now, session, span, how);
@@ -401,7 +406,7 @@ impl Tracker {
     fn has_room(&mut self) -> bool {
         if self.requests.len() >= self.limits.open_spans {
             let spans = &self.spans;
-            self.requests.retain(|_, request| {
+            self.requests.retain(|request| {
                 matches!(request.work, Work::Prompt(_) | Work::LoadSession(_))
                     || request.span.is_some_and(|span| spans.is_open(span))
             });
@@ -446,9 +451,11 @@ impl<'a> Asked<'a> {
 }
 
 /// What the `_meta` of a request says of where it comes from.
+#[inline]
 pub(crate) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
-    let parent = meta.and_then(TraceContext::from_meta).map_or(Parent::Root, Parent::Remote);
-    (parent, meta.and_then(Baggage::from_meta))
+    let Some(meta) = meta else { return (Parent::Root, None) };
+    let parent = TraceContext::from_meta(meta).map(Box::new);
+    (parent.map_or(Parent::Root, Parent::Remote), Baggage::from_meta(meta))
 }
 
 /// `null` as an empty object: there are agents that answer so where there is nothing to say.

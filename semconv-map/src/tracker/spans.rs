@@ -4,13 +4,12 @@ use crate::attribute::{Attribute, Attributes};
 use crate::keys;
 use crate::metric::{Measured, Measurement, Metric, MetricValue, Row};
 use crate::policy::Policy;
-use crate::span::{
-    Link, Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status,
-};
-use crate::trace_context::Baggage;
+use crate::span::{Parent, Record, SpanEnd, SpanEvent, SpanHandle, SpanKind, SpanStart, Status};
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// Keeps that each span starts once and ends once, and before its parent does.
@@ -21,8 +20,9 @@ use core::time::Duration;
 pub(crate) struct Spans {
     limits: Limits,
     queue: VecDeque<Record>,
-    open: BTreeMap<SpanHandle, Open>,
-    last: u64,
+    /// In the order in which they started, which is that of their handles.
+    open: Vec<Open>,
+    next: SpanHandle,
     pub(super) dropped_spans: u64,
     dropped_events: u64,
     dropped_metrics: u64,
@@ -32,35 +32,14 @@ pub(crate) struct Spans {
     rows: Option<[&'static [Row]; 2]>,
 }
 
-/// What a span starts as.
-#[derive(Debug)]
-pub(crate) struct NewSpan {
-    pub(crate) parent: Parent,
-    pub(crate) kind: SpanKind,
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) attributes: Attributes,
-    pub(crate) baggage: Option<Baggage>,
-    pub(crate) links: Vec<Link>,
-}
-
-impl NewSpan {
-    pub(crate) fn new(
-        parent: Parent,
-        kind: SpanKind,
-        name: Cow<'static, str>,
-        attributes: Attributes,
-    ) -> Self {
-        Self { parent, kind, name, attributes, baggage: None, links: Vec::new() }
-    }
-}
-
 #[derive(Debug)]
 struct Open {
+    span: SpanHandle,
     parent: Option<SpanHandle>,
     /// How many spans that belong to it are open.
     children: usize,
     events: usize,
-    measured: Option<Measured>,
+    measured: Option<Box<Measured>>,
 }
 
 impl Spans {
@@ -68,8 +47,8 @@ impl Spans {
         Self {
             limits,
             queue: VecDeque::new(),
-            open: BTreeMap::new(),
-            last: 0,
+            open: Vec::new(),
+            next: SpanHandle(NonZeroU64::MIN),
             end_key,
             dropped_spans: 0,
             dropped_events: 0,
@@ -85,48 +64,66 @@ impl Spans {
         Counters { dropped_spans, dropped_events, dropped_metrics, ..others }
     }
 
+    #[inline]
     pub(crate) fn poll(&mut self) -> Option<Record> {
         self.queue.pop_front()
     }
 
+    #[inline]
     pub(crate) fn is_open(&self, span: SpanHandle) -> bool {
-        self.open.contains_key(&span)
+        self.place(span).is_some()
     }
 
-    /// Starts a span, if there is room for it.
-    pub(crate) fn start(&mut self, time: Duration, new: NewSpan) -> Option<SpanHandle> {
+    #[inline]
+    fn place(&self, span: SpanHandle) -> Option<usize> {
+        self.open.binary_search_by_key(&span, |open| open.span).ok()
+    }
+
+    #[inline]
+    fn get_mut(&mut self, span: SpanHandle) -> Option<&mut Open> {
+        let place = self.place(span)?;
+        self.open.get_mut(place)
+    }
+
+    /// What the next span starts as.
+    #[inline]
+    pub(crate) fn next(
+        &self,
+        time: Duration,
+        parent: Parent,
+        kind: SpanKind,
+        name: Cow<'static, str>,
+        Attributes(attributes): Attributes,
+    ) -> SpanStart {
+        let (span, links) = (self.next, Vec::new());
+        SpanStart { span, parent, name, kind, time, attributes, baggage: None, links }
+    }
+
+    /// Starts the [`next`](Self::next) span, if there is room for it.
+    #[inline]
+    pub(crate) fn start(&mut self, start: SpanStart) -> Option<SpanHandle> {
         if self.open.len() >= self.limits.open_spans || self.used() + 2 > self.limits.records {
             self.dropped_spans += 1;
             return None;
         }
-        self.last += 1;
-        let span = SpanHandle(self.last);
-        let NewSpan { parent, kind, name, attributes: Attributes(attributes), baggage, links } =
-            new;
-        let parent_span = match &parent {
+        let SpanStart { span, ref parent, kind, time, ref attributes, .. } = start;
+        self.next = SpanHandle(span.0.saturating_add(1));
+        let parent = match parent {
             Parent::Span(span) => Some(*span),
             Parent::Root | Parent::Remote(_) => None,
         };
-        let measured = self.rows.and_then(|rows| Measured::start(rows, time, kind, &attributes));
-        if let Some(above) = parent_span.and_then(|parent| self.open.get_mut(&parent)) {
+        let measured = self.rows.and_then(|rows| Measured::start(rows, time, kind, attributes));
+        let measured = measured.map(Box::new);
+        if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children += 1;
             if let Some(turn) = &mut above.measured
-                && measured.as_ref().is_some_and(Measured::is_tool_call)
+                && measured.as_ref().is_some_and(|measured| measured.is_tool_call())
             {
                 turn.tool_calls += 1;
             }
         }
-        self.open.insert(span, Open { parent: parent_span, children: 0, events: 0, measured });
-        self.queue.push_back(Record::Start(SpanStart {
-            span,
-            parent,
-            name,
-            kind,
-            time,
-            attributes,
-            baggage,
-            links,
-        }));
+        self.open.push(Open { span, parent, children: 0, events: 0, measured });
+        self.queue.push_back(Record::Start(start));
         Some(span)
     }
 
@@ -157,9 +154,9 @@ impl Spans {
         name: &'static str,
         attributes: Attributes,
     ) {
-        let has_room = self.used() < self.limits.records;
-        let Some(open) = self.open.get_mut(&span) else { return };
-        if !has_room || open.events >= self.limits.events_per_span {
+        let (has_room, limit) = (self.used() < self.limits.records, self.limits.events_per_span);
+        let Some(open) = self.get_mut(span) else { return };
+        if !has_room || open.events >= limit {
             self.dropped_events += 1;
             return;
         }
@@ -169,6 +166,7 @@ impl Spans {
     }
 
     /// Ends a span, and before it those that belong to it; nothing happens if it has ended.
+    #[inline]
     pub(crate) fn end(
         &mut self,
         time: Duration,
@@ -177,21 +175,20 @@ impl Spans {
         status: Status,
         attributes: Attributes,
     ) {
-        if self.is_open(span) {
-            self.end_below(time, span);
+        if let Some(open) = self.get_mut(span) {
+            if open.children > 0 {
+                self.end_below(time, span);
+            }
             self.push_end(SpanEnd { span, time, status, name, attributes: attributes.0 });
         }
     }
 
     /// Ends what belongs to a span: a span that has ended takes no more children, so the newest go first.
     fn end_below(&mut self, time: Duration, span: SpanHandle) {
-        if self.open.get(&span).is_none_or(|open| open.children == 0) {
-            return;
-        }
         let mut below = Vec::from([span]);
-        for (handle, open) in self.open.range(span..) {
+        for open in &self.open {
             if open.parent.is_some_and(|parent| below.contains(&parent)) {
-                below.push(*handle);
+                below.push(open.span);
             }
         }
         for &span in below.iter().skip(1).rev() {
@@ -200,18 +197,21 @@ impl Spans {
         }
     }
 
+    #[inline]
     fn push_end(&mut self, end: SpanEnd) {
-        let open = self.open.remove(&end.span);
-        let parent = open.as_ref().and_then(|open| open.parent);
-        if let Some(above) = parent.and_then(|parent| self.open.get_mut(&parent)) {
+        let Some(place) = self.place(end.span) else { return };
+        let Open { parent, measured, .. } = self.open.remove(place);
+        if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children = above.children.saturating_sub(1);
         }
-        let measured = open.and_then(|open| open.measured).zip(self.rows);
-        let measured = measured.map(|(span, rows)| span.end(rows, end.time, &end.attributes));
         let (span, time) = (Some(end.span), end.time);
+        let measured = measured.zip(self.rows);
+        let measured = measured.map(|(span, rows)| span.end(rows, time, &end.attributes));
         self.queue.push_back(Record::End(end));
-        for (metric, value, attributes) in measured.into_iter().flatten() {
-            self.push_metric(Measurement { metric, value, time, span, attributes });
+        if let Some(measured) = measured {
+            for (metric, value, attributes) in measured {
+                self.push_metric(Measurement { metric, value, time, span, attributes });
+            }
         }
     }
 

@@ -1,5 +1,4 @@
 //! What the agent reports of a session.
-use super::spans::NewSpan;
 use super::{Members, Tracker, member, string};
 use crate::acp::prompt_turn::{Answer, Money, Turn, TurnKind, count};
 use crate::acp::subagent::{self, State};
@@ -200,9 +199,9 @@ impl Tracker {
         attributes.extend(details.span);
         session.continue_from(session.last_turn, link::SUBAGENT);
         let parent = turn.map_or(Parent::Root, Parent::Span);
-        let mut new = NewSpan::new(parent, SpanKind::Internal, name, attributes);
-        new.links = session.take_links();
-        let Some(span) = self.spans.start(now, new) else { return };
+        let mut start = self.spans.next(now, parent, SpanKind::Internal, name, attributes);
+        start.links = session.take_links();
+        let Some(span) = self.spans.start(start) else { return };
         self.spans.details(now, span, event::DETAILS, details.event);
         session.turns.push(Turn::new(
             policy,
@@ -259,8 +258,8 @@ impl Tracker {
             let turn = turn.map(|turn| turn.span);
             let (started, attributes) = report.start(policy, &self.peers, id);
             let name = started.span_name();
-            let new = NewSpan::new(parent, SpanKind::Internal, name, attributes);
-            let Some(span) = spans.start(now, new) else {
+            let start = spans.next(now, parent, SpanKind::Internal, name, attributes);
+            let Some(span) = spans.start(start) else {
                 session.forget_tool(key.into());
                 return None;
             };

@@ -1,9 +1,10 @@
 use crate::lines::{error, notification, prompt, request, result, tool};
-use crate::spans::{A2C, C2A, Run};
+use crate::spans::{A2C, C2A, Run, shown};
 use acp_types::methods::{self, MethodKind};
 use semconv_map::span::{Parent, SpanKind};
-use semconv_map::{Counters, Policy};
+use semconv_map::{Counters, Policy, Record, Tracker};
 use serde_json::json;
+use std::time::Duration;
 
 /// Each request of the protocol is a span, unstable ones and those of version 2 as well; notifications are none.
 #[test]
@@ -88,6 +89,22 @@ fn a_new_session_is_known_by_its_answer() {
     assert_eq!(run.span("session/new").str("gen_ai.conversation.id"), Some("s"));
 }
 
+/// Memory that was given back has nothing of the span that it is from.
+#[test]
+fn attributes_that_were_given_back_are_not_seen_again() {
+    let mut tracker = Tracker::new(Policy::default());
+    let mut attributes = |id| {
+        tracker.handle_line(C2A, Duration::ZERO, request(id, "session/list", json!({})).as_bytes());
+        let Some(Record::Start(start)) = tracker.poll() else { panic!("no span") };
+        let seen: Vec<_> = start.attributes.iter().map(shown).collect();
+        tracker.recycle(start.attributes);
+        seen
+    };
+    let [first, second] = [attributes(1), attributes(2)];
+    assert_eq!(first.len(), 5, "{first:?}");
+    assert_eq!(second.join(" "), first.join(" ").replace(r#""1""#, r#""2""#));
+}
+
 /// Each shape of id, and what the attribute says.
 #[test]
 fn each_request_id_is_text_without_quotes() {
@@ -99,6 +116,7 @@ fn each_request_id_is_text_without_quotes() {
         ("1.0", Some("1.0")),
         (r#""a-1""#, Some("a-1")),
         (r#""1""#, Some("1")),
+        (r#""\u0061\"""#, Some("a\"")),
         ("null", None),
     ];
     for (id, expected) in rows {

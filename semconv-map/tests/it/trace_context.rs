@@ -69,7 +69,7 @@ fn a_request_of_the_client_has_the_parent_that_it_names() {
         &request(1, "session/prompt", json!({ "_meta": meta, "sessionId": "s", "prompt": [] })),
     );
     run.line(C2A, &request(2, "session/list", json!({ "_meta": meta })));
-    let expected = Parent::Remote(TraceContext::parse(PARENT, Some("a=1")).unwrap());
+    let expected = Parent::Remote(TraceContext::parse(PARENT, Some("a=1")).unwrap().into());
     assert_eq!(run.span("invoke_agent").start.parent, expected);
     assert_eq!(run.span("session/list").start.parent, expected);
     run.line(

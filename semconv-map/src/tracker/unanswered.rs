@@ -1,0 +1,58 @@
+//! Requests that wait for their answers.
+use alloc::vec::Vec;
+use jsonrpc_core::RequestId;
+
+/// What is kept of each request that is not answered, by who sent it and by its id.
+///
+/// They are few at a time, so they lie side by side, sorted, and are looked up without an id of one's own.
+#[derive(Debug)]
+pub(crate) struct Unanswered<S, T>(Vec<(S, RequestId, T)>);
+
+impl<S: Copy + Ord, T> Unanswered<S, T> {
+    pub(crate) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn get(&self, sender: S, id: &RequestId) -> Option<&T> {
+        let place = self.place(sender, id).ok()?;
+        self.0.get(place).map(|(_, _, request)| request)
+    }
+
+    /// Keeps a request; one of the same sender and id has to be removed before.
+    #[inline]
+    pub(crate) fn insert(&mut self, sender: S, id: RequestId, request: T) {
+        let (Ok(place) | Err(place)) = self.place(sender, &id);
+        self.0.insert(place, (sender, id, request));
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, sender: S, id: &RequestId) -> Option<T> {
+        let place = self.place(sender, id).ok()?;
+        let (_, _, request) = self.0.remove(place);
+        Some(request)
+    }
+
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+        self.0.retain(|(_, _, request)| is_kept(request));
+    }
+
+    /// Takes out all of them, in the order of their ids.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = T> + use<S, T> {
+        core::mem::take(&mut self.0).into_iter().map(|(_, _, request)| request)
+    }
+
+    /// Those that `sender` sent.
+    pub(crate) fn of(&self, sender: S) -> impl Iterator<Item = &T> {
+        let of_sender = self.0.iter().filter(move |(of, _, _)| *of == sender);
+        of_sender.map(|(_, _, request)| request)
+    }
+
+    #[inline]
+    fn place(&self, sender: S, id: &RequestId) -> Result<usize, usize> {
+        self.0.binary_search_by(|(of, other, _)| of.cmp(&sender).then_with(|| other.cmp(id)))
+    }
+}
