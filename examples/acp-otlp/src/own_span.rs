@@ -2,8 +2,9 @@
 
 use crate::Started;
 use crate::ids::Ids;
+use crate::sampling::Sampling;
 use crate::spans::{context_of, remote};
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceState};
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::keys;
@@ -23,14 +24,13 @@ impl OwnSpan {
         name: impl Into<Cow<'static, str>>,
         kind: SpanKind,
         parent: Option<&TraceContext>,
+        sampling: Sampling,
         now: SystemTime,
     ) -> Self {
         let parent = parent.map(remote);
         let trace = parent.as_ref().map_or_else(|| ids.trace_id(), SpanContext::trace_id);
-        let (flags, state) = parent.as_ref().map_or_else(
-            || (TraceFlags::SAMPLED, TraceState::default()),
-            |parent| (parent.trace_flags() | TraceFlags::SAMPLED, parent.trace_state().clone()),
-        );
+        let flags = sampling.flags(parent.as_ref(), trace);
+        let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         Self(SpanData {
             span_context: SpanContext::new(trace, ids.span_id(), flags, false, state),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),

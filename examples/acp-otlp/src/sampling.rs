@@ -7,7 +7,7 @@ use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
 /// Which spans are *sampled*: told of, and named so to others. Those of one trace are, or none of them.
 ///
 /// Spec: [Built-in samplers](https://opentelemetry.io/docs/specs/otel/trace/sdk/#built-in-samplers)
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// Who names a parent elsewhere has decided.
     follows_parent: bool,
@@ -49,7 +49,7 @@ impl Sampling {
     }
 
     /// The flags of a span.
-    pub(crate) fn flags(&self, parent: Option<&SpanContext>, trace: TraceId) -> TraceFlags {
+    pub(crate) fn flags(self, parent: Option<&SpanContext>, trace: TraceId) -> TraceFlags {
         let is_sampled = match parent {
             Some(parent) if self.follows_parent || !parent.is_remote() => parent.is_sampled(),
             _ => self.share >= 1.0 || is_in_share(self.share, trace),

@@ -17,7 +17,7 @@
 use crate::settings::TelemetrySettings;
 use acp_otlp::{
     Address, Batches, Collector, ExportError, Ids, Made, MetricCollector, Metrics, OwnSpan,
-    Program, Signal, Tracing, complaint,
+    Program, Sampling, Signal, Tracing, complaint,
 };
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
@@ -61,6 +61,7 @@ struct Ways {
     /// What the pages of runs are shown.
     timelines: Option<Timelines>,
     policy: Policy,
+    sampling: Sampling,
     scope: InstrumentationScope,
     /// A moment, by the clock that passes evenly and by the one that spans are timed by.
     start: (Instant, Duration),
@@ -98,7 +99,9 @@ impl Telemetry {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
         let timelines = settings.timeline.then(Timelines::default);
-        let ways = Ways { batches, metrics, metrics_error, timelines, policy, scope, start };
+        let sampling = Sampling::of_environment(PROGRAM);
+        let ways =
+            Ways { batches, metrics, metrics_error, timelines, policy, sampling, scope, start };
         Ok(Self(Some(Arc::new(ways))))
     }
 
@@ -112,7 +115,7 @@ impl Telemetry {
         let ways = self.0.clone()?;
         let mut policy = ways.policy.clone();
         policy.network_transport = Some(Cow::Borrowed(transport));
-        let tracing = Tracing::new(PROGRAM, policy, Ids::random());
+        let tracing = Tracing::new(PROGRAM, policy, Ids::random()).with_sampling(ways.sampling);
         Some(Watch { ways, tracing, reason: CloseReason::AgentExited })
     }
 
@@ -135,7 +138,8 @@ impl Telemetry {
     fn span(&self, name: String, kind: SpanKind, parent: Option<&TraceContext>) -> Option<Span> {
         let ways = self.0.as_ref().filter(|_| self.traces())?;
         let ids = &mut Ids::random();
-        let span = OwnSpan::start(ways.scope.clone(), ids, name, kind, parent, ways.system_time());
+        let (scope, now) = (ways.scope.clone(), ways.system_time());
+        let span = OwnSpan::start(scope, ids, name, kind, parent, ways.sampling, now);
         if let Some(timelines) = &ways.timelines {
             timelines.begin(&span.started());
         }
@@ -176,7 +180,9 @@ impl Ways {
         if let Some(timelines) = &self.timelines {
             timelines.end(&span);
         }
-        if let Some(batches) = &self.batches {
+        if let Some(batches) = &self.batches
+            && span.span_context.is_sampled()
+        {
             batches.export(span);
         }
     }

@@ -278,14 +278,15 @@ fn some_nanoseconds<S: Serializer>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acp_otlp::{Ids, OwnSpan};
+    use acp_otlp::{Ids, OwnSpan, Sampling};
     use futures::StreamExt;
     use opentelemetry::InstrumentationScope;
     use semconv_map::trace_context::TraceContext;
 
     fn span(name: &'static str, parent: Option<&TraceContext>) -> OwnSpan {
         let scope = InstrumentationScope::builder("test").build();
-        OwnSpan::start(scope, &mut Ids::random(), name, SpanKind::Internal, parent, UNIX_EPOCH)
+        let (kind, sampling) = (SpanKind::Internal, Sampling::default());
+        OwnSpan::start(scope, &mut Ids::random(), name, kind, parent, sampling, UNIX_EPOCH)
     }
 
     #[tokio::test]

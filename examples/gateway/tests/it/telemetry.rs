@@ -37,13 +37,14 @@ fn told(heard: impl AsRef<Path>, method: &str) -> Value {
     of_method.next().unwrap()["params"].clone()
 }
 
-/// A gateway that has had a run with a tool call and a permission, asked for by a caller with a span, and has ended.
-async fn edit(variables: &[(&str, &str)], agent: &str) {
+/// A gateway that has had a run with a tool call and a permission, asked for by a caller with a span, and has ended; `flags`
+/// are those of the caller's trace.
+async fn edit(variables: &[(&str, &str)], agent: &str, flags: &str) {
     let gateway =
         Gateway::start(&["--permission", "ask-in-stream", "--agent", agent], variables).await;
     let input = input("t", "r", "edit");
     let request = gateway.client.post(gateway.url("/api/ai/chat")).json(&input);
-    let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
+    let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-{flags}"));
     let response = soon(request.header("tracestate", "vendor=1").send()).await.unwrap();
     let mut run = crate::run::Run::new(&input, response);
     let asked = run.until_asked().await;
@@ -79,7 +80,7 @@ fn a_run_is_traced_from_the_request_to_the_question() {
         ("OTEL_METRICS_EXPORTER", "otlp"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
     ];
-    Runtime::new().unwrap().block_on(edit(&variables, &agent));
+    Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
     let trace = collector.received();
     assert_eq!(trace.resource["service.name"], text("spanwire-gateway"));
     assert_eq!(trace.schema_url, "https://opentelemetry.io/schemas/1.41.1");
@@ -121,6 +122,31 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     let metrics = collector.metrics();
     for name in ["gen_ai.client.operation.duration", "acp.permission.wait.duration"] {
         assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+    }
+}
+
+/// The agent is told that nobody tells of it; unless a sampler here does not follow the caller.
+#[test]
+fn what_the_caller_does_not_sample_is_not_told_of() {
+    for (sampler, flags) in [("parentbased_always_on", "00"), ("always_on", "01")] {
+        let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+        let (agent, heard) = overheard(&folder);
+        let endpoint = collector.url();
+        let variables = [
+            ("OTEL_TRACES_EXPORTER", "otlp"),
+            ("OTEL_METRICS_EXPORTER", "otlp"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
+            ("OTEL_TRACES_SAMPLER", sampler),
+        ];
+        Runtime::new().unwrap().block_on(edit(&variables, &agent, "00"));
+        let trace = collector.received();
+        let is_told_of = trace.spans.iter().any(|span| hex(&span.trace_id) == TRACE);
+        assert_eq!(is_told_of, flags == "01", "{sampler}: {:?}", trace.names());
+        assert!(collector.metrics().contains_key("gen_ai.client.operation.duration"));
+        let parent = told(&heard, "session/prompt")["_meta"]["traceparent"].clone();
+        let parent = parent.as_str().unwrap();
+        assert!(parent.starts_with(&format!("00-{TRACE}-")), "{sampler}: {parent}");
+        assert!(parent.ends_with(&format!("-{flags}")), "{sampler}: {parent}");
     }
 }
 
@@ -203,7 +229,7 @@ fn nobody_is_told_anything_unasked() {
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
-    Runtime::new().unwrap().block_on(edit(&variables, &agent));
+    Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
     assert!(collector.received().spans.is_empty());
     assert!(collector.metrics().is_empty());
     assert_eq!(told(&heard, "session/prompt").get("_meta"), None);
