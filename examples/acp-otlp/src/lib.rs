@@ -27,7 +27,7 @@ pub use ids::Ids;
 pub use metrics::{Metrics, complaint};
 pub use own_span::OwnSpan;
 pub use sampling::Sampling;
-pub use tracing::{Made, Started, Tracing};
+pub use tracing::{Made, Tracing};
 
 use opentelemetry::{InstrumentationScope, Key};
 use opentelemetry_otlp::ExporterBuildError;

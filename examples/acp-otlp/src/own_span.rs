@@ -1,6 +1,5 @@
 //! Spans of what a program does itself, around what the tracker sees.
 
-use crate::Started;
 use crate::ids::Ids;
 use crate::sampling::Sampling;
 use crate::spans::{context_of, remote};
@@ -54,14 +53,8 @@ impl OwnSpan {
     }
 
     /// What is known of it so far.
-    pub fn started(&self) -> Started {
-        Started {
-            span: self.0.span_context.clone(),
-            parent: self.0.parent_span_id,
-            name: self.0.name.clone(),
-            kind: self.0.span_kind.clone(),
-            time: self.0.start_time,
-        }
+    pub fn data(&self) -> &SpanData {
+        &self.0
     }
 
     /// Adds an attribute, which it has not got.

@@ -5,7 +5,6 @@
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
-use crate::tracing::{Made, Started};
 use opentelemetry::trace::{
     Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId,
 };
@@ -13,9 +12,9 @@ use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::span::{self, Parent, SpanEnd, SpanEvent, SpanHandle, SpanStart};
 use semconv_map::trace_context::{Baggage, TraceContext};
-use semconv_map::{Attribute, AttributeValue, Record};
+use semconv_map::{Attribute, AttributeValue};
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Puts starts, events and ends together to spans. The tracker bounds how many are open.
@@ -28,13 +27,46 @@ pub(crate) struct Spans {
     pub(crate) sampling: Sampling,
     /// The entries of a request's baggage that are attributes of its span.
     pub(crate) baggage: Vec<String>,
-    open: HashMap<SpanHandle, SpanData>,
+    open: Open,
     /// Spans that have ended and that others may link to, up to [`LINKABLE`].
     ended: VecDeque<(SpanHandle, SpanContext)>,
 }
 
 /// How many spans that have ended are remembered for links.
 const LINKABLE: usize = 1024;
+
+/// The spans that have not ended, in no order: few at a time, so to look at each handle is cheaper than to hash one.
+#[derive(Debug, Default)]
+struct Open {
+    handles: Vec<SpanHandle>,
+    /// Each at the place of its handle.
+    spans: Vec<SpanData>,
+}
+
+impl Open {
+    fn push(&mut self, handle: SpanHandle, span: SpanData) {
+        self.handles.push(handle);
+        self.spans.push(span);
+    }
+
+    fn get(&self, handle: SpanHandle) -> Option<&SpanData> {
+        self.spans.get(self.place(handle)?)
+    }
+
+    fn get_mut(&mut self, handle: SpanHandle) -> Option<&mut SpanData> {
+        let place = self.place(handle)?;
+        self.spans.get_mut(place)
+    }
+
+    fn remove(&mut self, place: usize) -> SpanData {
+        self.handles.swap_remove(place);
+        self.spans.swap_remove(place)
+    }
+
+    fn place(&self, handle: SpanHandle) -> Option<usize> {
+        self.handles.iter().rposition(|open| *open == handle)
+    }
+}
 
 impl Spans {
     pub(crate) fn new(scope: InstrumentationScope, ids: Ids) -> Self {
@@ -43,30 +75,18 @@ impl Spans {
             ids,
             sampling: Sampling::default(),
             baggage: Vec::new(),
-            open: HashMap::new(),
+            open: Open::default(),
             ended: VecDeque::new(),
-        }
-    }
-
-    /// Takes the next record; gives the span that it starts or ends.
-    pub(crate) fn take(&mut self, record: Record) -> Option<Made> {
-        match record {
-            Record::Start(start) => Some(Made::Started(self.start(start))),
-            Record::Event(event) => {
-                self.event(event);
-                None
-            }
-            Record::End(end) => self.end(end).map(Made::Span),
-            _ => None,
         }
     }
 
     /// The context of a span that has not ended.
     pub(crate) fn context(&self, span: SpanHandle) -> Option<TraceContext> {
-        context_of(&self.open.get(&span)?.span_context)
+        context_of(&self.open.get(span)?.span_context)
     }
 
-    fn start(&mut self, start: SpanStart) -> Started {
+    /// Starts a span; gives what is known of it, and the memory of the record's attributes.
+    pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
         let parent = self.parent(&start.parent);
         let trace = match &parent {
             Some(parent) => parent.trace_id(),
@@ -75,7 +95,7 @@ impl Spans {
         let flags = self.sampling.flags(parent.as_ref(), trace);
         let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         let time = time(start.time);
-        let mut told = attributes(start.attributes);
+        let mut told: Vec<_> = start.attributes.drain(..).map(key_value).collect();
         if let Some(baggage) = &start.baggage {
             self.tell(baggage, &mut told);
         }
@@ -94,20 +114,13 @@ impl Spans {
             status: Status::Unset,
             instrumentation_scope: self.scope.clone(),
         };
-        let started = Started {
-            span: span.span_context.clone(),
-            parent: span.parent_span_id,
-            name: span.name.clone(),
-            kind: span.span_kind.clone(),
-            time,
-        };
-        self.open.insert(start.span, span);
-        started
+        self.open.push(start.span, span);
+        (self.open.spans.last(), start.attributes)
     }
 
     fn parent(&self, parent: &Parent) -> Option<SpanContext> {
         match parent {
-            Parent::Span(handle) => self.open.get(handle).map(|span| span.span_context.clone()),
+            Parent::Span(handle) => self.open.get(*handle).map(|span| span.span_context.clone()),
             Parent::Remote(context) => Some(remote(context)),
             _ => None,
         }
@@ -129,7 +142,7 @@ impl Spans {
     fn links(&self, links: Vec<span::Link>) -> SpanLinks {
         let mut known = SpanLinks::default();
         for link in links {
-            let open = self.open.get(&link.to).map(|span| &span.span_context);
+            let open = self.open.get(link.to).map(|span| &span.span_context);
             let ended = self.ended.iter().find(|(span, _)| *span == link.to);
             if let Some(context) = open.or(ended.map(|(_, context)| context)) {
                 known.links.push(Link::new(context.clone(), attributes(link.attributes), 0));
@@ -138,21 +151,22 @@ impl Spans {
         known
     }
 
-    fn event(&mut self, event: SpanEvent) {
+    pub(crate) fn event(&mut self, event: SpanEvent) {
         let time = time(event.time);
-        if let Some(span) = self.open.get_mut(&event.span) {
+        if let Some(span) = self.open.get_mut(event.span) {
             span.events.events.push(Event::new(event.name, time, attributes(event.attributes), 0));
         }
     }
 
-    fn end(&mut self, end: SpanEnd) -> Option<SpanData> {
-        let mut span = self.open.remove(&end.span)?;
+    /// Ends the span at this place of those that are open, and gives the whole of it.
+    pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> SpanData {
+        let mut span = self.open.remove(place);
         span.end_time = time(end.time);
         span.status = status(end.status);
         if let Some(name) = end.name {
             span.name = name;
         }
-        span.attributes.extend(attributes(end.attributes));
+        span.attributes.extend(end.attributes.into_iter().map(key_value));
         // Only turns are linked to, and only they and subagents are agents at work.
         if span.name.starts_with("invoke_agent") {
             if self.ended.len() == LINKABLE {
@@ -160,7 +174,13 @@ impl Spans {
             }
             self.ended.push_back((end.span, span.span_context.clone()));
         }
-        Some(span)
+        span
+    }
+
+    /// Where a span is among those that are open.
+    #[inline]
+    pub(crate) fn place(&self, span: SpanHandle) -> Option<usize> {
+        self.open.place(span)
     }
 }
 
@@ -208,23 +228,22 @@ fn status(status: span::Status) -> Status {
 
 /// The attributes of a record, for the SDK.
 pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
-    attributes.into_iter().map(|it| KeyValue::new(it.key, value(it.value))).collect()
+    attributes.into_iter().map(key_value).collect()
 }
 
-fn value(value: AttributeValue) -> Value {
+fn key_value(Attribute { key, value, .. }: Attribute) -> KeyValue {
     match value {
-        AttributeValue::String(text) => Value::String(string(text)),
-        AttributeValue::Json(text) => Value::from(text),
-        AttributeValue::Bool(value) => Value::Bool(value),
-        AttributeValue::I64(value) => Value::I64(value),
-        AttributeValue::F64(value) => Value::F64(value),
-        AttributeValue::StringArray(texts) => {
-            Value::Array(Array::String(texts.into_iter().map(string).collect()))
+        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, text),
+        AttributeValue::String(Cow::Owned(text)) | AttributeValue::Json(text) => {
+            KeyValue::new(key, text)
         }
-        other => Value::from(format!("{other:?}")),
+        AttributeValue::Bool(value) => KeyValue::new(key, value),
+        AttributeValue::I64(value) => KeyValue::new(key, value),
+        AttributeValue::F64(value) => KeyValue::new(key, value),
+        AttributeValue::StringArray(texts) => {
+            let texts = texts.into_iter().map(StringValue::from).collect();
+            KeyValue::new(key, Value::Array(Array::String(texts)))
+        }
+        other => KeyValue::new(key, format!("{other:?}")),
     }
-}
-
-fn string(text: Cow<'static, str>) -> StringValue {
-    text.into()
 }

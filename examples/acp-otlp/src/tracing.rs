@@ -6,39 +6,21 @@ use crate::sampling::Sampling;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, peek};
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
 use semconv_map::trace_context::{Injected, inject};
 use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
-use std::borrow::Cow;
-use std::time::SystemTime;
 
 /// What comes out of lines.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it goes where it is kept at once")]
-pub enum Made {
-    /// A span has started. It comes again when it has ended, whole.
-    Started(Started),
+pub enum Made<'a> {
+    /// A span has started: what is known of it so far. It comes again when it has ended, whole.
+    Started(&'a SpanData),
     /// A span that has ended.
     Span(SpanData),
     /// Something was measured.
     Measurement(Measurement),
-}
-
-/// What is known of a span when it starts.
-#[derive(Clone, Debug)]
-pub struct Started {
-    /// What names it.
-    pub span: SpanContext,
-    /// The span that it is below; invalid where it begins a trace.
-    pub parent: SpanId,
-    /// Its name, which may be another when it has ended.
-    pub name: Cow<'static, str>,
-    /// Its kind.
-    pub kind: SpanKind,
-    /// When.
-    pub time: SystemTime,
 }
 
 /// The tracker and what puts its records together.
@@ -87,18 +69,24 @@ impl Tracing {
     }
 
     /// What has come out next; call it until it gives nothing.
-    pub fn poll(&mut self) -> Option<Made> {
-        while let Some(record) = self.tracker.poll() {
-            match record {
-                Record::Metric(measured) => return Some(Made::Measurement(measured)),
-                record => {
-                    if let Some(made) = self.spans.take(record) {
-                        return Some(made);
+    pub fn poll(&mut self) -> Option<Made<'_>> {
+        loop {
+            match self.tracker.poll()? {
+                Record::Start(start) => {
+                    let (span, attributes) = self.spans.start(start);
+                    self.tracker.recycle(attributes);
+                    return span.map(Made::Started);
+                }
+                Record::Event(event) => self.spans.event(event),
+                Record::End(end) => {
+                    if let Some(place) = self.spans.place(end.span) {
+                        return Some(Made::Span(self.spans.end(place, end)));
                     }
                 }
+                Record::Metric(measured) => return Some(Made::Measurement(measured)),
+                _ => {}
             }
         }
-        None
     }
 
     /// The line with the context of its span put in, if it is a request that was taken in and whose span was

@@ -141,7 +141,7 @@ impl Telemetry {
         let (scope, now) = (ways.scope.clone(), ways.system_time());
         let span = OwnSpan::start(scope, ids, name, kind, parent, ways.sampling, now);
         if let Some(timelines) = &ways.timelines {
-            timelines.begin(&span.started());
+            timelines.begin(span.data());
         }
         Some(Span { ways: ways.clone(), span: Some(span) })
     }
@@ -234,7 +234,7 @@ impl Span {
 
     /// What its page is shown of it and of what is below it.
     pub(crate) fn timeline(&self) -> Option<Arc<Timeline>> {
-        self.ways.timelines.as_ref()?.of(&self.span.as_ref()?.started())
+        self.ways.timelines.as_ref()?.of(self.span.as_ref()?.data())
     }
 
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
@@ -301,9 +301,9 @@ impl Watch {
     fn export(&mut self) {
         while let Some(made) = self.tracing.poll() {
             match made {
-                Made::Started(started) => {
+                Made::Started(span) => {
                     if let Some(timelines) = &self.ways.timelines {
-                        timelines.begin_below(&started);
+                        timelines.begin_below(span);
                     }
                 }
                 Made::Span(span) => self.ways.ended(span),

@@ -1,11 +1,10 @@
 //! The spans of a run as they begin and end: what each is called, when, and how it went. Nothing else is in them.
 //!
 //! Spec: [OTLP/JSON](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
-use acp_otlp::Started;
 use bytes::Bytes;
 use futures::Stream;
 use futures::stream::unfold;
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
+use opentelemetry::trace::{SpanId, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -84,17 +83,17 @@ struct State {
 
 impl Timelines {
     /// A span of the gateway's own begins.
-    pub(super) fn begin(&self, started: &Started) {
-        self.open().insert(started.span.span_id(), Open::Alone(Seen::new(started)));
+    pub(super) fn begin(&self, span: &SpanData) {
+        self.open().insert(span.span_context.span_id(), Open::Alone(Seen::new(span)));
     }
 
     /// A span begins that is shown if the one above it is.
-    pub(super) fn begin_below(&self, started: &Started) {
+    pub(super) fn begin_below(&self, span: &SpanData) {
         let mut open = self.open();
-        let Some(Open::In(timeline, _)) = open.get(&started.parent) else { return };
+        let Some(Open::In(timeline, _)) = open.get(&span.parent_span_id) else { return };
         let timeline = timeline.clone();
-        let at = timeline.begin(Seen::new(started));
-        open.insert(started.span.span_id(), Open::In(timeline, at));
+        let at = timeline.begin(Seen::new(span));
+        open.insert(span.span_context.span_id(), Open::In(timeline, at));
     }
 
     /// A span has ended.
@@ -105,16 +104,16 @@ impl Timelines {
     }
 
     /// The timeline of a run, whose span this is, with the request above it.
-    pub(super) fn of(&self, run: &Started) -> Option<Arc<Timeline>> {
+    pub(super) fn of(&self, run: &SpanData) -> Option<Arc<Timeline>> {
         let mut open = self.open();
         let timeline = Arc::new(Timeline::default());
-        for id in [run.parent, run.span.span_id()] {
+        for id in [run.parent_span_id, run.span_context.span_id()] {
             if let Some(Open::Alone(seen)) = open.get(&id) {
                 let at = timeline.begin(seen.clone());
                 open.insert(id, Open::In(timeline.clone(), at));
             }
         }
-        let is_known = matches!(open.get(&run.span.span_id()), Some(Open::In(..)));
+        let is_known = matches!(open.get(&run.span_context.span_id()), Some(Open::In(..)));
         is_known.then_some(timeline)
     }
 
@@ -232,22 +231,21 @@ struct Next {
 }
 
 impl Seen {
-    fn new(started: &Started) -> Self {
-        let context: &SpanContext = &started.span;
-        let parent = started.parent;
+    fn new(span: &SpanData) -> Self {
+        let (context, parent) = (&span.span_context, span.parent_span_id);
         Self {
             trace_id: context.trace_id().to_string(),
             span_id: context.span_id().to_string(),
             parent_span_id: (parent != SpanId::INVALID).then(|| parent.to_string()),
-            name: started.name.clone(),
-            kind: match started.kind {
+            name: span.name.clone(),
+            kind: match span.span_kind {
                 SpanKind::Internal => 1,
                 SpanKind::Server => 2,
                 SpanKind::Client => 3,
                 SpanKind::Producer => 4,
                 SpanKind::Consumer => 5,
             },
-            start_time_unix_nano: started.time,
+            start_time_unix_nano: span.start_time,
             end_time_unix_nano: None,
             status: SeenStatus::default(),
         }
@@ -293,11 +291,11 @@ mod tests {
     async fn spans_beyond_the_limit_are_counted() {
         let timelines = Timelines::default();
         let run = span("run", None);
-        timelines.begin(&run.started());
-        let timeline = timelines.of(&run.started()).unwrap();
+        timelines.begin(run.data());
+        let timeline = timelines.of(run.data()).unwrap();
         for _ in 0..=MAX_SPANS {
             let below = span("step", run.context().as_ref());
-            timelines.begin_below(&below.started());
+            timelines.begin_below(below.data());
             timelines.end(&below.end(UNIX_EPOCH));
         }
         timelines.end(&run.end(UNIX_EPOCH));
@@ -312,13 +310,13 @@ mod tests {
     fn spans_of_others_are_in_no_timeline() {
         let timelines = Timelines::default();
         let (run, other) = (span("run", None), span("run", None));
-        timelines.begin(&run.started());
-        let timeline = timelines.of(&run.started()).unwrap();
-        timelines.begin_below(&span("step", other.context().as_ref()).started());
+        timelines.begin(run.data());
+        let timeline = timelines.of(run.data()).unwrap();
+        timelines.begin_below(span("step", other.context().as_ref()).data());
         // Not even with the run's trace.
         let context = run.context().unwrap();
         let sibling = span("run", Some(&context));
-        timelines.begin(&sibling.started());
+        timelines.begin(sibling.data());
         assert_eq!(timeline.state().spans.len(), 1);
         assert_eq!(timelines.open().len(), 2);
     }
