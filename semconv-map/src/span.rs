@@ -121,6 +121,8 @@ pub struct SpanEnd {
     pub name: Option<Cow<'static, str>>,
     /// What was learnt since its start.
     pub attributes: Vec<Attribute>,
+    /// How many of its events did not fit.
+    pub dropped_events: u32,
 }
 
 /// How an operation went.

@@ -166,6 +166,7 @@ impl Spans {
         if let Some(name) = end.name {
             span.name = name;
         }
+        span.events.dropped_count = end.dropped_events;
         span.attributes.extend(end.attributes.into_iter().map(key_value));
         // Only turns are linked to, and only they and subagents are agents at work.
         if span.name.starts_with("invoke_agent") {

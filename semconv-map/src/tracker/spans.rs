@@ -39,6 +39,7 @@ struct Open {
     /// How many spans that belong to it are open.
     children: usize,
     events: usize,
+    dropped_events: u32,
     measured: Option<Box<Measured>>,
 }
 
@@ -122,7 +123,7 @@ impl Spans {
                 turn.tool_calls += 1;
             }
         }
-        self.open.push(Open { span, parent, children: 0, events: 0, measured });
+        self.open.push(Open { span, parent, children: 0, events: 0, dropped_events: 0, measured });
         self.queue.push_back(Record::Start(start));
         Some(span)
     }
@@ -142,7 +143,7 @@ impl Spans {
             let attributes = attributes.0;
             self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
         } else {
-            self.dropped_events += 1;
+            self.drop_event(span);
         }
     }
 
@@ -157,12 +158,19 @@ impl Spans {
         let (has_room, limit) = (self.used() < self.limits.records, self.limits.events_per_span);
         let Some(open) = self.get_mut(span) else { return };
         if !has_room || open.events >= limit {
-            self.dropped_events += 1;
+            self.drop_event(span);
             return;
         }
         open.events += 1;
         let attributes = attributes.0;
         self.queue.push_back(Record::Event(SpanEvent { span, name, time, attributes }));
+    }
+
+    fn drop_event(&mut self, span: SpanHandle) {
+        self.dropped_events += 1;
+        if let Some(open) = self.get_mut(span) {
+            open.dropped_events = open.dropped_events.saturating_add(1);
+        }
     }
 
     /// Ends a span, and before it those that belong to it; nothing happens if it has ended.
@@ -179,7 +187,8 @@ impl Spans {
             if open.children > 0 {
                 self.end_below(time, span);
             }
-            self.push_end(SpanEnd { span, time, status, name, attributes: attributes.0 });
+            let attributes = attributes.0;
+            self.push_end(SpanEnd { span, time, status, name, attributes, dropped_events: 0 });
         }
     }
 
@@ -193,14 +202,16 @@ impl Spans {
         }
         for &span in below.iter().skip(1).rev() {
             let attributes = [Attribute::new(self.end_key, keys::end::PARENT_END)].into();
-            self.push_end(SpanEnd { span, time, status: Status::Unset, name: None, attributes });
+            let (status, name, dropped_events) = (Status::Unset, None, 0);
+            self.push_end(SpanEnd { span, time, status, name, attributes, dropped_events });
         }
     }
 
     #[inline]
-    fn push_end(&mut self, end: SpanEnd) {
+    fn push_end(&mut self, mut end: SpanEnd) {
         let Some(place) = self.place(end.span) else { return };
-        let Open { parent, measured, .. } = self.open.remove(place);
+        let Open { parent, measured, dropped_events, .. } = self.open.remove(place);
+        end.dropped_events = dropped_events;
         if let Some(above) = parent.and_then(|parent| self.get_mut(parent)) {
             above.children = above.children.saturating_sub(1);
         }

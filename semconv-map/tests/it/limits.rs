@@ -119,7 +119,9 @@ fn events_beyond_the_limit_are_counted() {
             &update("s", json!({ "sessionUpdate": "current_mode_update", "currentModeId": "x" })),
         );
     }
-    assert_eq!(run.span("invoke_agent").events.len(), 2);
+    run.line(A2C, &stop(1, "end_turn"));
+    let turn = run.span("invoke_agent");
+    assert_eq!((turn.events.len(), turn.end.as_ref().unwrap().dropped_events), (2, 3));
     assert_eq!(run.tracker.counters().dropped_events, 3);
 }
 
