@@ -12,8 +12,12 @@ pub const MAX_WAITING_BYTES: usize = 32 << 20;
 /// How many chunks may wait to be looked at.
 pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 
-/// How many bytes are looked at at once: few enough to be near the processor still, with those that come meanwhile.
-const MANY_BYTES: usize = 128 << 10;
+/// How many bytes that were copied are looked at at once: few enough to be near the processor still, with those that come
+/// meanwhile.
+const MANY_COPIED: usize = 128 << 10;
+
+/// How many others are: a long message passes whole before it is looked at.
+const MANY_LENT: usize = 2 << 20;
 
 /// How many chunks are looked at at once.
 const MANY_CHUNKS: usize = 512;
@@ -189,7 +193,8 @@ impl Gathers for Waiting {
     }
 
     fn is_much(&self) -> bool {
-        self.chunks.bytes() >= MANY_BYTES || self.chunks.pieces.len() >= MANY_CHUNKS
+        let Chunks { copied, pieces, lent_bytes, .. } = &self.chunks;
+        copied.len() >= MANY_COPIED || *lent_bytes >= MANY_LENT || pieces.len() >= MANY_CHUNKS
     }
 
     fn is_closed(&self) -> bool {
