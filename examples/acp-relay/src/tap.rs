@@ -16,7 +16,7 @@ pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 /// meanwhile.
 const MANY_COPIED: usize = 128 << 10;
 
-/// How many others are: a long message passes whole before it is looked at.
+/// How many others are: so many that a message of a megabyte passes whole, and is looked at behind it.
 const MANY_LENT: usize = 4 << 20;
 
 /// How many chunks are looked at at once.
