@@ -2,7 +2,7 @@
 
 use crate::ids::Ids;
 use crate::sampling::Sampling;
-use crate::spans::{context_of, remote};
+use crate::spans::{begun, context_of, remote};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -27,11 +27,8 @@ impl OwnSpan {
         now: SystemTime,
     ) -> Self {
         let parent = parent.map(remote);
-        let trace = parent.as_ref().map_or_else(|| ids.trace_id(), SpanContext::trace_id);
-        let flags = sampling.flags(parent.as_ref(), trace);
-        let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         Self(SpanData {
-            span_context: SpanContext::new(trace, ids.span_id(), flags, false, state),
+            span_context: begun(parent.as_ref(), sampling, ids),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
             parent_span_is_remote: kind == SpanKind::Server && parent.is_some(),
             span_kind: kind,

@@ -88,19 +88,13 @@ impl Spans {
     /// Starts a span; gives what is known of it, and the memory of the record's attributes.
     pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
         let parent = self.parent(&start.parent);
-        let trace = match &parent {
-            Some(parent) => parent.trace_id(),
-            None => self.ids.trace_id(),
-        };
-        let flags = self.sampling.flags(parent.as_ref(), trace);
-        let state = parent.as_ref().map(|parent| parent.trace_state().clone()).unwrap_or_default();
         let time = time(start.time);
         let mut told: Vec<_> = start.attributes.drain(..).map(key_value).collect();
         if let Some(baggage) = &start.baggage {
             self.tell(baggage, &mut told);
         }
         let span = SpanData {
-            span_context: SpanContext::new(trace, self.ids.span_id(), flags, false, state),
+            span_context: begun(parent.as_ref(), self.sampling, &mut self.ids),
             parent_span_id: parent.as_ref().map_or(SpanId::INVALID, SpanContext::span_id),
             parent_span_is_remote: parent.as_ref().is_some_and(SpanContext::is_remote),
             span_kind: kind(start.kind),
@@ -188,6 +182,19 @@ impl Spans {
 /// A time too far ahead for the clock is the epoch.
 fn time(time: Duration) -> SystemTime {
     UNIX_EPOCH.checked_add(time).unwrap_or(UNIX_EPOCH)
+}
+
+/// What names a span that begins: below `parent`, or in a trace of its own.
+#[inline]
+pub(crate) fn begun(
+    parent: Option<&SpanContext>,
+    sampling: Sampling,
+    ids: &mut Ids,
+) -> SpanContext {
+    let trace = parent.map_or_else(|| ids.trace_id(), SpanContext::trace_id);
+    let flags = sampling.flags(parent, trace);
+    let state = parent.map(|parent| parent.trace_state().clone()).unwrap_or_default();
+    SpanContext::new(trace, ids.span_id(), flags, false, state)
 }
 
 /// What names a span to others.
