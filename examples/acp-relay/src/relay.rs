@@ -1,7 +1,7 @@
 //! Passing bytes on.
 
 use crate::insertion::{Inserting, Watching};
-use crate::system::{End, Ready, wait_ready};
+use crate::system::{End, Ready, wait_ready, widen};
 use crate::tap::{Passing, Tap};
 use core::sync::atomic::{AtomicBool, Ordering};
 use jsonrpc_core::transcript::Direction;
@@ -11,7 +11,7 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How much is read at once: what a pipe holds.
+/// How much is read at once: what a pipe holds, until it is widened.
 const CHUNK: usize = 64 << 10;
 
 /// How many buffers that were looked at are kept for the next reads: new memory costs more than what is read into it.
@@ -73,7 +73,7 @@ fn relay_each(
     before: &mut Before<'_>,
     holding: &AtomicBool,
 ) -> Ended {
-    let mut buffers = Buffers::default();
+    let (mut buffers, mut are_wide) = (Buffers::default(), false);
     loop {
         let length = match source.read(buffers.next()) {
             Ok(0) => return Ended::Source,
@@ -83,6 +83,12 @@ fn relay_each(
                 Err(_) => return Ended::Source,
             },
         };
+        if length == CHUNK && !are_wide {
+            // More comes than passes: with room in the pipes those at their other ends are woken less often.
+            widen(source);
+            widen(sink);
+            are_wide = true;
+        }
         let at = Instant::now();
         let passing = Passing { buffer: &buffers.next, length };
         let bytes = passing.bytes();
@@ -187,7 +193,7 @@ mod tests {
     use super::*;
     use crate::CloseReason;
     use crate::tap::Taken;
-    use std::fs::File;
+    use std::fs::{self, File};
     use std::os::fd::{AsFd, BorrowedFd};
 
     /// A sink that looks into the tap when something is written to it.
@@ -255,6 +261,36 @@ mod tests {
         looked_at.push(Arc::clone(&buffers.next));
         buffers.next();
         assert_eq!(buffers.left.len(), KEPT_BUFFERS);
+    }
+
+    /// Few bytes leave pipes as they are; a pipe that holds more already is not made smaller.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn pipes_are_widened_once_more_comes_than_they_hold() {
+        use nix::fcntl::{FcntlArg, fcntl};
+        let held = |pipe: &dyn AsFd| fcntl(pipe.as_fd(), FcntlArg::F_GETPIPE_SZ).unwrap();
+        let widest = fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
+        let widest = widest.trim().parse::<i32>().unwrap().min(1 << 20);
+        for (given, made_for) in
+            [(CHUNK, 1 << 16), (CHUNK - 1, 1 << 16), (CHUNK, 1 << 17), (CHUNK, 1 << 21)]
+        {
+            let (source, mut feed) = io::pipe().unwrap();
+            let (mut result, sink) = io::pipe().unwrap();
+            for pipe in [&source as &dyn AsFd, &sink] {
+                // More than the widest is for those with privileges alone.
+                let made = fcntl(pipe.as_fd(), FcntlArg::F_SETPIPE_SZ(made_for));
+                assert!(made.is_ok() || made_for > widest);
+            }
+            let before = held(&source);
+            let expected = if given == CHUNK { before.max(widest) } else { before };
+            feed.write_all(&vec![7; given]).unwrap();
+            let relayed =
+                std::thread::spawn(|| relay(source, sink, Before::Pass, &AtomicBool::new(false)));
+            result.read_exact(&mut vec![0; given]).unwrap();
+            assert_eq!((held(&feed), held(&result)), (expected, expected), "{given} {made_for}");
+            drop(feed);
+            assert_eq!(relayed.join().unwrap(), Ended::Source);
+        }
     }
 
     /// An end that somebody made non-blocking is waited for.

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | the agent and what it started | a process group | a process group | a tree of processes |
 //! | a signal for them | to the group | to the group | Ctrl-C and Ctrl-Break reach them from the console; only the kill is ours |
+//! | pipes through which much comes | are widened | stay as they are | stay as they are |
 //! | this program is killed | the agent is killed | the agent sees its input end | the agent sees its input end |
 
 #[cfg(unix)]
@@ -14,10 +15,12 @@ mod windows;
 #[cfg(unix)]
 pub(crate) use unix::{
     AgentProcess, End, become_agent, editor_ends, forward_signals, start, wait_for, wait_ready,
+    widen,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
     AgentProcess, End, become_agent, editor_ends, forward_signals, start, wait_for, wait_ready,
+    widen,
 };
 
 /// What an end of a pipe is waited for.

@@ -17,7 +17,7 @@ pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
 const MANY_COPIED: usize = 128 << 10;
 
 /// How many others are: so many that a message of a megabyte passes whole, and is looked at behind it.
-const MANY_LENT: usize = 4 << 20;
+const MANY_LENT: usize = 1 << 20;
 
 /// How many chunks are looked at at once.
 const MANY_CHUNKS: usize = 512;

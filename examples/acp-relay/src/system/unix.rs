@@ -29,6 +29,27 @@ pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     }
 }
 
+/// How much a pipe is to hold through which much comes: what Linux allows anybody, unless it was told otherwise.
+#[cfg(target_os = "linux")]
+const WIDE: i32 = 1 << 20;
+
+/// Lets a pipe hold more, if it is one and as far as the system allows.
+///
+/// Spec: [pipe](https://man7.org/linux/man-pages/man7/pipe.7.html), "Pipe capacity"
+#[cfg(target_os = "linux")]
+pub(crate) fn widen(end: &impl End) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    let Ok(held) = fcntl(end.as_fd(), FcntlArg::F_GETPIPE_SZ) else { return };
+    let wider = core::iter::successors(Some(WIDE), |size| Some(size / 2));
+    let _ = wider
+        .take_while(|size| *size > held)
+        .find(|size| fcntl(end.as_fd(), FcntlArg::F_SETPIPE_SZ(*size)).is_ok());
+}
+
+/// Other systems have no such wish.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn widen(_: &impl End) {}
+
 /// Starts a process that leads a group of its own.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     command.process_group(0).spawn()

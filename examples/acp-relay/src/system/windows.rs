@@ -16,6 +16,9 @@ pub(crate) fn wait_ready(_: &impl End, _: Ready) -> io::Result<()> {
     Err(io::ErrorKind::WouldBlock.into())
 }
 
+/// Pipes of Windows hold what they were made for.
+pub(crate) fn widen(_: &impl End) {}
+
 /// Starts a process. It stays in the group of the console, from which it gets Ctrl-C as this program does.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
