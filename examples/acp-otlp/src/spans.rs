@@ -239,6 +239,7 @@ pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(key_value).collect()
 }
 
+#[inline]
 fn key_value(Attribute { key, value, .. }: Attribute) -> KeyValue {
     match value {
         AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, text),
