@@ -2,7 +2,7 @@
 use crate::acp::lifecycle::Peers;
 use crate::acp::permission::Options;
 use crate::acp::tool_call::Content;
-use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN};
+use crate::attribute::{Attribute, Attributes, MAX_OF_SPAN, clip};
 use crate::keys::{self, end, error_type};
 use crate::metric;
 use crate::policy::Policy;
@@ -201,7 +201,7 @@ enum Work {
     /// As older agents have it: the answer says nothing of the model.
     SetModel {
         session: String,
-        model: Option<String>,
+        model: String,
     },
     EndSession(String),
     Prompt(String),
@@ -219,7 +219,7 @@ struct OpenPermission {
 }
 
 impl Work {
-    fn of(direction: Direction, method: &str, session: Option<&str>) -> Self {
+    fn of(direction: Direction, method: &str, session: Option<&str>, params: &str) -> Self {
         let session = || session.map(String::from);
         let work = match (direction, method) {
             (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
@@ -232,7 +232,8 @@ impl Work {
                 session().map(Self::SetConfigOption)
             }
             (Direction::ClientToAgent, "session/set_model") => {
-                session().map(|session| Self::SetModel { session, model: None })
+                let model = member(params, "modelId").map(|model| clip(&model));
+                session().zip(model).map(|(session, model)| Self::SetModel { session, model })
             }
             (Direction::ClientToAgent, "session/close" | "session/delete") => {
                 session().map(Self::EndSession)

@@ -140,8 +140,8 @@ impl Tracker {
         meta: Option<&str>,
         params: &str,
     ) -> OpenRequest {
-        let mut work = Work::of(call.direction, call.method, call.session);
-        match &mut work {
+        let work = Work::of(call.direction, call.method, call.session, params);
+        match &work {
             Work::Initialize => self.peers.on_initialize(params),
             // The answer says which session it is.
             Work::NewSession => call.session = None,
@@ -150,7 +150,6 @@ impl Tracker {
                     session.loading += 1;
                 }
             }
-            Work::SetModel { model, .. } => *model = member(params, "modelId").map(|id| clip(&id)),
             _ => {}
         }
         let (parent, baggage) = match call.direction {
@@ -283,7 +282,7 @@ impl Tracker {
                 self.sessions.set_active(&id, true);
             }
             Work::SetConfigOption(id) => self.on_options(&id, result),
-            Work::SetModel { session, model: Some(model) } => {
+            Work::SetModel { session, model } => {
                 if let Some(session) = self.sessions.get_or_insert(&session) {
                     session.model = Some(model);
                 }
@@ -295,7 +294,7 @@ impl Tracker {
                 let code = response.and_then(|response| response.exit_code).map(i64::from);
                 attributes.set_some(keys::PROCESS_EXIT_CODE, code);
             }
-            Work::SetModel { model: None, .. } | Work::Prompt(_) | Work::Other => {}
+            Work::Prompt(_) | Work::Other => {}
         }
     }
 
