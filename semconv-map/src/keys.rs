@@ -295,5 +295,9 @@ pub mod end {
             /// Nobody observed the end.
             OBSERVER_STOPPED = "observer_stopped";
         }
+        "ACP, initialization", "https://agentclientprotocol.com/protocol/v1/initialization" {
+            /// The client initialized again before the end, and the agent agreed.
+            INITIALIZED_AGAIN = "initialized_again";
+        }
     }
 }

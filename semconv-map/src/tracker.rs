@@ -128,14 +128,26 @@ impl Direction {
     }
 }
 
-impl CloseReason {
-    /// The status of what the reason ends; an end without an error is said in `key`.
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Over {
+    Closed(CloseReason),
+    /// The client began another one.
+    InitializedAgain,
+}
+
+impl Over {
+    /// The status of what the connection's end ends; an end without an error is said in `key`.
     pub(crate) fn set(self, key: &'static str, attributes: &mut Attributes) -> Status {
         let error = match self {
-            Self::ClientClosed => error_type::CLIENT_CLOSED,
-            Self::AgentExited => error_type::AGENT_EXITED,
-            Self::ObserverStopped => {
+            Self::Closed(CloseReason::ClientClosed) => error_type::CLIENT_CLOSED,
+            Self::Closed(CloseReason::AgentExited) => error_type::AGENT_EXITED,
+            Self::Closed(CloseReason::ObserverStopped) => {
                 attributes.set(key, end::OBSERVER_STOPPED);
+                return Status::Unset;
+            }
+            Self::InitializedAgain => {
+                attributes.set(key, end::INITIALIZED_AGAIN);
                 return Status::Unset;
             }
         };
@@ -148,6 +160,14 @@ impl CloseReason {
 ///
 /// It reads no clock and sends nothing: tell it each line and when it passed, and poll the records that follow. Whatever
 /// the peers send, each span that starts ends once, and what does not fit into the [`Limits`] is counted.
+///
+/// A connection begins with `initialize`, once. One that succeeds later, because an agent behind a proxy or the client
+/// itself was started again, begins another: what was open before it was asked ends with
+/// [`INITIALIZED_AGAIN`](keys::end::INITIALIZED_AGAIN), and sessions are known anew; one that is loaded or resumed goes on
+/// from its last turn and from what it had cost. An `initialize` that fails changes nothing.
+///
+/// Spec: [`initialize`](https://agentclientprotocol.com/protocol/v2/schema#initialize), "the latest successful `initialize`
+/// is authoritative"; in version 1 it comes [once](https://agentclientprotocol.com/protocol/v1/schema#initialize).
 ///
 /// ```
 /// use core::time::Duration;
@@ -193,7 +213,8 @@ struct OpenRequest {
 /// What an answer means.
 #[derive(Debug)]
 enum Work {
-    Initialize,
+    /// With what the client said of itself.
+    Initialize(Box<Peers>),
     NewSession,
     ForkSession(String),
     LoadSession(String),
@@ -222,7 +243,9 @@ impl Work {
     fn of(direction: Direction, method: &str, session: Option<&str>, params: &str) -> Self {
         let session = || session.map(String::from);
         let work = match (direction, method) {
-            (Direction::ClientToAgent, "initialize") => Some(Self::Initialize),
+            (Direction::ClientToAgent, "initialize") => {
+                Some(Self::Initialize(Box::new(Peers::of_client(params))))
+            }
             (Direction::ClientToAgent, "session/new") => Some(Self::NewSession),
             (Direction::ClientToAgent, "session/fork") => session().map(Self::ForkSession),
             (Direction::ClientToAgent, "session/load" | "session/resume") => {
@@ -334,18 +357,40 @@ impl Tracker {
     /// Takes in that nothing more will come: every open span ends, and everything is forgotten but the counters.
     pub fn close(&mut self, now: Duration, reason: CloseReason) {
         self.now = self.now.max(now);
-        for request in self.requests.take() {
+        self.end_all(Over::Closed(reason), |_| true);
+        self.sessions.clear();
+        self.measure_sessions();
+        self.peers = Peers::default();
+    }
+
+    /// The connection begins with the request that `initialize` is the span of: what was before belongs to another one. What
+    /// the client asked after it, and did not wait, goes on.
+    fn start_over(&mut self, initialize: Option<SpanHandle>) {
+        let is_before = |span| initialize.is_none_or(|initialize| span < initialize);
+        self.end_all(Over::InitializedAgain, is_before);
+        self.sessions.start_over();
+        for request in self.requests.of(Direction::ClientToAgent) {
+            if let Work::LoadSession(session) = &request.work
+                && let Some(session) = self.sessions.get_or_insert(session)
+            {
+                session.loading += 1;
+            }
+        }
+    }
+
+    /// Ends the open spans that `picks` picks, and forgets the requests that they, or none, are of.
+    fn end_all(&mut self, over: Over, picks: impl Fn(SpanHandle) -> bool) {
+        let requests = self.requests.take_if(|request| request.span.is_none_or(&picks));
+        for request in requests {
             if let Some(span) = request.span
                 && !matches!(request.work, Work::Prompt(_))
             {
                 let mut attributes = Attributes::default();
-                let status = reason.set(keys::ACP_REQUEST_END, &mut attributes);
+                let status = over.set(keys::ACP_REQUEST_END, &mut attributes);
                 self.spans.end(self.now, span, None, status, attributes);
             }
         }
-        self.sessions.close(&self.policy, &mut self.spans, self.now, reason);
-        self.measure_sessions();
-        self.peers = Peers::default();
+        self.sessions.end_all(&self.policy, &mut self.spans, self.now, over, picks);
     }
 
     fn measure_sessions(&mut self) {

@@ -159,9 +159,9 @@ impl From<&Implementation> for Peer {
 
 impl Peers {
     /// The client introduces itself; nothing is known of the agent until it answers.
-    pub(crate) fn on_initialize(&mut self, params: &str) {
+    pub(crate) fn of_client(params: &str) -> Self {
         let client = info(params, "clientInfo").or_else(|| info(params, "info"));
-        *self = Self { client, ..Self::default() };
+        Self { client, ..Self::default() }
     }
 
     /// The agent introduces itself; `false` if it does not say which version it speaks.

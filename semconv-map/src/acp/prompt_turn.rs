@@ -24,6 +24,7 @@
 //! | a JSON-RPC error | Error, the code | `error` |
 //! | the agent exits, the client closes | Error, `agent_exited`, `client_closed` | `error` |
 //! | the observer stops | unset, `acp.request.end` = `observer_stopped` | `incomplete` |
+//! | the client initializes again | unset, `acp.request.end` = `initialized_again` | `incomplete` |
 //!
 //! The span links to the last turn of the session that its session continues, where that was seen: `acp.link.reason` is
 //! `resume` after `session/load` and `session/resume`, `fork` after `session/fork`.
@@ -56,7 +57,7 @@ use crate::keys;
 use crate::messages::Message;
 use crate::policy::{Policy, UsagePolicy};
 use crate::span::{SpanHandle, Status};
-use crate::tracker::CloseReason;
+use crate::tracker::Over;
 use acp_types::v1::prompt_turn::{
     Cost, PromptRequest, PromptResponse, StopReason, Usage, UsageUpdate,
 };
@@ -207,7 +208,8 @@ pub(crate) enum TurnEnd<'a> {
     IdReused,
     /// What it belongs to has ended.
     ParentEnded,
-    Closed(CloseReason),
+    /// The connection is.
+    Over(Over),
 }
 
 impl Turn {
@@ -321,8 +323,8 @@ impl TurnEnd<'_> {
                 attributes.set(keys::ACP_REQUEST_END, keys::end::PARENT_END);
                 (Status::Unset, Some(finish_reason::INCOMPLETE.into()))
             }
-            Self::Closed(reason) => {
-                let status = reason.set(keys::ACP_REQUEST_END, attributes);
+            Self::Over(over) => {
+                let status = over.set(keys::ACP_REQUEST_END, attributes);
                 let finish = match status {
                     Status::Unset => finish_reason::INCOMPLETE,
                     Status::Error { .. } => finish_reason::ERROR,

@@ -26,7 +26,7 @@ use crate::messages::{MAX_PATH_BYTES, location, tool_content};
 use crate::policy::{Policy, ToolContent};
 use crate::span::{SpanHandle, Status};
 use crate::tool_type::tool_type;
-use crate::tracker::{CloseReason, Members, string};
+use crate::tracker::{Members, Over, string};
 use acp_types::v1::tool_calls::{ToolCallLocation, ToolKind};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -231,7 +231,7 @@ pub(crate) enum ToolEnd {
     Failed,
     Cancelled,
     TurnEnd,
-    Closed(CloseReason),
+    Over(Over),
 }
 
 impl OpenToolCall {
@@ -373,7 +373,7 @@ impl ToolEnd {
                 attributes.set(keys::ACP_TOOL_END, keys::end::TURN_END);
                 Status::Unset
             }
-            Self::Closed(reason) => reason.set(keys::ACP_TOOL_END, attributes),
+            Self::Over(over) => over.set(keys::ACP_TOOL_END, attributes),
         }
     }
 }

@@ -142,7 +142,6 @@ impl Tracker {
     ) -> OpenRequest {
         let work = Work::of(call.direction, call.method, call.session, params);
         match &work {
-            Work::Initialize => self.peers.on_initialize(params),
             // The answer says which session it is.
             Work::NewSession => call.session = None,
             Work::LoadSession(session) => {
@@ -167,7 +166,9 @@ impl Tracker {
             (name, kind, attributes)
         } else {
             let attributes = Attributes::of_span_in(core::mem::take(&mut self.spare));
-            let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
+            // The answer says which version it is from here on.
+            let peers = if let Work::Initialize(peers) = &work { peers } else { &self.peers };
+            let (name, attributes) = lifecycle::start(&self.policy, peers, call, attributes);
             (name, lifecycle::span_kind(call.direction), attributes)
         };
         let mut start = self.spans.next(self.now, parent, kind, name, attributes);
@@ -252,7 +253,7 @@ impl Tracker {
         }
         let status = match outcome {
             Ok(result) => {
-                self.on_result(work, result, &mut attributes);
+                self.on_result(span, work, result, &mut attributes);
                 Status::Unset
             }
             Err(Some(error)) => lifecycle::failure(&self.policy, &error, &mut attributes),
@@ -264,9 +265,17 @@ impl Tracker {
     }
 
     /// Learns from a result.
-    fn on_result(&mut self, work: Work, result: &str, attributes: &mut Attributes) {
+    fn on_result(
+        &mut self,
+        span: Option<SpanHandle>,
+        work: Work,
+        result: &str,
+        attributes: &mut Attributes,
+    ) {
         match work {
-            Work::Initialize => {
+            Work::Initialize(peers) => {
+                self.start_over(span);
+                self.peers = *peers;
                 if !self.peers.on_initialized(result) {
                     self.counters.undecodable += 1;
                 }
@@ -277,7 +286,7 @@ impl Tracker {
             Work::LoadSession(id) => {
                 self.on_options(&id, result);
                 if let Some(session) = self.sessions.get_mut(&id) {
-                    session.continue_from(session.last_turn, link::RESUME);
+                    session.resume();
                 }
                 self.sessions.set_active(&id, true);
             }
@@ -306,7 +315,7 @@ impl Tracker {
         attributes.set(keys::GEN_AI_CONVERSATION_ID, clip(&id));
         self.on_options(&id, result);
         if let Some(session) = self.sessions.get_mut(&id) {
-            session.cost.get_or_insert_default();
+            session.begin();
         }
         self.sessions.set_active(&id, true);
     }

@@ -1,10 +1,10 @@
 //! What is known of one session.
-use super::CloseReason;
+use super::Over;
 use super::spans::Spans;
 use crate::acp::prompt_turn::{Answer, Money, Tokens, Turn, TurnEnd, TurnKind};
 use crate::acp::tool_call::{OpenToolCall, ToolEnd};
 use crate::attribute::{Attribute, MAX_NAME_BYTES, clip, cut};
-use crate::keys::{self, event};
+use crate::keys::{self, event, link};
 use crate::policy::Policy;
 use crate::span::{Link, SpanHandle};
 use alloc::borrow::Cow;
@@ -36,6 +36,8 @@ pub(super) struct Session {
     pub(super) tokens: Tokens,
     /// What the session has cost, if that is known.
     pub(super) cost: Option<Money>,
+    /// What it was before the client initialized again, for when it is loaded.
+    former: Option<Former>,
     /// How many `session/load` are not answered.
     pub(super) loading: usize,
     /// Whether it was first heard of while a `session/fork` was not answered, which makes it.
@@ -48,7 +50,29 @@ pub(super) struct Session {
     pub(super) last_seen: u64,
 }
 
+/// What agents count on when a session is loaded.
+#[derive(Debug)]
+struct Former {
+    cost: Option<Money>,
+    tokens: Tokens,
+}
+
 impl Session {
+    /// It was made just now, whatever had its id before.
+    pub(super) fn begin(&mut self) {
+        (self.former, self.last_turn) = (None, None);
+        self.cost.get_or_insert_default();
+    }
+
+    /// It was loaded, and goes on where it was.
+    pub(super) fn resume(&mut self) {
+        if let Some(Former { cost, tokens }) = self.former.take() {
+            self.cost = self.cost.take().or(cost);
+            self.tokens = tokens;
+        }
+        self.continue_from(self.last_turn, link::RESUME);
+    }
+
     /// Whether nothing is lost but what is known of it.
     pub(super) fn is_idle(&self) -> bool {
         self.turns.is_empty() && self.tools.is_empty() && self.loading == 0
@@ -157,7 +181,7 @@ impl Session {
     ) {
         let Some(at) = self.turns.iter().position(|turn| turn.span == span) else { return };
         let tools = match how {
-            TurnEnd::Closed(reason) => ToolEnd::Closed(reason),
+            TurnEnd::Over(over) => ToolEnd::Over(over),
             _ => ToolEnd::TurnEnd,
         };
         self.end_tools(policy, spans, now, tools, |tool| tool.turn == Some(span));
@@ -260,7 +284,7 @@ impl Sessions {
             }
         }
         let below = match how {
-            TurnEnd::Closed(_) => how,
+            TurnEnd::Over(_) => how,
             _ => TurnEnd::ParentEnded,
         };
         while let Some(at) = self.subagents.iter().rposition(|it| ending.contains(&it.span)) {
@@ -302,27 +326,42 @@ impl Sessions {
         self.change += i64::from(is_active) - i64::from(before);
     }
 
-    /// Ends everything, and forgets it.
-    pub(super) fn close(
+    /// Ends the turns and tool calls whose spans `picks` picks, and what belongs to them.
+    pub(super) fn end_all(
         &mut self,
         policy: &Policy,
         spans: &mut Spans,
         now: Duration,
-        reason: CloseReason,
+        over: Over,
+        picks: impl Fn(SpanHandle) -> bool,
     ) {
-        let turns: Vec<_> = self
-            .sessions
-            .iter()
-            .flat_map(|(id, session)| session.turns.iter().map(|turn| (turn.span, id.clone())))
-            .collect();
+        let turns = self.sessions.iter().flat_map(|(id, session)| {
+            session.turns.iter().map(move |turn| (turn.span, id.clone()))
+        });
+        let turns: Vec<_> = turns.filter(|(span, _)| picks(*span)).collect();
         for (span, id) in turns {
-            self.end_turn(policy, spans, now, &id, span, TurnEnd::Closed(reason));
+            self.end_turn(policy, spans, now, &id, span, TurnEnd::Over(over));
         }
         for session in self.sessions.values_mut() {
-            session.end_tools(policy, spans, now, ToolEnd::Closed(reason), |_| true);
+            session.end_tools(policy, spans, now, ToolEnd::Over(over), |tool| picks(tool.span));
         }
+    }
+
+    /// Forgets all of them.
+    pub(super) fn clear(&mut self) {
         while let Some((_, session)) = self.sessions.pop_first() {
             self.change -= i64::from(session.is_active);
+        }
+    }
+
+    /// Forgets what is known of them but what is open, and what those go on from that are loaded again.
+    pub(super) fn start_over(&mut self) {
+        for session in self.sessions.values_mut() {
+            let before = core::mem::take(session);
+            self.change -= i64::from(before.is_active);
+            let Session { turns, tools, last_turn, last_seen, former, cost, tokens, .. } = before;
+            let former = Some(former.unwrap_or(Former { cost, tokens }));
+            *session = Session { turns, tools, last_turn, last_seen, former, ..Session::default() };
         }
     }
 

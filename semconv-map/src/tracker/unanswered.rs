@@ -40,9 +40,10 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
         self.0.retain(|(_, _, request)| is_kept(request));
     }
 
-    /// Takes out all of them, in the order of their ids.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = T> + use<S, T> {
-        core::mem::take(&mut self.0).into_iter().map(|(_, _, request)| request)
+    /// Takes out those that `picks` picks, in the order of their ids.
+    pub(crate) fn take_if(&mut self, picks: impl Fn(&T) -> bool) -> Vec<T> {
+        let picked = self.0.extract_if(.., |(_, _, request)| picks(request));
+        picked.map(|(_, _, request)| request).collect()
     }
 
     /// Those that `sender` sent.

@@ -12,6 +12,7 @@ mod content;
 mod conventions;
 mod finish_reason;
 mod golden;
+mod initialization;
 mod inject;
 mod lifecycle;
 mod limits;
