@@ -99,6 +99,7 @@ impl Translator {
         self.expire_questions(now);
         if self.run.is_some() {
             self.settle_arguments(now);
+            self.show_due_terminals(now);
         }
         let run = self.run.as_mut()?;
         if !waited {
@@ -130,8 +131,9 @@ impl Translator {
         let turn = working.and_then(|run| left(self.options.times.turn, run.working));
         let idle = working.and_then(|run| left(self.options.times.idle, run.quiet));
         let settling = working.and_then(|_| self.calls.settling());
+        let terminals = self.run.as_ref().and_then(|_| self.terminals.due());
         let expiry = self.questions.expiry();
-        [self.collecting, expiry, turn, idle, settling].into_iter().flatten().min()
+        [self.collecting, expiry, turn, idle, settling, terminals].into_iter().flatten().min()
     }
 
     /// Whether the run has ended and the agent's turn goes on: with an interrupt, or with

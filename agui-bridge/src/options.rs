@@ -107,6 +107,9 @@ pub struct Times {
     /// How long a call's arguments may stay unchanged before they go out, for agents that do not say when a call begins
     /// to run.
     pub settle: Option<Duration>,
+    /// How long what a terminal wrote may wait to be shown, where it is less than a quarter of
+    /// [`Limits::progress`](crate::Limits::progress). When nobody ever tells the time, it waits for more, or for the end.
+    pub output: Duration,
     /// The Unix time at which the times that are told begin. When it is set, interrupts say `expiresAt`.
     pub epoch: Option<Duration>,
 }
@@ -114,6 +117,8 @@ pub struct Times {
 impl Times {
     /// Default of [`collect`](Self::collect): 50 ms.
     pub const COLLECT: Duration = Duration::from_millis(50);
+    /// Default of [`output`](Self::output): 100 ms.
+    pub const OUTPUT: Duration = Duration::from_millis(100);
 }
 
 impl Default for Times {
@@ -124,6 +129,7 @@ impl Default for Times {
             idle: None,
             turn: None,
             settle: None,
+            output: Self::OUTPUT,
             epoch: None,
         }
     }

@@ -15,6 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use core::time::Duration;
 use jsonrpc_core::wire::{Extra, Meta, Presence};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,8 @@ struct Terminal {
     exit: Option<TerminalExitStatus>,
     /// Bytes of output that no event has told.
     untold: usize,
+    /// When an event tells them at the latest, where the time is known.
+    due: Option<Duration>,
     /// A fingerprint of what was shown last.
     shown: Option<u64>,
 }
@@ -93,6 +96,11 @@ impl Terminals {
             text.push_str(&exit);
         }
         (!text.is_empty()).then_some(text)
+    }
+
+    /// When the next of them is to be shown, if no more comes.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.terminals.values().filter_map(|terminal| terminal.due).min()
     }
 
     /// Whether a terminal is known and has written anything.
@@ -216,22 +224,34 @@ impl Translator {
 
     /// Shows what terminals said that no event has told.
     pub(crate) fn show_terminals(&mut self) {
-        let untold = self.terminals.terminals.iter().filter(|(_, terminal)| terminal.untold > 0);
-        let untold: Vec<_> = untold.map(|(id, _)| id.clone()).collect();
-        untold.iter().for_each(|id| self.show_terminal(id));
+        self.show_each_terminal(|terminal| terminal.untold > 0);
     }
 
-    /// Shows a terminal when it has said enough: what is shown is its end, again and again.
+    /// Shows what terminals said long enough ago.
+    pub(crate) fn show_due_terminals(&mut self, now: Duration) {
+        self.show_each_terminal(|terminal| terminal.due.is_some_and(|due| due <= now));
+    }
+
+    fn show_each_terminal(&mut self, is_to_be: impl Fn(&Terminal) -> bool) {
+        let shown = self.terminals.terminals.iter().filter(|(_, terminal)| is_to_be(terminal));
+        let shown: Vec<_> = shown.map(|(id, _)| id.clone()).collect();
+        shown.iter().for_each(|id| self.show_terminal(id));
+    }
+
+    /// Shows a terminal when it has said enough, or lets it wait for more: what is shown is its end, again and again.
     fn show_terminal_if_due(&mut self, id: &str) {
         let enough = self.options.limits.progress / 4;
-        if self.terminals.terminals.get(id).is_some_and(|terminal| terminal.untold >= enough) {
-            self.show_terminal(id);
+        let due = self.now.map(|now| now.saturating_add(self.options.times.output));
+        match self.terminals.terminals.get_mut(id) {
+            Some(terminal) if terminal.untold >= enough => self.show_terminal(id),
+            Some(terminal) if terminal.untold > 0 => terminal.due = terminal.due.or(due),
+            _ => {}
         }
     }
 
     fn show_terminal(&mut self, id: &str) {
         let Some(terminal) = self.terminals.terminals.get_mut(id) else { return };
-        terminal.untold = 0;
+        (terminal.untold, terminal.due) = (0, None);
         if !self.is_modern() {
             return;
         }

@@ -1,9 +1,11 @@
 //! ACP v2, and what only it says.
 use crate::script::{in_stream, interrupting, of_type, play, verify};
-use agui_bridge::Options;
+use agui_bridge::{Begun, Options, Times, Translator};
 use agui_types::event::Event;
 use agui_types::profile::Profile;
 use agui_types::reduce::Reducer;
+use core::time::Duration;
+use jsonrpc_core::wire::decode;
 use serde_json::{Value, json};
 
 fn up(kind: &str, members: Value) -> Value {
@@ -206,6 +208,60 @@ fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
     );
     let stream = turn(in_stream(Profile::Legacy), &updates);
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
+}
+
+/// A command that says little and goes on is seen all the same, and not at each word.
+#[test]
+fn what_a_terminal_wrote_is_shown_after_a_while() {
+    let wrote = |data: &str| up("terminal_output_chunk", json!({"terminalId": "x", "data": data}));
+    // "one ", "two " and "three"; each step with what is shown after it.
+    let steps = [
+        (json!({"tick": 1000}), None),
+        (json!({"run": "r"}), None),
+        (wrote("b25lIA=="), None),
+        (json!({"tick": 1060}), None),
+        (wrote("dHdvIA=="), None),
+        (json!({"tick": 1099}), None),
+        (json!({"tick": 1100}), Some("one two ")),
+        (json!({"tick": 5000}), None),
+        (wrote("dGhyZWU="), None),
+        (json!({"tick": 5099}), None),
+        (json!({"result": {"stopReason": "end_turn"}}), Some("one two three")),
+        (json!({"tick": 5100}), None),
+    ];
+    let mut shown = 0;
+    for at in 1..=steps.len() {
+        let so_far: Vec<_> = steps.iter().take(at).map(|(step, _)| step.clone()).collect();
+        let stream = play(in_stream(Profile::V1), &so_far);
+        let mut terminals = of_type(&stream, "ACTIVITY_SNAPSHOT");
+        terminals.retain(|event| event["activityType"] == "acp.terminal");
+        let new = terminals.get(shown).map(|event| event["content"]["output"].clone());
+        assert_eq!(new, steps[at - 1].1.map(Value::from), "step {at}");
+        shown = terminals.len();
+    }
+}
+
+#[test]
+fn who_tells_the_time_is_told_when_a_terminal_is_to_be_shown() {
+    let at = Duration::from_millis;
+    let mut translator = Translator::new(in_stream(Profile::V1));
+    let wrote = |translator: &mut Translator| {
+        let chunk = json!({"terminalId": "x", "data": "b25l"});
+        let chunk = decode(&chunk.to_string()).unwrap();
+        translator.handle_terminal_output(&"s".into(), chunk);
+    };
+    assert_eq!(translator.tick(at(7)), None);
+    let input = json!({"threadId": "t", "runId": "r", "messages": []});
+    let begun = translator.begin_run(&decode(&input.to_string()).unwrap(), &[]).unwrap();
+    assert!(matches!(begun, Begun::Prompt | Begun::Wait { .. }), "{begun:?}");
+    assert_eq!(translator.poll_timeout(), None);
+    wrote(&mut translator);
+    assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
+    assert_eq!(translator.tick(at(50)), None);
+    wrote(&mut translator);
+    assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
+    assert_eq!(translator.tick(at(7) + Times::OUTPUT), None);
+    assert_eq!(translator.poll_timeout(), None);
 }
 
 #[test]

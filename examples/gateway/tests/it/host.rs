@@ -313,6 +313,21 @@ async fn a_page_sees_what_a_command_says() {
 }
 
 #[tokio::test]
+async fn a_page_sees_the_little_that_a_command_says_while_it_goes_on() {
+    let host = Host::new();
+    let pipe = host.root().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let script = sh("echo one; read line <pipe");
+    let requests = [("terminal/create", script), ("terminal/wait_for_exit", terminal())];
+    let gateway = host.gateway(RUNS, &requests).await;
+    let mut run = gateway.ask("t", "1", "go").await;
+    let shown = run.until(r#""output":"one\n""#).await;
+    assert!(!serde_json::to_string(&shown).unwrap().contains("exitStatus"), "{shown:?}");
+    soon(tokio::fs::write(pipe, "\n")).await.unwrap();
+    assert_eq!(run.rest().await.end(), "success");
+}
+
+#[tokio::test]
 async fn settings_that_cannot_be_are_refused() {
     let host = Host::new();
     let table = [
