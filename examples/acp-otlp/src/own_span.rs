@@ -3,7 +3,7 @@
 use crate::ids::Ids;
 use crate::sampling::Sampling;
 use crate::spans::{begun, context_of, remote};
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status};
+use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use semconv_map::keys;
@@ -57,6 +57,11 @@ impl OwnSpan {
     /// Adds an attribute, which it has not got.
     pub fn set(&mut self, attribute: KeyValue) {
         self.0.attributes.push(attribute);
+    }
+
+    /// It has to do with another span, which is not above it.
+    pub fn link(&mut self, to: &TraceContext, attributes: Vec<KeyValue>) {
+        self.0.links.links.push(Link::new(remote(to), attributes, 0));
     }
 
     /// It went wrong; `error_type` is of low cardinality.

@@ -23,6 +23,7 @@ use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::attribute::MAX_NAME_BYTES;
+use semconv_map::keys::{self, link};
 use semconv_map::trace_context::{TraceContext, inject};
 use semconv_map::{CloseReason, Direction, Policy};
 use std::borrow::Cow;
@@ -240,6 +241,13 @@ impl Span {
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
         if let Some(span) = &mut self.span {
             span.set(KeyValue::new(key, value));
+        }
+    }
+
+    /// The run goes on with the turn of an interrupted one, which has this span.
+    pub(crate) fn link_resumed(&mut self, interrupted: &TraceContext) {
+        if let Some(span) = &mut self.span {
+            span.link(interrupted, vec![KeyValue::new(keys::ACP_LINK_REASON, link::RESUME)]);
         }
     }
 

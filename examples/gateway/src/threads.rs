@@ -103,6 +103,8 @@ struct Kept {
     shared: CancellationToken,
     /// Its spans, where they are wanted and it was begun here.
     timeline: Option<Arc<Timeline>>,
+    /// Its own span, likewise.
+    span: Option<TraceContext>,
 }
 
 /// A run for which there is no agent yet.
@@ -235,8 +237,9 @@ impl Threads {
     ) -> Result<Reader, StartError> {
         let (log, cancel) = (RunLog::new(&input, self.limits.log()), CancellationToken::new());
         let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
-        let (log, reader, record, mut before, forgotten) = {
+        let (log, reader, record, mut before, forgotten, resumed) = {
             let mut runs = lock(&self.runs);
+            let resumed = kept::resumed(&runs, &key, &input);
             let log = Arc::new(match runs.get(&run) {
                 Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
                 Some(other) => return other.follow_same(&key, fingerprint(&input)),
@@ -252,16 +255,21 @@ impl Threads {
                 forgotten: crowded_out.clone(),
                 shared: shared.clone(),
                 timeline: None,
+                span: None,
             };
             let record = self.record(&kept, &input);
             let reader = log.follow(0)?;
             let forgotten = self.make_room(&mut runs)?;
-            (log, reader, record, runs.insert(run.clone(), kept), forgotten)
+            (log, reader, record, runs.insert(run.clone(), kept), forgotten, resumed)
         };
         self.forget_everywhere(&forgotten).await;
         let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
+        if let (Some(span), Some(resumed)) = (&mut span, &resumed) {
+            span.link_resumed(resumed);
+        }
         if let Some(kept) = lock(&self.runs).get_mut(&run) {
             kept.timeline = span.as_ref().and_then(Span::timeline);
+            kept.span = span.as_ref().and_then(Span::context);
         }
         // A task of its own: the client may go away at any time.
         let (reply, begun) = oneshot::channel();

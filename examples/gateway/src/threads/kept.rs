@@ -6,6 +6,7 @@ use crate::site::Principal;
 use crate::telemetry::Timeline;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
+use semconv_map::trace_context::TraceContext;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -140,4 +141,17 @@ impl Threads {
         }
         if runs.len() >= self.limits.runs { Err(StartError::Overloaded) } else { Ok(forgotten) }
     }
+}
+
+/// The span of the interrupted run with which an input goes on, if it was begun here.
+pub(super) fn resumed(
+    runs: &HashMap<RunKey, Kept>,
+    thread: &ThreadKey,
+    input: &RunAgentInput,
+) -> Option<TraceContext> {
+    input.resume.as_ref().filter(|answers| !answers.is_empty())?;
+    let of_thread = runs.values().filter(|kept| kept.thread == *thread);
+    let interrupted =
+        of_thread.filter(|kept| kept.log.outcome().is_some_and(|outcome| outcome.is_interrupt()));
+    interrupted.max_by_key(|kept| kept.number)?.span.clone()
 }

@@ -120,6 +120,7 @@ impl Threads {
                 forgotten: crowded_out.clone(),
                 shared,
                 timeline: None,
+                span: None,
             };
             runs.insert(run.clone(), mirror);
             forgotten

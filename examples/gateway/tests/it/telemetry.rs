@@ -3,6 +3,7 @@ use crate::collector::{Collector, Trace, attributes};
 use crate::doors::Chat;
 use crate::gateway::{Gateway, input, soon};
 use crate::hybrid::{Endpoint, chunks, delta};
+use crate::interrupts::Asked;
 use axum::http::StatusCode;
 use nix::sys::signal::Signal::SIGTERM;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
@@ -122,6 +123,46 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     let metrics = collector.metrics();
     for name in ["gen_ai.client.operation.duration", "acp.permission.wait.duration"] {
         assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+    }
+}
+
+/// The turn is below the run that began it, so what resumes it says which that is; under the same id as well.
+#[test]
+fn a_resumed_run_has_a_link_to_the_interrupted_one() {
+    let collector = Collector::start();
+    let endpoint = collector.url();
+    let variables = [("OTEL_TRACES_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
+    Runtime::new().unwrap().block_on(async {
+        let gateway = Gateway::with_environment(&variables).await;
+        for (thread, resumed) in [("t", "2"), ("u", "1")] {
+            // Of another thread, and later.
+            let asked = Asked::for_word(&gateway, thread, "edit").await;
+            Asked::for_word(&gateway, &format!("{thread}-other"), "edit").await;
+            let answer = json!({ "optionId": "allow-once" });
+            let answer = asked.answered(resumed, "resolved", &answer);
+            assert_eq!(gateway.run(&answer).await.rest().await.end(), "success");
+        }
+        gateway.signal(SIGTERM);
+        assert!(gateway.ended().await.success());
+    });
+    let trace = collector.received();
+    let runs = |thread: &str| {
+        let of_thread = |span: &&Span| {
+            attributes(&span.attributes).get("agui.thread.id") == Some(&text(thread))
+        };
+        let mut runs: Vec<_> = trace.spans.iter().filter(of_thread).collect();
+        runs.sort_by_key(|run| run.start_time_unix_nano);
+        runs
+    };
+    for thread in ["t", "u"] {
+        let [interrupted, resumed] = &*runs(thread) else { panic!("{:?}", trace.names()) };
+        assert_eq!(interrupted.links, []);
+        let [link] = &*resumed.links else { panic!("{resumed:?}") };
+        assert_eq!(link.span_id, interrupted.span_id);
+        assert_eq!(link.trace_id, interrupted.trace_id);
+        assert_eq!(attributes(&link.attributes)["acp.link.reason"], text("resume"));
+        let [alone] = &*runs(&format!("{thread}-other")) else { panic!("{:?}", trace.names()) };
+        assert_eq!(alone.links, []);
     }
 }
 
