@@ -23,6 +23,15 @@ const CALLER: &str = "00f067aa0ba902b7";
 /// Where nobody listens.
 const NO_COLLECTOR: &str = "http://127.0.0.1:9";
 
+/// The variables that have a gateway send spans and metrics to a collector.
+fn exporting(endpoint: &str) -> [(&str, &str); 3] {
+    [
+        ("OTEL_TRACES_EXPORTER", "otlp"),
+        ("OTEL_METRICS_EXPORTER", "otlp"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
+    ]
+}
+
 /// The demo agent, and a file with all that it hears.
 fn overheard(folder: &TempDir) -> (String, String) {
     let heard = folder.path().join("heard").to_str().unwrap().to_owned();
@@ -76,12 +85,7 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
     let (agent, heard) = overheard(&folder);
     let endpoint = collector.url();
-    let variables = [
-        ("OTEL_TRACES_EXPORTER", "otlp"),
-        ("OTEL_METRICS_EXPORTER", "otlp"),
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
-    ];
-    Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
+    Runtime::new().unwrap().block_on(edit(&exporting(&endpoint), &agent, "01"));
     let trace = collector.received();
     assert_eq!(trace.resource["service.name"], text("spanwire-gateway"));
     assert_eq!(trace.schema_url, "https://opentelemetry.io/schemas/1.41.1");
@@ -173,12 +177,7 @@ fn what_the_caller_does_not_sample_is_not_told_of() {
         let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
         let (agent, heard) = overheard(&folder);
         let endpoint = collector.url();
-        let variables = [
-            ("OTEL_TRACES_EXPORTER", "otlp"),
-            ("OTEL_METRICS_EXPORTER", "otlp"),
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
-            ("OTEL_TRACES_SAMPLER", sampler),
-        ];
+        let variables = [&exporting(&endpoint)[..], &[("OTEL_TRACES_SAMPLER", sampler)]].concat();
         Runtime::new().unwrap().block_on(edit(&variables, &agent, "00"));
         let trace = collector.received();
         let is_told_of = trace.spans.iter().any(|span| hex(&span.trace_id) == TRACE);
