@@ -1,6 +1,7 @@
 //! The page's tools for an ACP agent, and the gateway's own beside them: an MCP server for each thread, at an address
 //! that nobody can guess and with a secret of its own.
 use crate::plugins::{Asker, Held, failed};
+use crate::process::own_program_for_others;
 use crate::site::Principal;
 use crate::toolbox::Toolbox;
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
@@ -22,11 +23,11 @@ use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::{ServerOptions, ToolCall};
 use mcp_http::{Answer, CallContext, Endpoint, EndpointOptions, Service, random_id};
 use std::collections::HashMap;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use std::{env, io};
 use subtle::ConstantTimeEq;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
@@ -200,7 +201,7 @@ impl PageServer {
 
     /// The same for one that starts its servers.
     pub(crate) fn over_stdio(&self, options: &Options) -> io::Result<McpServer> {
-        let program = env::current_exe()?.to_string_lossy().into_owned();
+        let program = own_program_for_others()?.to_string_lossy().into_owned();
         let environment = [
             EnvVariable::new(URL_VARIABLE, self.url()),
             EnvVariable::new(SECRET_VARIABLE, &*self.secret),

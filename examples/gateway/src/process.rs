@@ -1,6 +1,7 @@
 //! The processes that the gateway starts, agents and their commands, and their ends.
 use crate::settings::SECRET_VARIABLES;
 use std::io;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -8,6 +9,25 @@ use tokio::time::timeout;
 
 /// How long it may take after it was asked to terminate.
 const TERMINATE_GRACE: Duration = Duration::from_secs(2);
+
+/// This program, for this one and its children to start: as it runs, whatever is at its path by now.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        Ok(PathBuf::from("/proc/self/exe"))
+    } else {
+        std::env::current_exe()
+    }
+}
+
+/// The same for others to start, who may not see this process: at its path, unless it is not there any more.
+pub(crate) fn own_program_for_others() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    if cfg!(target_os = "linux") && !path.exists() {
+        Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())))
+    } else {
+        Ok(path)
+    }
+}
 
 /// A process that we started, with all that it started in its process group.
 #[derive(Debug)]
@@ -28,7 +48,7 @@ impl Process {
         command: &[String],
         grace: Duration,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
-        let mut guarded = Command::new(std::env::current_exe()?);
+        let mut guarded = Command::new(own_program()?);
         guarded.arg("guard").arg(std::process::id().to_string()).arg("--").args(command);
         let (process, stdin, stdout) = Self::start(guarded.stdin(Stdio::piped()), grace)?;
         let stdin = stdin.ok_or_else(|| io::Error::other("the agent has no stdin"))?;
@@ -40,7 +60,7 @@ impl Process {
         command: &[String],
         set: impl FnOnce(&mut Command),
     ) -> io::Result<(Self, ChildStdout)> {
-        let mut guarded = Command::new(std::env::current_exe()?);
+        let mut guarded = Command::new(own_program()?);
         set(&mut guarded);
         guarded.arg("guard").arg("--merge").arg(std::process::id().to_string());
         guarded.arg("--").args(command);

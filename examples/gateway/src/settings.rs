@@ -1,4 +1,5 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
+use crate::process::own_program;
 use crate::site::Secret;
 use crate::transport::Address;
 use serde::de::DeserializeOwned;
@@ -319,7 +320,7 @@ impl AgentSettings {
         match (&self.command, &self.url) {
             (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
             (None, None) => {
-                let own = env::current_exe()?.to_string_lossy().into_owned();
+                let own = own_program()?.to_string_lossy().into_owned();
                 Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
             }
             (None, Some(url)) => {

@@ -1,5 +1,5 @@
 //! The gateway's own tools, which ACP agents call, and which ask the user meanwhile.
-use crate::gateway::{Gateway, command, input, refusal, soon};
+use crate::gateway::{Gateway, command_of, input, refusal, soon};
 use crate::run::{Told, value};
 use agui_types::event::Event;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
 /// An input of a page that has a tool.
-fn asking(thread: &str, run: &str, text: &str) -> Value {
+pub(crate) fn asking(thread: &str, run: &str, text: &str) -> Value {
     let mut input = input(thread, run, text);
     input["tools"] = json!([{
         "name": "set_title", "description": "Sets it.", "parameters": { "type": "object" },
@@ -194,16 +194,18 @@ async fn settings_say_whether_an_agent_has_the_tools() {
 }
 
 /// The shim, as an agent starts it.
-struct Shim {
+pub(crate) struct Shim {
     _child: Child,
     stdin: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Shim {
-    /// With the environment that an agent was given.
-    fn start(server: &Value) -> Self {
-        let mut command = command(&["mcp-shim"]);
+    /// With the command and the environment that an agent was given.
+    pub(crate) fn start(server: &Value) -> Self {
+        let arguments = server["args"].as_array().unwrap().iter();
+        let arguments: Vec<_> = arguments.map(|argument| argument.as_str().unwrap()).collect();
+        let mut command = command_of(server["command"].as_str().unwrap(), &arguments);
         for variable in server["env"].as_array().unwrap() {
             command.env(variable["name"].as_str().unwrap(), variable["value"].as_str().unwrap());
         }
@@ -217,7 +219,7 @@ impl Shim {
     }
 
     /// The answer to a request.
-    async fn ask(&mut self, id: u32, method: &str, params: Value) -> Value {
+    pub(crate) async fn ask(&mut self, id: u32, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         loop {
             let line = soon(self.lines.next_line()).await.unwrap().expect("the shim has ended");

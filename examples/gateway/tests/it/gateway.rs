@@ -2,6 +2,7 @@
 use crate::run::Run;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::future::Future;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -29,9 +30,17 @@ pub(crate) struct Gateway {
     stderr: mpsc::UnboundedReceiver<String>,
 }
 
+/// The gateway that is tested.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gateway");
+
 /// A command line of the gateway.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
+    command_of(PROGRAM, arguments)
+}
+
+/// The same, of one that is elsewhere.
+pub(crate) fn command_of(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(arguments).env(demo_agent::PAUSE_VARIABLE, "0").kill_on_drop(true);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -75,9 +84,15 @@ impl Gateway {
 
     /// One with both.
     pub(crate) async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let listen = ["--listen", "127.0.0.1:0"];
-        let mut child = command(&[&listen, arguments].concat())
-            .envs(variables.iter().copied())
+        let mut command = command(arguments);
+        command.envs(variables.iter().copied());
+        Self::listening(command).await
+    }
+
+    /// One that was not told where to listen.
+    pub(crate) async fn listening(mut command: Command) -> Self {
+        let mut child = command
+            .args(["--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

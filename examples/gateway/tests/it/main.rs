@@ -52,6 +52,9 @@ mod reading;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod replaced;
+#[cfg(test)]
 #[cfg(all(unix, feature = "redis"))]
 mod replicas;
 #[cfg(test)]
