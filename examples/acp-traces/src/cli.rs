@@ -175,8 +175,9 @@ pub(crate) struct SpanOptions {
 impl SpanOptions {
     /// What makes spans of lines.
     pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
+        let sampling = Sampling::of_environment(|wrong| eprintln!("{}: {wrong}", PROGRAM.name));
         Tracing::new(PROGRAM, policy, ids)
-            .with_sampling(Sampling::of_environment(PROGRAM))
+            .with_sampling(sampling)
             .with_baggage(self.baggage.clone())
     }
 }

@@ -100,7 +100,7 @@ impl Telemetry {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
         let timelines = settings.timeline.then(Timelines::default);
-        let sampling = Sampling::of_environment(PROGRAM);
+        let sampling = Sampling::of_environment(|wrong| tracing::warn!("{wrong}"));
         let ways =
             Ways { batches, metrics, metrics_error, timelines, policy, sampling, scope, start };
         Ok(Self(Some(Arc::new(ways))))

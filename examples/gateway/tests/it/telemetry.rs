@@ -1,7 +1,7 @@
 //! What a collector is told of runs: spans from the request to the question, and metrics.
 use crate::collector::{Collector, Trace, attributes};
 use crate::doors::Chat;
-use crate::gateway::{Gateway, input, soon};
+use crate::gateway::{Gateway, command, input, soon};
 use crate::hybrid::{Endpoint, chunks, delta};
 use crate::interrupts::Asked;
 use axum::http::StatusCode;
@@ -12,6 +12,7 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -273,6 +274,44 @@ fn nobody_is_told_anything_unasked() {
     assert!(collector.received().spans.is_empty());
     assert!(collector.metrics().is_empty());
     assert_eq!(told(&heard, "session/prompt").get("_meta"), None);
+}
+
+/// In the log, as all that the gateway says of itself.
+#[test]
+fn a_sampler_that_is_none_is_logged() {
+    const RATIO: [(&str, &str); 2] =
+        [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "half")];
+    for (sampler, level, expected) in [
+        (
+            &[("OTEL_TRACES_SAMPLER", "sometimes")][..],
+            "warn",
+            Some(r#"OTEL_TRACES_SAMPLER is "sometimes", which is no sampler: not used"#),
+        ),
+        (
+            &RATIO,
+            "warn",
+            Some(r#"OTEL_TRACES_SAMPLER_ARG is "half", which is no number from 0 to 1: not used"#),
+        ),
+        (&RATIO, "error", None),
+        (&[("OTEL_TRACES_SAMPLER", "always_off")], "warn", None),
+    ] {
+        // It cannot listen, and ends.
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap().to_string();
+        let mut gateway = command(&["--listen", &address]);
+        gateway.envs(exporting(NO_COLLECTOR)).envs(sampler.iter().copied());
+        gateway.env("RUST_LOG", level);
+        let output = Runtime::new().unwrap().block_on(async { soon(gateway.output()).await });
+        let said = String::from_utf8(output.unwrap().stderr).unwrap();
+        let told: Vec<_> = said.lines().filter(|line| line.contains("SAMPLER")).collect();
+        match (expected, &told[..]) {
+            (Some(expected), [told]) => {
+                assert!(told.contains(" WARN ") && told.ends_with(expected), "{said}");
+            }
+            (None, []) => {}
+            _ => panic!("{sampler:?} {level}: {said}"),
+        }
+    }
 }
 
 #[test]
