@@ -12,7 +12,17 @@ macro_rules! keys {
     )+ )+ };
 }
 
-keys! {
+/// The same, with a list of them.
+macro_rules! attributes {
+    ($( $text:literal, $url:literal { $( $(#[$doc:meta])* $NAME:ident = $name:literal; )+ } )+) => {
+        keys! { $( $text, $url { $( $(#[$doc])* $NAME = $name; )+ } )+ }
+
+        /// The names of all attributes.
+        pub const ATTRIBUTES: &[&str] = &[ $( $( $NAME, )+ )+ ];
+    };
+}
+
+attributes! {
     "GenAI attributes, v1.41.1", "https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/registry/attributes/gen-ai.md" {
         /// What is done: `invoke_agent`, `execute_tool`.
         GEN_AI_OPERATION_NAME = "gen_ai.operation.name";

@@ -9,7 +9,7 @@ use regex::Regex;
 use semconv_map::content::Capture;
 use semconv_map::policy::ProviderPolicy;
 use semconv_map::trace_context::Baggage;
-use semconv_map::{Policy, Profile};
+use semconv_map::{Policy, Profile, keys};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
@@ -245,16 +245,15 @@ const EXIT_STATUS: &str = "\
 Exit status: the agent's; 128 + N if signal N ended it; 127 if COMMAND was not found, 126 if it cannot be run, \
 2 for a wrong command line.";
 
-/// A key that baggage may have, and that is none of an attribute that a span may have anyway.
+/// A key that baggage may have, in no namespace of the attributes that a span may have anyway.
 fn baggage_key(text: &str) -> Result<String, &'static str> {
-    const TAKEN: [&str; 8] =
-        ["acp.", "error.", "gen_ai.", "jsonrpc.", "mcp.", "network.", "process.", "rpc."];
     let entry = Baggage::parse(&format!("{text}="));
     let is_key = entry.is_some_and(|it| it.entries().map(|(key, _)| key).eq([text]));
     if !is_key {
         return Err("expected the key of an entry, as a W3C baggage has it");
     }
-    if TAKEN.iter().any(|taken| text.starts_with(taken)) {
+    let mut taken = keys::ATTRIBUTES.iter().filter_map(|key| key.split_once('.'));
+    if text.split_once('.').is_some_and(|(own, _)| taken.any(|(namespace, _)| namespace == own)) {
         return Err("expected a key that is no attribute of the conventions");
     }
     Ok(text.to_owned())

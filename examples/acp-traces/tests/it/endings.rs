@@ -71,6 +71,8 @@ fn a_wrong_command_line_is_told_before_anything_runs() {
         (&["--baggage", "a key", "--", agent, "exit", "0"], "as a W3C baggage has it"),
         (&["--baggage", "a=b,c", "--", agent, "exit", "0"], "as a W3C baggage has it"),
         (&["--baggage", "acp.stop_reason", "--", agent], "no attribute of the conventions"),
+        (&["--baggage", "gen_ai.tenant", "--", agent], "no attribute of the conventions"),
+        (&["--baggage", "process.pid", "--", agent], "no attribute of the conventions"),
         (
             &["--otlp-endpoint", "http://not a url", "--", agent, "exit", "0"],
             "\"http://not a url\"",

@@ -170,7 +170,7 @@ fn baggage_is_recorded_by_the_key() {
     for (options, expected) in [
         (&[][..], [None, None]),
         (
-            &["--baggage", "tenant", "--baggage", "user", "--baggage", "absent"],
+            &["--baggage", "tenant", "--baggage", "tenant.user", "--baggage", "absent"],
             [Some("blue sky"), Some("7")],
         ),
         (&["--baggage", "tenant"], [Some("blue sky"), None]),
@@ -179,7 +179,8 @@ fn baggage_is_recorded_by_the_key() {
         let url = collector.url();
         let options = [&["--otlp-endpoint", url.as_str()], options].concat();
         let mut editor = Editor::start(Proxy::with_options(&options, &["demo"]));
-        let meta = json!({ "baggage": "tenant=red;x, user = 7 ,secret=canary,tenant=blue%20sky" });
+        let meta =
+            json!({ "baggage": "tenant=red;x, tenant.user = 7 ,secret=canary,tenant=blue%20sky" });
         let prompt = json!([{ "type": "text", "text": "tour" }]);
         let session = editor.session.clone();
         let params = json!({ "sessionId": session, "prompt": prompt, "_meta": meta });
@@ -187,7 +188,7 @@ fn baggage_is_recorded_by_the_key() {
         assert_eq!(editor.proxy.finish().0.stderr, "");
         let trace = collector.received();
         let turn = trace.span("invoke_agent demo-agent");
-        let recorded = ["tenant", "user"].map(|key| attribute(turn, key));
+        let recorded = ["tenant", "tenant.user"].map(|key| attribute(turn, key));
         assert_eq!(recorded, expected.map(|value| value.map(text)));
         assert!(!format!("{trace:?}").contains("canary"));
         let tool = trace.span("execute_tool edit_file");
