@@ -1,6 +1,7 @@
 //! A collector, over gRPC or HTTP.
 
 use super::http_client::{Cause, Client};
+use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
 use super::tls::Tls;
 use super::{ExportError, Program, variable};
 use clap::ValueEnum;
@@ -8,10 +9,12 @@ use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
+use opentelemetry_http::HttpClient;
 use opentelemetry_otlp::{
     MetricExporter as OtlpMetricExporter, Protocol, RetryPolicy, SpanExporter as OtlpExporter,
     WithExportConfig, WithHttpConfig, WithTonicConfig,
 };
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::Temporality;
@@ -20,6 +23,11 @@ use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
+
+/// How long a collector may take for an answer unless the environment says otherwise.
+///
+/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is sent.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +52,12 @@ impl Signal {
     pub(crate) fn variable(self, setting: &str) -> Option<(String, String)> {
         let variables = self.variables(setting).into_iter();
         variables.filter_map(|name| variable(&name).map(|value| (name, value))).next()
+    }
+
+    /// How long a collector may take for an answer.
+    fn timeout(self) -> Duration {
+        let timeout = self.variable("TIMEOUT").and_then(|(_, value)| value.parse().ok());
+        timeout.map_or(TIMEOUT, Duration::from_millis)
     }
 
     /// Where it goes below the collector's address, over HTTP.
@@ -176,16 +190,25 @@ impl Address {
         Ok(builder.with_endpoint(&self.url).with_retry_policy(retries()))
     }
 
-    /// # Errors
-    /// As those of [`tls`](Self::tls).
     fn set_up_http<B: WithExportConfig + WithHttpConfig>(
         &self,
         builder: B,
-        cause: &Cause,
-    ) -> Result<B, ExportError> {
-        let client = Client::new(self.signal, self.tls()?.as_ref(), cause)?;
+        client: impl HttpClient + 'static,
+    ) -> B {
         let builder = builder.with_http_client(client).with_endpoint(&self.url);
-        Ok(builder.with_retry_policy(retries()))
+        builder.with_retry_policy(retries())
+    }
+
+    /// # Errors
+    /// As those of [`tls`](Self::tls).
+    fn http_client(&self, cause: &Cause) -> Result<Client, ExportError> {
+        Client::new(self.tls()?.as_ref(), self.signal.timeout(), cause)
+    }
+
+    /// # Errors
+    /// As those of [`tls`](Self::tls), or the address is no URL.
+    fn grpc_client(&self, cause: &Cause) -> Result<GrpcClient, ExportError> {
+        GrpcClient::new(&self.url, self.tls()?.as_ref(), self.signal.timeout(), cause)
     }
 }
 
@@ -232,7 +255,7 @@ impl Collector {
             None => address.set_up_grpc(OtlpExporter::builder().with_tonic())?.build(),
             Some(protocol) => {
                 let builder = OtlpExporter::builder().with_http().with_protocol(protocol);
-                address.set_up_http(builder, &cause)?.build()
+                address.set_up_http(builder, address.http_client(&cause)?).build()
             }
         };
         let endpoint = address.url;
@@ -267,11 +290,13 @@ impl SpanExporter for Collector {
 /// Sends metrics to a collector.
 #[derive(Debug)]
 pub struct MetricCollector {
+    /// Sends what is in `outgoing`.
     exporter: OtlpMetricExporter,
+    outgoing: Outgoing,
     /// The clients need it around, wherever they are called from.
     runtime: Handle,
     endpoint: String,
-    /// What the error of an exporter over HTTP does not say.
+    /// What the error of the exporter does not say.
     cause: Cause,
     /// Why the last of them did not get through.
     error: Arc<Mutex<Option<String>>>,
@@ -285,18 +310,19 @@ impl MetricCollector {
     pub fn new(address: Address, runtime: &Handle) -> Result<Self, ExportError> {
         let _context = runtime.enter();
         let cause = Cause::default();
-        let exporter = match address.transport.over_http() {
-            None => address.set_up_grpc(OtlpMetricExporter::builder().with_tonic())?.build(),
-            Some(protocol) => {
-                let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
-                address.set_up_http(builder, &cause)?.build()
-            }
+        let (way, protocol) = match address.transport.over_http() {
+            None => (Way::Grpc(address.grpc_client(&cause)?), Protocol::HttpBinary),
+            Some(protocol) => (Way::Http(address.http_client(&cause)?), protocol),
         };
+        let outgoing = Outgoing::default();
+        let client = MetricClient { way, outgoing: Arc::clone(&outgoing) };
+        let builder = OtlpMetricExporter::builder().with_http().with_protocol(protocol);
+        let exporter = address.set_up_http(builder, client).build();
         let endpoint = address.url;
         let exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
-        let runtime = runtime.clone();
-        Ok(Self { exporter, runtime, endpoint, cause, error: Arc::default() })
+        let (runtime, error) = (runtime.clone(), Arc::default());
+        Ok(Self { exporter, outgoing, runtime, endpoint, cause, error })
     }
 
     /// Why the last metrics did not get through, in words; nothing while they do.
@@ -307,7 +333,10 @@ impl MetricCollector {
 
 impl PushMetricExporter for MetricCollector {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
-        let mut sending = pin!(self.exporter.export(metrics));
+        let message = ExportMetricsServiceRequest::from(metrics);
+        *self.outgoing.lock().unwrap_or_else(PoisonError::into_inner) = message;
+        let nothing = ResourceMetrics::default();
+        let mut sending = pin!(self.exporter.export(&nothing));
         let result = poll_fn(|context| {
             let _context = self.runtime.enter();
             sending.as_mut().poll(context)
@@ -315,7 +344,7 @@ impl PushMetricExporter for MetricCollector {
         .await;
         let failed = result.as_ref().err();
         let error = failed.map(|error| {
-            let error = with_cause(error, &self.cause);
+            let error = why(error, &self.cause);
             format!("metrics did not reach {}: {error}", self.endpoint)
         });
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
@@ -335,12 +364,10 @@ impl PushMetricExporter for MetricCollector {
     }
 }
 
-/// What an exporter says of a failure, and what its client says.
-fn with_cause(error: &OTelSdkError, cause: &Cause) -> String {
-    match cause.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
+/// Why something failed, in the words of an exporter's client, which knows more, or else in its own.
+fn why(error: &OTelSdkError, cause: &Cause) -> String {
+    let cause = cause.lock().unwrap_or_else(PoisonError::into_inner).take();
+    cause.unwrap_or_else(|| error.to_string())
 }
 
 /// How many spans there were, and how many got through.
@@ -367,7 +394,7 @@ impl Tally {
             }
             Err(error) => {
                 let mut last = self.last_error.lock().unwrap_or_else(PoisonError::into_inner);
-                *last = Some(with_cause(error, &self.cause));
+                *last = Some(why(error, &self.cause));
             }
         }
     }

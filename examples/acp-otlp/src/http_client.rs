@@ -1,7 +1,6 @@
 //! The HTTP client of exporters: it remembers why the last request had no answer, which the exporter does not tell.
 
 use super::ExportError;
-use super::collector::Signal;
 use super::tls::Tls;
 use async_trait::async_trait;
 use core::error::Error;
@@ -11,11 +10,6 @@ use hyper_rustls::HttpsConnectorBuilder;
 use opentelemetry_http::hyper::HyperClient;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// How long a collector may take for an answer unless the environment says otherwise.
-///
-/// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why the last request had no answer, in words; nothing if it had one.
 pub(crate) type Cause = Arc<Mutex<Option<String>>>;
@@ -30,12 +24,10 @@ impl Client {
     /// # Errors
     /// What the environment says of TLS cannot be used.
     pub(crate) fn new(
-        signal: Signal,
         tls: Option<&Tls>,
+        timeout: Duration,
         cause: &Cause,
     ) -> Result<Self, ExportError> {
-        let timeout = signal.variable("TIMEOUT").and_then(|(_, value)| value.parse().ok());
-        let timeout = timeout.map_or(TIMEOUT, Duration::from_millis);
         let inner: Box<dyn HttpClient> = match tls {
             Some(tls) => {
                 let connector = HttpsConnectorBuilder::new().with_tls_config(tls.settings()?);
@@ -59,7 +51,7 @@ impl HttpClient for Client {
 }
 
 /// An error and what it comes from, each once.
-fn in_words(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
     let mut words: Vec<String> = Vec::new();
     for cause in successors(Some(error), |&error| error.source()).map(ToString::to_string) {
         if words.last().is_none_or(|last| !last.ends_with(&cause)) {

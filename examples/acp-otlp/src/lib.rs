@@ -14,6 +14,7 @@ mod batches;
 mod collector;
 mod http_client;
 mod ids;
+mod metric_client;
 mod metrics;
 mod own_span;
 mod sampling;

@@ -31,7 +31,7 @@ pub(crate) struct Collector {
     scheme: &'static str,
     address: SocketAddr,
     requests: Receiver<(MetadataMap, ExportTraceServiceRequest)>,
-    metrics: Receiver<ExportMetricsServiceRequest>,
+    metrics: Receiver<(MetadataMap, ExportMetricsServiceRequest)>,
     /// Stops the server when it is dropped.
     _runtime: Runtime,
 }
@@ -60,7 +60,7 @@ impl TraceService for Keep {
     }
 }
 
-struct KeepMetrics(Sender<ExportMetricsServiceRequest>);
+struct KeepMetrics(Sender<(MetadataMap, ExportMetricsServiceRequest)>);
 
 #[tonic::async_trait]
 impl MetricsService for KeepMetrics {
@@ -68,7 +68,7 @@ impl MetricsService for KeepMetrics {
         &self,
         request: Request<ExportMetricsServiceRequest>,
     ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
-        let kept = self.0.send(request.into_inner());
+        let kept = self.0.send((request.metadata().clone(), request.into_inner()));
         kept.map_err(|error| Status::internal(error.to_string()))?;
         Ok(Response::new(ExportMetricsServiceResponse::default()))
     }
@@ -98,7 +98,10 @@ impl Collector {
             .add_service(
                 TraceServiceServer::new(Keep(keep)).accept_compressed(CompressionEncoding::Gzip),
             )
-            .add_service(MetricsServiceServer::new(KeepMetrics(keep_metrics)));
+            .add_service(
+                MetricsServiceServer::new(KeepMetrics(keep_metrics))
+                    .accept_compressed(CompressionEncoding::Gzip),
+            );
         runtime.spawn(server.serve_with_incoming(incoming));
         drop(_context);
         Self { scheme, address, requests, metrics, _runtime: runtime }
@@ -122,11 +125,19 @@ impl Collector {
 impl Collector {
     /// The last state of the metrics, by their names.
     pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
-        let Some(last) = self.metrics.try_iter().last() else { return BTreeMap::new() };
-        let scopes = last.resource_metrics.into_iter().flat_map(|it| it.scope_metrics);
-        let metrics = scopes.flat_map(|it| it.metrics);
-        metrics.map(|metric| (metric.name.clone(), metric)).collect()
+        self.last_metrics().map(|(_, metrics)| metrics).unwrap_or_default()
     }
+
+    /// And what they came with.
+    pub(crate) fn last_metrics(&self) -> Option<(MetadataMap, BTreeMap<String, Metric>)> {
+        self.metrics.try_iter().last().map(|(metadata, last)| (metadata, by_name(last)))
+    }
+}
+
+pub(crate) fn by_name(request: ExportMetricsServiceRequest) -> BTreeMap<String, Metric> {
+    let scopes = request.resource_metrics.into_iter().flat_map(|it| it.scope_metrics);
+    let metrics = scopes.flat_map(|it| it.metrics);
+    metrics.map(|metric| (metric.name.clone(), metric)).collect()
 }
 
 impl Trace {

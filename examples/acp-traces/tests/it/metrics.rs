@@ -1,12 +1,28 @@
 //! What is measured.
 
-use crate::collector::Collector;
+use crate::collector::{Collector, by_name};
 use crate::editor::Editor;
-use crate::proxy::{End, NO_COLLECTOR, Proxy};
+use crate::protocols::{self, HttpCollector};
+use crate::proxy::{End, NO_COLLECTOR, Proxy, acp_traces};
+use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
+    MetricsService, MetricsServiceServer,
+};
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Code, Request, Response, Status};
+use tonic_types::{ErrorDetails, StatusExt};
 
 /// A session with a turn.
 fn session(collector: &str, options: &[&str]) -> End {
@@ -99,4 +115,100 @@ fn metrics_that_nobody_takes_are_told() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[1].starts_with(&format!("acp-traces: metrics did not reach {NO_COLLECTOR}: ")));
     assert!(!end.stderr.contains("no answer in time"), "{told:?}");
+}
+
+/// The variables of metrics alone.
+#[test]
+fn metrics_go_with_headers_and_compressed() {
+    for protocol in ["grpc", "http/protobuf", "http/json"] {
+        let (grpc, http) = (Collector::start(), HttpCollector::start());
+        let url = if protocol == "grpc" { grpc.url() } else { http.url() };
+        let options = ["--protocol", protocol, "--otlp-endpoint", &url, "--metrics"];
+        let mut command = acp_traces(&options);
+        let headers = "x-team=editors,authorization=Bearer%20key";
+        command.env("OTEL_EXPORTER_OTLP_METRICS_HEADERS", headers);
+        command.env("OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "gzip");
+        assert_eq!(protocols::session(command), "", "{protocol}");
+        let (headers, metrics) = if protocol == "grpc" {
+            let (metadata, metrics) = grpc.last_metrics().unwrap();
+            (metadata.into_headers(), metrics)
+        } else {
+            let (_, request) = http.spans_and_metrics();
+            (request.headers.clone(), by_name(request.message()))
+        };
+        assert_eq!(headers["x-team"], "editors", "{protocol}");
+        assert_eq!(headers["authorization"], "Bearer key", "{protocol}");
+        let encoding = if protocol == "grpc" { "grpc-encoding" } else { "content-encoding" };
+        assert_eq!(headers[encoding], "gzip", "{protocol}");
+        assert!(headers["user-agent"].to_str().unwrap().contains("OTel-OTLP-Exporter-Rust"));
+        assert!(metrics.contains_key("acp.session.active"), "{protocol}");
+    }
+}
+
+/// Takes no metrics, and counts how often it was asked.
+struct Refusing(Status, Arc<AtomicUsize>);
+
+#[tonic::async_trait]
+impl MetricsService for Refusing {
+    async fn export(
+        &self,
+        _: Request<ExportMetricsServiceRequest>,
+    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Err(self.0.clone())
+    }
+}
+
+/// What is said of metrics that `url` does not take.
+fn refused(url: &str, protocol: &str, variables: &[(&str, &str)]) -> String {
+    let mut command = acp_traces(&["--otlp-endpoint", url, "--protocol", protocol, "--metrics"]);
+    command.env("OTEL_TRACES_EXPORTER", "none").envs(variables.iter().copied());
+    protocols::session(command)
+}
+
+/// Which refusals are for now, and which for good.
+///
+/// Spec: [Failures](https://opentelemetry.io/docs/specs/otlp/#failures)
+#[test]
+fn a_grpc_collector_is_asked_again_where_that_may_help() {
+    let no_more = Code::ResourceExhausted;
+    let details = ErrorDetails::with_retry_info(Some(Duration::ZERO));
+    for (status, is_for_now) in [
+        (Status::new(Code::Cancelled, "secret"), true),
+        (Status::new(Code::DeadlineExceeded, "secret"), true),
+        (Status::new(Code::Aborted, "secret"), true),
+        (Status::new(Code::OutOfRange, "secret"), true),
+        (Status::new(Code::Unavailable, "secret"), true),
+        (Status::new(Code::DataLoss, "secret"), true),
+        (Status::with_error_details(no_more, "secret", details), true),
+        (Status::new(no_more, "secret"), false),
+        (Status::new(Code::PermissionDenied, "secret"), false),
+        (Status::new(Code::Internal, "secret"), false),
+        (Status::new(Code::Unimplemented, "secret"), false),
+    ] {
+        let (code, asked) = (status.code(), Arc::new(AtomicUsize::new(0)));
+        let runtime = Runtime::new().unwrap();
+        let context = runtime.enter();
+        let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let url = format!("http://{}", incoming.local_addr().unwrap());
+        let service = MetricsServiceServer::new(Refusing(status, Arc::clone(&asked)));
+        runtime.spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
+        drop(context);
+        let said = refused(&url, "grpc", &[]);
+        assert_eq!(asked.load(Ordering::Relaxed) > 1, is_for_now, "{code:?}");
+        let expected = format!("acp-traces: metrics did not reach {url}: gRPC code {code:?}\n");
+        assert_eq!(said, expected);
+    }
+}
+
+/// Connections are made by the system and never taken.
+#[test]
+fn an_answer_is_waited_for_as_long_as_the_environment_says() {
+    for protocol in ["grpc", "http/protobuf"] {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", silent.local_addr().unwrap());
+        let said = refused(&url, protocol, &[("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "50")]);
+        let expected = format!("acp-traces: metrics did not reach {url}");
+        assert!(said.starts_with(&expected), "{protocol}: {said:?}");
+    }
 }

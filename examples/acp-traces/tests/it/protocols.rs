@@ -8,9 +8,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::serve::Listener;
+use flate2::read::GzDecoder;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use prost::Message;
+use serde::de::DeserializeOwned;
+use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -27,7 +30,7 @@ pub(crate) struct HttpCollector {
 
 pub(crate) struct Request {
     path: String,
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     body: Bytes,
 }
 
@@ -60,6 +63,17 @@ impl HttpCollector {
         assert!(self.requests.try_recv().is_err());
         request
     }
+
+    /// The only requests that have arrived, of spans and of metrics.
+    pub(crate) fn spans_and_metrics(&self) -> (Request, Request) {
+        let (metrics, traces): (Vec<_>, _) =
+            self.requests.try_iter().partition(|request| request.path == "/v1/metrics");
+        let [metrics, traces] = [metrics, traces].map(|of_one| {
+            assert_eq!(of_one.len(), 1);
+            of_one.into_iter().next().unwrap()
+        });
+        (traces, metrics)
+    }
 }
 
 async fn answer(State(keep): State<Sender<Request>>, uri: Uri, headers: HeaderMap, body: Bytes) {
@@ -78,14 +92,21 @@ impl Request {
     /// What it says, by its own word for how it says it.
     pub(crate) fn trace(&self) -> Trace {
         let mut trace = Trace::default();
-        trace.extend(match self.header("content-type") {
-            "application/x-protobuf" => {
-                ExportTraceServiceRequest::decode(self.body.clone()).unwrap()
-            }
-            "application/json" => serde_json::from_slice(&self.body).unwrap(),
-            other => panic!("{other}"),
-        });
+        trace.extend(self.message::<ExportTraceServiceRequest>());
         trace
+    }
+
+    pub(crate) fn message<M: Message + Default + DeserializeOwned>(&self) -> M {
+        let mut body = self.body.to_vec();
+        if self.headers.contains_key("content-encoding") {
+            body.clear();
+            GzDecoder::new(&*self.body).read_to_end(&mut body).unwrap();
+        }
+        match self.header("content-type") {
+            "application/x-protobuf" => M::decode(&*body).unwrap(),
+            "application/json" => serde_json::from_slice(&body).unwrap(),
+            other => panic!("{other}"),
+        }
     }
 }
 
