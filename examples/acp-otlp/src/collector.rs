@@ -1,5 +1,6 @@
 //! A collector, over gRPC or HTTP.
 
+use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
 use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
 use super::tls::Tls;
@@ -293,6 +294,7 @@ pub struct MetricCollector {
     /// Sends what is in `outgoing`.
     exporter: OtlpMetricExporter,
     outgoing: Outgoing,
+    exemplars: Arc<Mutex<Exemplars>>,
     /// The clients need it around, wherever they are called from.
     runtime: Handle,
     endpoint: String,
@@ -321,8 +323,13 @@ impl MetricCollector {
         let endpoint = address.url;
         let exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
-        let (runtime, error) = (runtime.clone(), Arc::default());
-        Ok(Self { exporter, outgoing, runtime, endpoint, cause, error })
+        let (runtime, exemplars, error) = (runtime.clone(), Arc::default(), Arc::default());
+        Ok(Self { exporter, outgoing, exemplars, runtime, endpoint, cause, error })
+    }
+
+    /// What is sent with the points that it stands for.
+    pub(crate) fn exemplars(&self) -> Arc<Mutex<Exemplars>> {
+        Arc::clone(&self.exemplars)
     }
 
     /// Why the last metrics did not get through, in words; nothing while they do.
@@ -333,7 +340,8 @@ impl MetricCollector {
 
 impl PushMetricExporter for MetricCollector {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
-        let message = ExportMetricsServiceRequest::from(metrics);
+        let mut message = ExportMetricsServiceRequest::from(metrics);
+        self.exemplars.lock().unwrap_or_else(PoisonError::into_inner).put_into(&mut message);
         *self.outgoing.lock().unwrap_or_else(PoisonError::into_inner) = message;
         let nothing = ResourceMetrics::default();
         let mut sending = pin!(self.exporter.export(&nothing));

@@ -12,6 +12,7 @@
 
 mod batches;
 mod collector;
+mod exemplars;
 mod http_client;
 mod ids;
 mod metric_client;

@@ -2,9 +2,11 @@
 
 use super::collector::MetricCollector;
 use crate::Program;
+use crate::exemplars::{Exemplars, Filter};
 use crate::spans::attributes;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter, MeterProvider, UpDownCounter};
+use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use semconv_map::metric::{self, Measurement, Metric, MetricValue};
@@ -17,6 +19,8 @@ pub struct Metrics {
     provider: SdkMeterProvider,
     meter: Meter,
     instruments: HashMap<&'static str, Instrument>,
+    filter: Filter,
+    exemplars: Arc<Mutex<Exemplars>>,
     error: Arc<Mutex<Option<String>>>,
 }
 
@@ -41,22 +45,30 @@ impl Metrics {
         resource: Resource,
         schema_url: &'static str,
     ) -> Self {
-        let error = collector.error();
+        let (error, exemplars) = (collector.error(), collector.exemplars());
+        let filter = Filter::of_environment(program);
         let provider = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_periodic_exporter(collector)
             .build();
         let meter = provider.meter_with_scope(program.scope(schema_url));
-        Self { provider, meter, instruments: HashMap::new(), error }
+        Self { provider, meter, instruments: HashMap::new(), filter, exemplars, error }
     }
 
-    /// Takes in what was measured on what passed.
-    pub fn record(&mut self, measured: Measurement) {
-        let Measurement { metric, value, attributes: told, .. } = measured;
+    /// Takes in what was measured on what passed. If `span`, in which it was measured, is sampled, it is taken to be told of,
+    /// and may be named beside the metric.
+    pub fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
+        let Measurement { metric, value, time, attributes: told, .. } = measured;
         let meter = &self.meter;
         let instrument =
             self.instruments.entry(metric.name).or_insert_with(|| of_metric(meter, metric, value));
-        instrument.record(value, &attributes(told));
+        let attributes = attributes(told);
+        let is_counted = instrument.record(value, &attributes);
+        let span = span.filter(|span| span.is_sampled());
+        if is_counted && self.filter.admits(span.is_some()) {
+            let mut exemplars = self.exemplars.lock().unwrap_or_else(PoisonError::into_inner);
+            exemplars.offer(metric, value, time, &attributes, span);
+        }
     }
 
     /// For what the program measures of itself.
@@ -109,26 +121,27 @@ fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {
 }
 
 impl Instrument {
-    /// The values of a metric are of one kind; a count below zero is none.
-    fn record(&self, value: MetricValue, attributes: &[KeyValue]) {
+    /// The values of a metric are of one kind; a count below zero is none. Gives whether it is counted.
+    fn record(&self, value: MetricValue, attributes: &[KeyValue]) -> bool {
         match (self, value) {
             (Self::Counts(histogram), MetricValue::I64(count)) => {
-                if let Ok(count) = u64::try_from(count) {
-                    histogram.record(count, attributes);
-                }
+                let Ok(count) = u64::try_from(count) else { return false };
+                histogram.record(count, attributes);
             }
             (Self::Seconds(histogram), MetricValue::F64(value)) => {
                 histogram.record(value, attributes);
             }
             (Self::Counter(counter), MetricValue::F64(value)) => counter.add(value, attributes),
             (Self::CounterOfWhole(counter), MetricValue::I64(count)) => {
-                counter.add(u64::try_from(count).unwrap_or_default(), attributes);
+                let Ok(count) = u64::try_from(count) else { return false };
+                counter.add(count, attributes);
             }
             (Self::UpDownCounter(counter), MetricValue::I64(change)) => {
                 counter.add(change, attributes);
             }
             (Self::Gauge(gauge), MetricValue::I64(value)) => gauge.record(value, attributes),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 }

@@ -172,6 +172,11 @@ impl Spans {
         span
     }
 
+    /// What names the span at this place of those that are open.
+    pub(crate) fn context_at(&self, place: usize) -> Option<&SpanContext> {
+        self.open.spans.get(place).map(|span| &span.span_context)
+    }
+
     /// Where a span is among those that are open.
     #[inline]
     pub(crate) fn place(&self, span: SpanHandle) -> Option<usize> {

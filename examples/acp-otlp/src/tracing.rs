@@ -6,8 +6,10 @@ use crate::sampling::Sampling;
 use crate::spans::Spans;
 use core::time::Duration;
 use jsonrpc_core::{Kind, peek};
+use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::trace::SpanData;
 use semconv_map::metric::Measurement;
+use semconv_map::span::SpanHandle;
 use semconv_map::trace_context::{Injected, inject};
 use semconv_map::{CloseReason, Counters, Direction, Policy, Record, Tracker};
 
@@ -28,13 +30,18 @@ pub enum Made<'a> {
 pub struct Tracing {
     tracker: Tracker,
     spans: Spans,
+    /// Measurements come, those of a span right after its end.
+    measures: bool,
+    /// The span that has ended last, if measurements come.
+    ended: Option<(SpanHandle, SpanContext)>,
 }
 
 impl Tracing {
     /// What passes on one connection, read as `policy` says.
     pub fn new(program: Program, policy: Policy, ids: Ids) -> Self {
         let spans = Spans::new(program.scope(policy.profile.schema_url()), ids);
-        Self { spans, tracker: Tracker::new(policy) }
+        let measures = policy.record_metrics;
+        Self { spans, tracker: Tracker::new(policy), measures, ended: None }
     }
 
     /// The same with spans that are sampled so; without this each is.
@@ -80,6 +87,9 @@ impl Tracing {
                 Record::Event(event) => self.spans.event(event),
                 Record::End(end) => {
                     if let Some(place) = self.spans.place(end.span) {
+                        if self.measures {
+                            self.remember(end.span, place);
+                        }
                         return Some(Made::Span(self.spans.end(place, end)));
                     }
                 }
@@ -87,6 +97,17 @@ impl Tracing {
                 _ => {}
             }
         }
+    }
+
+    #[inline(never)]
+    fn remember(&mut self, span: SpanHandle, place: usize) {
+        self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
+    }
+
+    /// What names the span that something was measured on, if it was on one and nothing was polled since.
+    pub fn measured_on(&self, measured: &Measurement) -> Option<&SpanContext> {
+        let (span, context) = self.ended.as_ref()?;
+        (Some(*span) == measured.span).then_some(context)
     }
 
     /// The line with the context of its span put in, if it is a request that was taken in and whose span was

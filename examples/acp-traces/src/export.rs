@@ -14,6 +14,7 @@ use acp_otlp::{
     variable,
 };
 use core::time::Duration;
+use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 use own_metrics::Own;
@@ -141,9 +142,9 @@ pub(crate) struct Measuring {
 }
 
 impl Measuring {
-    /// Takes in what was measured on what passed.
-    pub(crate) fn record(&mut self, measured: Measurement) {
-        self.metrics.record(measured);
+    /// Takes in what was measured on what passed, in `span`, if that goes somewhere.
+    pub(crate) fn record(&mut self, measured: Measurement, span: Option<&SpanContext>) {
+        self.metrics.record(measured, span);
     }
 
     /// Takes in how far things are with the proxy itself.

@@ -319,8 +319,10 @@ impl Watch {
                 Made::Span(span) if span.span_context.is_sampled() => self.exporter.export(span),
                 Made::Span(_) => {}
                 Made::Measurement(measured) => {
+                    let span = self.reading.tracing.measured_on(&measured);
+                    let span = span.filter(|_| self.exporter.has_destination());
                     if let Some(metrics) = &mut self.metrics {
-                        metrics.record(measured);
+                        metrics.record(measured, span);
                     }
                 }
             }

@@ -316,8 +316,10 @@ impl Watch {
                 }
                 Made::Span(span) => self.ways.ended(span),
                 Made::Measurement(measured) => {
+                    let span = self.tracing.measured_on(&measured);
+                    let span = span.filter(|_| self.ways.batches.is_some());
                     if let Some(mut metrics) = self.ways.metrics() {
-                        metrics.record(measured);
+                        metrics.record(measured, span);
                     }
                 }
             }

@@ -15,6 +15,8 @@ mod editor;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod exemplars;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod injection;

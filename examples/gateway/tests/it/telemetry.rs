@@ -7,6 +7,8 @@ use crate::interrupts::Asked;
 use axum::http::StatusCode;
 use nix::sys::signal::Signal::SIGTERM;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Attribute;
+use opentelemetry_proto::tonic::metrics::v1::Metric;
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::{Value, json};
@@ -129,6 +131,28 @@ fn a_run_is_traced_from_the_request_to_the_question() {
     for name in ["gen_ai.client.operation.duration", "acp.permission.wait.duration"] {
         assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
     }
+    let asked = &span(&trace, "session/request_permission").span_id;
+    let named = of_spans(&metrics["acp.permission.wait.duration"]);
+    assert_eq!(named, [(hex(asked), TRACE.to_owned())]);
+}
+
+/// The spans and traces that the exemplars of a histogram name.
+fn of_spans(metric: &Metric) -> Vec<(String, String)> {
+    let Some(Data::Histogram(histogram)) = &metric.data else { panic!("{metric:?}") };
+    let exemplars = histogram.data_points.iter().flat_map(|point| &point.exemplars);
+    exemplars.map(|it| (hex(&it.span_id), hex(&it.trace_id))).collect()
+}
+
+/// A caller's trace is sampled, but nobody is told of what is below it here.
+#[test]
+fn metrics_without_traces_name_no_spans() {
+    let (collector, folder) = (Collector::start(), TempDir::new().unwrap());
+    let (agent, _) = overheard(&folder);
+    let endpoint = collector.url();
+    let variables =
+        [("OTEL_METRICS_EXPORTER", "otlp"), ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint)];
+    Runtime::new().unwrap().block_on(edit(&variables, &agent, "01"));
+    assert_eq!(of_spans(&collector.metrics()["acp.permission.wait.duration"]), []);
 }
 
 /// The turn is below the run that began it, so what resumes it says which that is; under the same id as well.
