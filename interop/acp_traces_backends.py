@@ -5,6 +5,7 @@ What the proxy exported is in a file of spans as well, which the recorded bytes 
 backend gives back has to be the same.
 """
 import asyncio
+import base64
 import json
 import os
 import subprocess
@@ -174,6 +175,12 @@ async def receiver(agent, endpoint, protocol):
         assert metrics[name]["unit"] == unit, metrics[name]
         points = metrics[name]["histogram"]["data_points"]
         assert sum(int(point["count"]) for point in points) == count, (name, count, points)
+    [turn] = [span for span in spans if span.name.startswith("invoke_agent")]
+    [point] = metrics["acp.prompt.duration"]["histogram"]["data_points"]
+    [exemplar] = point["exemplars"]
+    named = [base64.b64decode(exemplar[id]).hex() for id in ("trace_id", "span_id")]
+    assert named == [turn.trace, turn.id], (exemplar, turn)
+    assert exemplar["as_double"] == point["sum"], point
     made = metrics["acp_traces.spans"]["sum"]["data_points"]
     assert [int(point.get("as_int", 0)) for point in made] == [len(spans)], made
 
