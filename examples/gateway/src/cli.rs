@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", conflicts_with = "agent_url")]
     agent: Option<String>,
 
-    /// An ACP agent to reach over a WebSocket (ws://…) or Streamable HTTP (http://…, https://…).
+    /// An ACP agent to reach over a WebSocket (ws://…, wss://…) or Streamable HTTP (http://…, https://…).
     #[arg(long, value_name = "URL")]
     agent_url: Option<String>,
 

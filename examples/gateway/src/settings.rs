@@ -70,7 +70,7 @@ impl Default for Settings {
 pub(crate) struct AgentSettings {
     /// A command that talks over its stdin and stdout; split into words as a shell would, run without one.
     pub(crate) command: Option<String>,
-    /// A WebSocket, `ws://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
+    /// A WebSocket, `ws://…` or `wss://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
     pub(crate) url: Option<String>,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
@@ -205,7 +205,7 @@ pub(crate) enum SettingsError {
     Write(#[from] toml::ser::Error),
     #[error("--agent: {0}")]
     Command(String),
-    #[error("--agent-url: expected ws://…, http://… or https://…, got `{0}`")]
+    #[error("--agent-url: expected ws://…, wss://…, http://… or https://…, got `{0}`")]
     Url(String),
     #[error("agents.{0}: expected one of `command`, `url` and `model`")]
     TwoWays(String),
@@ -330,7 +330,7 @@ impl AgentSettings {
                     .filter(|uri| uri.host().is_some())
                     .and_then(|uri| uri.scheme_str())
                 {
-                    Some("ws") => Ok(Address::Url(url.clone())),
+                    Some("ws" | "wss") => Ok(Address::WebSocket(url.clone())),
                     Some("http" | "https") => Ok(Address::Http(url.clone())),
                     _ => Err(SettingsError::Url(url.clone())),
                 }

@@ -1,8 +1,8 @@
 //! Bytes to and from an agent: a child process, a WebSocket, or HTTP.
 use crate::process::Process;
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{SinkExt, StreamExt, TryStreamExt};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,11 +11,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::io::ReaderStream;
 
 mod http;
+mod web_socket;
 
 /// The most bytes that may wait to be written; an agent that far behind does not read any more.
 const MAX_UNWRITTEN: usize = 64 * 1024 * 1024;
@@ -35,7 +34,7 @@ pub(crate) enum Address {
     /// A command to run.
     Command(Vec<String>),
     /// A WebSocket to open.
-    Url(String),
+    WebSocket(String),
     /// An endpoint of Streamable HTTP.
     Http(String),
 }
@@ -87,7 +86,7 @@ impl Address {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Command(_) => "pipe",
-            Self::Url(_) | Self::Http(_) => "tcp",
+            Self::WebSocket(_) | Self::Http(_) => "tcp",
         }
     }
 
@@ -97,7 +96,7 @@ impl Address {
             Self::Command(command) => spawn(command, exit_grace).map_err(|error| {
                 ConnectError::Spawn { command: command.first().cloned().unwrap_or_default(), error }
             }),
-            Self::Url(url) => match timeout(DIAL_TIME, dial(url)).await {
+            Self::WebSocket(url) => match timeout(DIAL_TIME, web_socket::dial(url)).await {
                 Ok(dialled) => dialled.map_err(|error| ConnectError::Dial {
                     url: shown(url),
                     error: Box::new(error),
@@ -122,48 +121,6 @@ fn spawn(command: &[String], exit_grace: Duration) -> io::Result<Transport> {
     });
     let incoming = ReaderStream::with_capacity(stdout, 64 * 1024).boxed();
     Ok(Transport { incoming, outgoing, writer: Writer(writer), process: Some(process) })
-}
-
-async fn dial(url: &str) -> Result<Transport, tokio_tungstenite::tungstenite::Error> {
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MAX_FRAME))
-        .max_frame_size(Some(MAX_FRAME));
-    let (socket, _) = tokio_tungstenite::connect_async_with_config(url, Some(config), true).await?;
-    let (mut sink, stream) = socket.split();
-    let (outgoing, mut queue) = queue();
-    let writer = tokio::spawn(async move {
-        while let Some(line) = queue.next().await {
-            let text = match String::from_utf8(line) {
-                Ok(text) => text,
-                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            };
-            if let Err(error) = sink.send(Message::text(text)).await {
-                tracing::debug!(%error, "the agent's socket does not take messages");
-                return;
-            }
-        }
-        if let Err(error) = sink.close().await {
-            tracing::debug!(%error, "the agent's socket did not close");
-        }
-    });
-    let incoming = stream
-        .map_err(io::Error::other)
-        // Whoever says good-bye has said all, even if the socket stays open.
-        .try_take_while(|message| std::future::ready(Ok(!message.is_close())))
-        .try_filter_map(|message| async move {
-            Ok(match message {
-                Message::Text(text) => Some(line(text.into())),
-                Message::Binary(bytes) => Some(line(bytes)),
-                _ => None,
-            })
-        })
-        .boxed();
-    Ok(Transport { incoming, outgoing, writer: Writer(writer), process: None })
-}
-
-/// A message without its line feed gets one: each is a line of its own, or several.
-fn line(message: Bytes) -> Bytes {
-    if message.ends_with(b"\n") { message } else { [&message[..], b"\n"].concat().into() }
 }
 
 /// The agent does not read what it is sent.

@@ -7,6 +7,8 @@ mod bytes;
 #[cfg(test)]
 mod canaries;
 #[cfg(test)]
+mod certificate;
+#[cfg(test)]
 mod collector;
 #[cfg(test)]
 mod conventions;

@@ -1,58 +1,17 @@
 //! Collectors over TLS.
 
+use crate::certificate::Certificate;
 use crate::collector::Collector;
 use crate::protocols::{HttpCollector, session};
 use crate::proxy::acp_traces;
 use crate::replay::{TURN, TURN_SPANS};
 use axum::serve::Listener;
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
-use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::server::TlsStream;
-
-/// A certificate for this machine that nobody has signed, and its key, in files.
-struct Certificate {
-    folder: TempDir,
-    pem: String,
-    key: String,
-    made: CertifiedKey<rcgen::KeyPair>,
-}
-
-impl Certificate {
-    fn new() -> Self {
-        // The server of tonic takes the process's own; only the first test sets it.
-        let _ = default_provider().install_default();
-        let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let made = generate_simple_self_signed(names).unwrap();
-        let (pem, key) = (made.cert.pem(), made.signing_key.serialize_pem());
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("certificate.pem"), &pem).unwrap();
-        fs::write(folder.path().join("key.pem"), &key).unwrap();
-        Self { folder, pem, key, made }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn acceptor(&self) -> TlsAcceptor {
-        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()));
-        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-        let key = PrivateKeyDer::try_from(self.made.signing_key.serialize_der()).unwrap();
-        let chain = vec![self.made.cert.der().clone()];
-        TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()))
-    }
-}
 
 /// A listener whose connections have shaken hands.
 struct OverTls(TcpListener, TlsAcceptor);
@@ -100,7 +59,7 @@ fn a_certificate_of_the_environment_is_trusted() {
         assert_eq!(told(command), "");
         assert_eq!(collector.received().names(), TURN_SPANS, "{variable}");
         for protocol in ["http/protobuf", "http/json"] {
-            let collector = HttpCollector::listen(|it| OverTls(it, certificate.acceptor()));
+            let collector = HttpCollector::listen(|it| OverTls(it, certificate.acceptor(&[])));
             let mut command = turn_to(&format!("https://{}", collector.address), protocol);
             command.env(variable, &trusted);
             assert_eq!(told(command), "");
@@ -141,7 +100,7 @@ fn a_collector_asks_who_we_are() {
 fn a_collector_that_nobody_vouches_for_gets_nothing() {
     let (certificate, other) = (Certificate::new(), Certificate::new());
     let grpc = Collector::start_with_tls(&certificate.pem, &certificate.key, false);
-    let http = HttpCollector::listen(|it| OverTls(it, certificate.acceptor()));
+    let http = HttpCollector::listen(|it| OverTls(it, certificate.acceptor(&[])));
     let http_url = format!("https://{}", http.address);
     for (url, protocol) in [(grpc.url(), "grpc"), (http_url, "http/protobuf")] {
         for trusted in [None, Some(other.file("certificate.pem"))] {

@@ -26,11 +26,11 @@ async fn what_cannot_work_is_told_at_once() {
         (["--agent", "/"], "gateway: --agent: command not found: /\n"),
         (
             ["--agent-url", "ftp://127.0.0.1:1"],
-            "gateway: --agent-url: expected ws://…, http://… or https://…, got `ftp://127.0.0.1:1`\n",
+            "gateway: --agent-url: expected ws://…, wss://…, http://… or https://…, got `ftp://127.0.0.1:1`\n",
         ),
         (
             ["--agent-url", "not a url"],
-            "gateway: --agent-url: expected ws://…, http://… or https://…, got `not a url`\n",
+            "gateway: --agent-url: expected ws://…, wss://…, http://… or https://…, got `not a url`\n",
         ),
         (["--cwd", "/no/such/folder"], "gateway: --cwd: /no/such/folder is not a directory\n"),
         (["--cwd", "/dev/null"], "gateway: --cwd: /dev/null is not a directory\n"),

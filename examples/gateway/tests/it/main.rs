@@ -12,6 +12,10 @@ mod bad_input;
 #[cfg(test)]
 mod cancelling;
 #[cfg(test)]
+#[path = "../../../acp-traces/tests/it/certificate.rs"]
+#[expect(dead_code, reason = "acp-traces needs more of it")]
+mod certificate;
+#[cfg(test)]
 #[cfg(unix)]
 #[path = "../../../acp-traces/tests/it/collector.rs"]
 #[expect(dead_code, reason = "acp-traces needs more of it")]

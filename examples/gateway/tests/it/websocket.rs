@@ -1,9 +1,10 @@
 //! Agents behind a WebSocket.
+use crate::certificate::Certificate;
 use crate::gateway::{Gateway, soon};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio_tungstenite::tungstenite::Message;
@@ -27,7 +28,7 @@ async fn accept(listener: &TcpListener) -> Socket {
 }
 
 /// Puts the demo agent behind a socket: each line of it is a message without the line feed.
-async fn bridge(socket: Socket) {
+async fn bridge<S: AsyncRead + AsyncWrite + Unpin>(socket: WebSocketStream<S>) {
     let mut agent = Command::new(env!("CARGO_BIN_EXE_gateway"))
         .arg("demo-agent")
         .env(demo_agent::PAUSE_VARIABLE, "0")
@@ -198,4 +199,34 @@ async fn what_is_no_websocket_is_unavailable() {
     assert_eq!(told.end(), "AGENT_UNAVAILABLE");
     assert!(told.error().message.contains("404"), "{}", told.error().message);
     soon(server).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_behind_a_socket_over_tls_has_to_be_trusted() {
+    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let acceptor = certificate.acceptor(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("wss://{}/acp", listener.local_addr().unwrap());
+    for (trusted, is_trusted) in [(&other, false), (&certificate, true)] {
+        let roots = trusted.file("certificate.pem");
+        let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
+        let gateway = Gateway::start(&["--agent-url", &url], &roots).await;
+        let (told, socket) =
+            tokio::join!(async { gateway.ask("t", "1", "hello").await.rest().await }, async {
+                let stream = soon(listener.accept()).await.unwrap().0;
+                let stream = soon(acceptor.accept(stream)).await.ok()?;
+                let socket = accept_async(stream).await.unwrap();
+                Some(tokio::spawn(bridge(socket)))
+            });
+        assert_eq!(socket.is_some(), is_trusted);
+        if is_trusted {
+            assert_eq!(told.end(), "success");
+        } else {
+            assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+            let message = &told.error().message;
+            let expected =
+                format!("cannot reach the agent at {url}: IO error: invalid peer certificate: ");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
 }
