@@ -1,7 +1,5 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
-use crate::process::own_program;
 use crate::site::Secret;
-use crate::transport::Address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,6 +10,7 @@ use std::{env, fs, io};
 use toml::{Table, Value};
 
 mod access;
+mod address;
 mod conversation;
 mod limits;
 mod telemetry;
@@ -72,6 +71,10 @@ pub(crate) struct AgentSettings {
     pub(crate) command: Option<String>,
     /// A WebSocket, `ws://…` or `wss://…`, or an endpoint of Streamable HTTP, `http://…` or `https://…`.
     pub(crate) url: Option<String>,
+    /// The bearer token that it is sent there.
+    pub(crate) token: Option<Secret>,
+    /// A file with that token.
+    pub(crate) token_file: Option<PathBuf>,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
@@ -245,12 +248,12 @@ impl Settings {
     }
 
     /// Each setting that is one value has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there
-    /// as `GATEWAY_AGENT` or `GATEWAY_AGENT_URL`, one token as `GATEWAY_TOKEN`.
+    /// as `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; one token of a user as `GATEWAY_TOKEN`.
     fn with_environment(
         mut self,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
-        self.name_agent(variable("GATEWAY_AGENT"), variable("GATEWAY_AGENT_URL"));
+        self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
         if let Some(token) = variable(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
@@ -271,7 +274,9 @@ impl Settings {
     /// Takes an agent that has no name, where there is one, before all others.
     pub(crate) fn name_agent(&mut self, command: Option<String>, url: Option<String>) {
         if command.is_some() || url.is_some() {
-            let agent = AgentSettings { command, url, ..AgentSettings::default() };
+            let token = url.as_ref().and_then(|_| env::var(AGENT_TOKEN_VARIABLE).ok());
+            let token = token.map(Secret::from);
+            let agent = AgentSettings { command, url, token, ..AgentSettings::default() };
             self.agents.insert(UNNAMED.to_owned(), agent);
             self.default_agent = Some(UNNAMED.to_owned());
         }
@@ -302,10 +307,13 @@ impl Settings {
     }
 }
 
-/// The variables with secrets of the gateway's own, which are not for agents.
-pub(crate) const SECRET_VARIABLES: [&str; 2] = [TOKEN_VARIABLE, STORE_VARIABLE];
+/// The variables with secrets of the gateway's own, which are not for agents; an address may have some in it.
+pub(crate) const SECRET_VARIABLES: [&str; 4] =
+    [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE];
 
 const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";
+const AGENT_URL_VARIABLE: &str = "GATEWAY_AGENT_URL";
+const AGENT_TOKEN_VARIABLE: &str = "GATEWAY_AGENT_TOKEN";
 const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
 
 /// The name of an agent that was named nowhere.
@@ -313,42 +321,6 @@ const UNNAMED: &str = "agent";
 
 /// Whose token it is that was named nowhere.
 const UNNAMED_USER: &str = "user";
-
-impl AgentSettings {
-    /// How to reach it. A command has to exist: better to hear it now than with the first message.
-    pub(crate) fn address(&self, name: &str) -> Result<Address, SettingsError> {
-        match (&self.command, &self.url) {
-            (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
-            (None, None) => {
-                let own = own_program()?.to_string_lossy().into_owned();
-                Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
-            }
-            (None, Some(url)) => {
-                let uri = url.parse::<axum::http::Uri>().ok();
-                match uri
-                    .as_ref()
-                    .filter(|uri| uri.host().is_some())
-                    .and_then(|uri| uri.scheme_str())
-                {
-                    Some("ws" | "wss") => Ok(Address::WebSocket(url.clone())),
-                    Some("http" | "https") => Ok(Address::Http(url.clone())),
-                    _ => Err(SettingsError::Url(url.clone())),
-                }
-            }
-            (Some(command), None) => {
-                let words = shlex::split(command).ok_or_else(|| {
-                    SettingsError::Command(format!("unbalanced quotes in `{command}`"))
-                })?;
-                let program = words
-                    .first()
-                    .ok_or_else(|| SettingsError::Command("the command is empty".to_owned()))?;
-                which::which(program)
-                    .map_err(|_| SettingsError::Command(format!("command not found: {program}")))?;
-                Ok(Address::Command(words))
-            }
-        }
-    }
-}
 
 /// The directory of sessions, as the absolute path that ACP wants.
 pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsError> {

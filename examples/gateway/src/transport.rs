@@ -1,5 +1,6 @@
 //! Bytes to and from an agent: a child process, a WebSocket, or HTTP.
 use crate::process::Process;
+use axum::http::HeaderValue;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -34,9 +35,31 @@ pub(crate) enum Address {
     /// A command to run.
     Command(Vec<String>),
     /// A WebSocket to open.
-    WebSocket(String),
+    WebSocket(Remote),
     /// An endpoint of Streamable HTTP.
-    Http(String),
+    Http(Remote),
+}
+
+/// An agent that runs elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    pub(crate) url: String,
+    /// The bearer token that it is sent, as a header that is sensitive.
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+/// What stands where an agent has said its token.
+const HIDDEN: &str = "(hidden)";
+
+impl Remote {
+    /// What the agent says, without the token.
+    fn quote(&self, said: &str) -> String {
+        let token = self.authorization.as_ref().and_then(|header| header.to_str().ok());
+        match token.and_then(|header| header.strip_prefix("Bearer ")) {
+            Some(token) => said.replace(token, HIDDEN),
+            None => said.to_owned(),
+        }
+    }
 }
 
 /// Bytes as they come; framing is up to the reader.
@@ -96,14 +119,14 @@ impl Address {
             Self::Command(command) => spawn(command, exit_grace).map_err(|error| {
                 ConnectError::Spawn { command: command.first().cloned().unwrap_or_default(), error }
             }),
-            Self::WebSocket(url) => match timeout(DIAL_TIME, web_socket::dial(url)).await {
+            Self::WebSocket(remote) => match timeout(DIAL_TIME, web_socket::dial(remote)).await {
                 Ok(dialled) => dialled.map_err(|error| ConnectError::Dial {
-                    url: shown(url),
+                    url: shown(&remote.url),
                     error: Box::new(error),
                 }),
-                Err(_) => Err(ConnectError::Silent { url: shown(url) }),
+                Err(_) => Err(ConnectError::Silent { url: shown(&remote.url) }),
             },
-            Self::Http(url) => Ok(http::dial(url)?),
+            Self::Http(remote) => Ok(http::dial(remote)?),
         }
     }
 }

@@ -2,12 +2,12 @@
 //! for the connection and one for each session.
 //!
 //! Spec: [Streamable HTTP](https://agentclientprotocol.com/rfds/streamable-http-websocket-transport)
-use super::{DIAL_TIME, MAX_FRAME, Queue, Transport, Writer, queue};
+use super::{DIAL_TIME, MAX_FRAME, Queue, Remote, Transport, Writer, queue};
 use agui_types::sse::{CONTENT_TYPE as EVENT_STREAM, Decoder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, Response, peek, peek_member};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use std::collections::HashMap;
@@ -35,6 +35,9 @@ const LEAVE_TIME: Duration = Duration::from_millis(500);
 
 /// After how long without data the connection is tried.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// The most characters of a refusal that are passed on.
+const MAX_REFUSAL: usize = 200;
 
 /// Statuses that say that the whole connection is of no use.
 const FATAL: [StatusCode; 4] =
@@ -94,7 +97,7 @@ struct Sessions {
 
 struct Http {
     client: Client,
-    url: String,
+    remote: Remote,
     connection: OnceLock<HeaderValue>,
     incoming: mpsc::Sender<io::Result<Bytes>>,
     sessions: Mutex<Sessions>,
@@ -102,12 +105,15 @@ struct Http {
 }
 
 /// A connection that is to be opened by the first message, which has to be `initialize`.
-pub(super) fn dial(url: &str) -> reqwest::Result<Transport> {
+pub(super) fn dial(remote: &Remote) -> reqwest::Result<Transport> {
+    let authorization = remote.authorization.iter().map(|value| (AUTHORIZATION, value.clone()));
     let client = Client::builder()
         .connect_timeout(DIAL_TIME)
         .tcp_keepalive(KEEPALIVE)
         // Replicas behind a balancer tell by cookies which of them has the connection.
         .cookie_store(true)
+        .default_headers(authorization.collect::<HeaderMap>())
+        // Whoever it would lead to is not who the token is for.
         .redirect(Policy::none())
         .user_agent(concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION")))
         .build()?;
@@ -115,7 +121,7 @@ pub(super) fn dial(url: &str) -> reqwest::Result<Transport> {
     let (outgoing, queue) = queue();
     let http = Arc::new(Http {
         client,
-        url: url.to_owned(),
+        remote: remote.clone(),
         connection: OnceLock::new(),
         incoming,
         sessions: Mutex::default(),
@@ -136,7 +142,7 @@ impl Http {
         }
         self.ended.cancel();
         let Some(connection) = self.connection.get() else { return };
-        let leave = self.client.delete(&self.url).header(CONNECTION_ID, connection.clone());
+        let leave = self.client.delete(&self.remote.url).header(CONNECTION_ID, connection.clone());
         if let Ok(Err(error)) = timeout(LEAVE_TIME, leave.send()).await {
             tracing::debug!(error = %error.without_url(), "the agent does not hear the end");
         }
@@ -168,8 +174,8 @@ impl Http {
     }
 
     async fn initialize(self: &Arc<Self>, line: Vec<u8>) -> Result<(), Refusal> {
-        let request = self.client.post(&self.url).header(CONTENT_TYPE, "application/json");
-        let response = accepted(request.timeout(POST_TIME).body(line)).await?;
+        let request = self.client.post(&self.remote.url).header(CONTENT_TYPE, "application/json");
+        let response = self.accepted(request.timeout(POST_TIME).body(line)).await?;
         let connection = response.headers().get(CONNECTION_ID).cloned();
         let connection = connection
             .ok_or_else(|| Refusal::Lost(format!("the agent names no {CONNECTION_ID}")))?;
@@ -201,14 +207,14 @@ impl Http {
         connection: HeaderValue,
         session: Option<&str>,
     ) -> Result<(), Refusal> {
-        let mut request = self.client.post(&self.url).header(CONNECTION_ID, connection);
+        let mut request = self.client.post(&self.remote.url).header(CONNECTION_ID, connection);
         if let Some(session) = session {
             // What is answered has to be heard.
             self.follow(session).await?;
             request = request.header(SESSION_ID, header(session)?);
         }
         let request = request.header(CONTENT_TYPE, "application/json").timeout(POST_TIME);
-        accepted(request.body(line)).await.map(drop)
+        self.accepted(request.body(line)).await.map(drop)
     }
 
     /// Waits until the stream of a session is open.
@@ -272,12 +278,12 @@ impl Http {
         connection: HeaderValue,
         session: Option<&str>,
     ) -> Result<reqwest::Response, Refusal> {
-        let request = self.client.get(&self.url).header(ACCEPT, EVENT_STREAM);
+        let request = self.client.get(&self.remote.url).header(ACCEPT, EVENT_STREAM);
         let mut request = request.header(CONNECTION_ID, connection);
         if let Some(session) = session {
             request = request.header(SESSION_ID, header(session)?);
         }
-        match timeout(POST_TIME, accepted(request)).await {
+        match timeout(POST_TIME, self.accepted(request)).await {
             Ok(opened) => opened,
             Err(_) => Err(Refusal::Lost("the agent opens no stream".to_owned())),
         }
@@ -344,6 +350,20 @@ impl Http {
         let _ = self.incoming.send(Err(io::Error::other(refusal.to_string()))).await;
     }
 
+    /// Makes a request that has to succeed.
+    async fn accepted(&self, request: RequestBuilder) -> Result<reqwest::Response, Refusal> {
+        let response = request.send().await.map_err(Refusal::lost)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        // The beginning is enough to know why.
+        let text = timeout(DIAL_TIME, response.bytes_stream().next()).await.ok().flatten();
+        let text = text.and_then(Result::ok).unwrap_or_default();
+        let text = self.remote.quote(String::from_utf8_lossy(&text).trim());
+        Err(Refusal::Status(status, text.chars().take(MAX_REFUSAL).collect()))
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -367,20 +387,6 @@ impl Sessions {
 /// Only this session is of no use.
 fn is_conflict(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Status(StatusCode::CONFLICT, _))
-}
-
-/// Makes a request that has to succeed.
-async fn accepted(request: RequestBuilder) -> Result<reqwest::Response, Refusal> {
-    let response = request.send().await.map_err(Refusal::lost)?;
-    let status = response.status();
-    if status.is_success() {
-        return Ok(response);
-    }
-    // The beginning is enough to know why.
-    let text = timeout(DIAL_TIME, response.bytes_stream().next()).await.ok().flatten();
-    let text = text.and_then(Result::ok).unwrap_or_default();
-    let text = String::from_utf8_lossy(text.get(..text.len().min(200)).unwrap_or_default());
-    Err(Refusal::Status(status, text.trim().to_owned()))
 }
 
 /// The session that params or a result name.

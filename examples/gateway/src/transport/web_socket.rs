@@ -1,5 +1,6 @@
 //! Messages to and from an agent behind a WebSocket.
-use super::{MAX_FRAME, Transport, Writer, queue};
+use super::{MAX_FRAME, Remote, Transport, Writer, queue};
+use axum::http::header::AUTHORIZATION;
 use bytes::Bytes;
 use futures::{SinkExt, StreamExt, TryStreamExt};
 use rustls::ClientConfig;
@@ -7,18 +8,24 @@ use rustls::crypto::aws_lc_rs::default_provider;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::io;
 use std::sync::Arc;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{Connector, connect_async_tls_with_config};
 
-pub(super) async fn dial(url: &str) -> Result<Transport, Error> {
+pub(super) async fn dial(remote: &Remote) -> Result<Transport, Error> {
+    let url = remote.url.as_str();
+    let mut request = url.into_client_request()?;
+    if let Some(authorization) = &remote.authorization {
+        request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+    }
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_FRAME))
         .max_frame_size(Some(MAX_FRAME));
     let connector =
         if url.starts_with("wss:") { Connector::Rustls(tls()?) } else { Connector::Plain };
     let (socket, _) =
-        connect_async_tls_with_config(url, Some(config), true, Some(connector)).await?;
+        connect_async_tls_with_config(request, Some(config), true, Some(connector)).await?;
     let (mut sink, stream) = socket.split();
     let (outgoing, mut queue) = queue();
     let writer = tokio::spawn(async move {

@@ -1,5 +1,6 @@
 //! Agents behind Streamable HTTP: a server that is well-behaved, and ways in which one can be not.
-use crate::gateway::{Gateway, soon};
+use crate::gateway::{Gateway, input, soon};
+use crate::run::Run;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -7,14 +8,14 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 /// What the agent does about a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Does {
+pub(crate) enum Does {
     /// Asks for permission, says something, ends the turn.
     Works,
     /// Does not take it.
@@ -25,18 +26,20 @@ enum Does {
     EndsConnection,
     /// Does not even take `initialize`.
     Forbids,
+    /// The same, and says why with what it was told of who comes.
+    Echoes,
 }
 
 /// A request that it had.
 #[derive(Debug)]
-struct Had {
+pub(crate) struct Had {
     method: Method,
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     body: Value,
 }
 
 #[derive(Clone)]
-struct Agent {
+pub(crate) struct Agent {
     does: Does,
     /// The streams, by session; the connection's has no name.
     streams: Arc<Mutex<HashMap<String, mpsc::UnboundedSender<String>>>>,
@@ -46,7 +49,7 @@ struct Agent {
 }
 
 impl Agent {
-    async fn serve(does: Does) -> (String, mpsc::UnboundedReceiver<Had>) {
+    pub(crate) async fn serve(does: Does) -> (String, mpsc::UnboundedReceiver<Had>) {
         let (had, heard) = mpsc::unbounded_channel();
         let (streams, prompt) = (Arc::default(), Arc::default());
         let router = Router::new().fallback(handle).with_state(Self { does, streams, prompt, had });
@@ -73,7 +76,7 @@ impl Agent {
             Does::Refuses(status) => return (status, "no room").into_response(),
             Does::EndsSession => drop(self.streams.lock().unwrap().remove("s")),
             Does::EndsConnection => drop(self.streams.lock().unwrap().remove("")),
-            Does::Works | Does::Forbids => {
+            Does::Works | Does::Forbids | Does::Echoes => {
                 *self.prompt.lock().unwrap() = id.clone();
                 let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
                 let call = json!({ "toolCallId": "t", "title": "Work" });
@@ -109,6 +112,10 @@ async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response 
     match body["method"].as_str() {
         Some("initialize") if agent.does == Does::Forbids => {
             (StatusCode::FORBIDDEN, "who are you?").into_response()
+        }
+        Some("initialize") if agent.does == Does::Echoes => {
+            let told = parts.headers["authorization"].to_str().unwrap();
+            (StatusCode::UNAUTHORIZED, format!("there is no {told}")).into_response()
         }
         Some("initialize") => {
             let result =
@@ -150,7 +157,7 @@ async fn start(does: Does) -> (Gateway, mpsc::UnboundedReceiver<Had>) {
 }
 
 /// The next request that has this in its body, or this method.
-async fn next(heard: &mut mpsc::UnboundedReceiver<Had>, what: &str) -> Had {
+pub(crate) async fn next(heard: &mut mpsc::UnboundedReceiver<Had>, what: &str) -> Had {
     loop {
         let had = soon(heard.recv()).await.unwrap();
         if had.method.as_str() == what || had.body.to_string().contains(what) {
@@ -169,6 +176,7 @@ async fn an_agent_behind_http_has_its_turns() {
     let began = next(&mut heard, "initialize").await;
     assert_eq!(began.headers["content-type"], "application/json");
     assert!(began.headers.get("acp-connection-id").is_none());
+    assert!(began.headers.get("authorization").is_none());
     let connection = next(&mut heard, "GET").await;
     assert_eq!(connection.headers["accept"], "text/event-stream");
     assert!(connection.headers.get("acp-session-id").is_none());
@@ -252,4 +260,36 @@ async fn an_agent_that_cannot_be_reached_over_http_is_unavailable() {
     let told = gateway.ask("t", "1", "go").await.rest().await;
     assert_eq!(told.end(), "AGENT_UNAVAILABLE");
     assert!(!told.error().message.contains("secret"), "{:?}", told.error());
+}
+
+#[tokio::test]
+async fn all_that_an_agent_is_asked_has_its_token() {
+    let (url, mut heard) = Agent::serve(Does::Works).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "from-a-file\n").unwrap();
+    let settings = format!(
+        "permission = 'allow'\ndefault-agent = 'a'\n[agents.a]\nurl = '{url}'\ntoken-file = {:?}\n\
+         [agents.b]\nurl = '{url}'\ntoken = 'from-settings'",
+        file.path(),
+    );
+    let gateway = Gateway::configured(&settings).await;
+    assert_eq!(gateway.ask("t", "1", "go").await.rest().await.end(), "success");
+    for what in ["initialize", "GET", "session/new", "GET", "session/prompt", "optionId"] {
+        assert_eq!(next(&mut heard, what).await.headers["authorization"], "Bearer from-a-file");
+    }
+    let asked = input("t", "2", "go");
+    let chat = gateway.client.post(gateway.url("/api/ai/agents/b/chat")).json(&asked);
+    assert_eq!(Run::new(&asked, soon(chat.send()).await.unwrap()).rest().await.end(), "success");
+    let began = next(&mut heard, "initialize").await;
+    assert_eq!(began.headers["authorization"], "Bearer from-settings");
+    #[cfg(unix)]
+    {
+        gateway.signal(nix::sys::signal::Signal::SIGTERM);
+        let mut told = BTreeSet::new();
+        for _ in 0..2 {
+            let left = next(&mut heard, "DELETE").await;
+            told.insert(left.headers["authorization"].to_str().unwrap().to_owned());
+        }
+        assert!(told.iter().eq(["Bearer from-a-file", "Bearer from-settings"]), "{told:?}");
+    }
 }

@@ -1,10 +1,11 @@
 //! What comes from outside makes the gateway fetch nothing and hold no more than it may; what is secret is in no log.
 use crate::gateway::{Gateway, input, refusal, script, soon};
+use crate::http_agents::{Agent, Does, next};
 use crate::page_tools::{asking, begin, mcp, request, respond};
 use crate::run::Run;
 use axum::Router;
 use axum::http::{StatusCode, header};
-use axum::routing::post;
+use axum::routing::{any, post};
 use futures::FutureExt;
 use nix::sys::signal::Signal;
 use reqwest::Client;
@@ -12,9 +13,11 @@ use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_tungstenite::accept_async;
+use tokio_tungstenite::tungstenite::handshake::server::Request;
+use tokio_tungstenite::{accept_async, accept_hdr_async};
 
 async fn listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -97,6 +100,31 @@ async fn a_model_that_sends_elsewhere_is_not_followed() {
     let model = format!("[agents.a.model]\nurl = 'http://{address}/v1'\nname = 'm'");
     let told = Gateway::configured(&model).await.ask("t", "1", "Hi").await.rest().await;
     assert_eq!(told.end(), "MODEL_REFUSED");
+    assert!(elsewhere.accept().now_or_never().is_none(), "somebody has come");
+}
+
+/// It would have the token that is not for it.
+#[tokio::test]
+async fn an_agent_that_sends_elsewhere_is_not_followed() {
+    let (elsewhere, target) = listener().await;
+    for scheme in ["http", "ws"] {
+        let (listener, address) = listener().await;
+        let location = format!("http://{target}/acp");
+        let had = Arc::new(Mutex::new(Vec::new()));
+        let heard = had.clone();
+        let moved = async move |headers: HeaderMap| {
+            heard.lock().unwrap().push(headers[AUTHORIZATION].clone());
+            (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, location)])
+        };
+        let router = Router::new().route("/acp", any(moved));
+        tokio::spawn(axum::serve(listener, router).into_future());
+        let agent = format!("[agents.a]\nurl = '{scheme}://{address}/acp'\ntoken = 'a-token'");
+        let told = Gateway::configured(&agent).await.ask("t", "1", "Hi").await.rest().await;
+        assert_eq!(told.end(), "AGENT_UNAVAILABLE", "{scheme}");
+        let message = &told.error().message;
+        assert!(message.contains("307 Temporary Redirect"), "{message}");
+        assert_eq!(*had.lock().unwrap(), ["Bearer a-token"], "{scheme}");
+    }
     assert!(elsewhere.accept().now_or_never().is_none(), "somebody has come");
 }
 
@@ -206,6 +234,9 @@ const CANARIES: &[&str] = &[
     "canary-web",
     "canary-collector",
     "canary-environment",
+    "canary-agent-token",
+    "canary-named-token",
+    "canary-echoed-token",
 ];
 
 #[tokio::test]
@@ -215,12 +246,15 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
     let refuses = async || (StatusCode::UNAUTHORIZED, "who?");
     let router = Router::new().route("/v1/chat/completions", post(refuses));
     tokio::spawn(axum::serve(model, router).into_future());
+    let (named, mut heard) = Agent::serve(Does::Works).await;
+    let (echoes, mut heard_that_echoes) = Agent::serve(Does::Echoes).await;
     let file = tempfile::NamedTempFile::new().unwrap();
     let settings = format!(
-        "default-agent = 'socket'\n[agents.socket]\nurl = 'ws://{address}/acp?key=canary-agent-url'\n\
-         [agents.bad]\nurl = 'ws://canary-user:canary-password@127.0.0.1:1/acp?key=canary-bad-url'\n\
+        "[agents.bad]\nurl = 'ws://canary-user:canary-password@127.0.0.1:1/acp?key=canary-bad-url'\n\
          [agents.web]\nurl = 'http://canary-web:canary-web-password@127.0.0.1:1/acp?key=canary-web-url'\n\
          [agents.own]\ncommand = {:?}\n\
+         [agents.named]\nurl = '{named}'\ntoken = 'canary-named-token'\npermission = 'allow'\n\
+         [agents.echoes]\nurl = '{echoes}'\ntoken = 'canary-echoed-token'\n\
          [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'MODEL_KEY'",
         script("tells-environment"),
     );
@@ -230,6 +264,8 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         &[
             ("RUST_LOG", "trace"),
             ("GATEWAY_TOKEN", "canary-token"),
+            ("GATEWAY_AGENT_URL", &format!("ws://{address}/acp?key=canary-agent-url")),
+            ("GATEWAY_AGENT_TOKEN", "canary-agent-token"),
             ("MODEL_KEY", "canary-key"),
             ("OTHER", "canary-environment"),
             ("GATEWAY_TELEMETRY_TRACES", "true"),
@@ -257,7 +293,13 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
     // A session with the server of its thread, found and not.
     let asked = asking("t", "1", "Hi");
     let (run, (mut socket, server, prompt)) = tokio::join!(gateway.run(&asked), async {
-        let mut socket = accept_async(soon(listener.accept()).await.unwrap().0).await.unwrap();
+        let stream = soon(listener.accept()).await.unwrap().0;
+        #[expect(clippy::result_large_err, reason = "as the library has it")]
+        let look = |request: &Request, response| {
+            assert_eq!(request.headers()["authorization"], "Bearer canary-agent-token");
+            Ok(response)
+        };
+        let mut socket = accept_hdr_async(stream, look).await.unwrap();
         let (server, prompt) = begin(&mut socket).await;
         (socket, server, prompt)
     });
@@ -280,6 +322,8 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         ("bad", "AGENT_UNAVAILABLE"),
         ("web", "AGENT_UNAVAILABLE"),
         ("own", "success"),
+        ("named", "success"),
+        ("echoes", "AGENT_UNAVAILABLE"),
     ] {
         let asked = input("t", agent, "Hi");
         let path = gateway.url(&format!("/api/ai/agents/{agent}/chat"));
@@ -288,6 +332,13 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         assert_eq!(told.end(), end);
         errors += &serde_json::to_string(&told.events).unwrap();
     }
+    for (heard, token) in
+        [(&mut heard, "canary-named-token"), (&mut heard_that_echoes, "canary-echoed-token")]
+    {
+        let began = next(heard, "initialize").await;
+        assert_eq!(began.headers["authorization"], format!("Bearer {token}"));
+    }
+    assert!(errors.contains("there is no Bearer (hidden)"), "{errors}");
     gateway.signal(Signal::SIGTERM);
     let mut log = String::new();
     while let Some(line) = gateway.line().await {

@@ -101,6 +101,43 @@ async fn settings_that_cannot_be_read_are_explained() {
     }
 }
 
+/// And are not told either.
+#[tokio::test]
+async fn tokens_that_lead_nowhere_are_refused() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let bad = "what is set as `token` cannot be a bearer token";
+    for (agent, why) in [
+        ("token = 's3cret'", "a `token` is for an agent behind a `url`"),
+        ("command = 'sh'\ntoken = 's3cret'", "a `token` is for an agent behind a `url`"),
+        ("url = 'ws://127.0.0.1:1'\ntoken = 's3cret to'", bad),
+        ("url = 'ws://127.0.0.1:1'\ntoken = \"s3cret\\u0007\"", bad),
+        ("url = 'ws://127.0.0.1:1'\ntoken = ''", bad),
+        ("url = 'ws://127.0.0.1:1'\ntoken-file = '/dev/null'", bad),
+        (
+            "url = 'ws://127.0.0.1:1'\ntoken-file = '/no/such/file'",
+            "token-file: /no/such/file: No such file or directory (os error 2)",
+        ),
+        (
+            "url = 'ws://127.0.0.1:1'\ntoken = 's3cret'\ntoken-file = '/dev/null'",
+            "expected `token` or `token-file`, got both",
+        ),
+        (
+            "url = 'http://me@127.0.0.1:1'\ntoken = 's3cret'",
+            "expected a `token` or a user in `url`, got both",
+        ),
+        (
+            "token = 's3cret'\n[agents.a.model]",
+            "a model has its key in `model.key-variable`, not a `token`",
+        ),
+    ] {
+        fs::write(file.path(), format!("[agents.a]\n{agent}")).unwrap();
+        let output = command(&["--config", file.path().to_str().unwrap()]).output();
+        let output = soon(output).await.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said), (Some(1), format!("gateway: agents.a: {why}\n")));
+    }
+}
+
 #[tokio::test]
 async fn agents_have_names() {
     let gateway =

@@ -129,11 +129,18 @@ async fn a_gateway_that_others_can_reach_asks_who_is_there() {
 
 #[tokio::test]
 async fn secrets_are_not_shown() {
-    let mut command = command(&["--print-config"]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "[agents.own]\nurl = 'ws://127.0.0.1:1'\ntoken = 's3cret'")
+        .unwrap();
+    let mut command = command(&["--print-config", "--config", file.path().to_str().unwrap()]);
     command.env("GATEWAY_TOKEN", "s3cret").env("GATEWAY_TIMES_TURN", "5");
+    command.env("GATEWAY_AGENT_URL", "ws://127.0.0.1:1").env("GATEWAY_AGENT_TOKEN", "s3cret");
     let output = soon(command.output()).await.unwrap();
     let settings: toml::Table = String::from_utf8(output.stdout).unwrap().parse().unwrap();
     assert_eq!(settings["auth"]["tokens"]["user"].as_str(), Some("(hidden)"));
+    for agent in ["agent", "own"] {
+        assert_eq!(settings["agents"][agent]["token"].as_str(), Some("(hidden)"), "{agent}");
+    }
     let mut gateway = Gateway::with_environment(&[
         ("GATEWAY_TOKEN", "s3cret"),
         ("GATEWAY_TIMES_TURN", "5"),

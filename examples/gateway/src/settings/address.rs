@@ -1,0 +1,77 @@
+//! How an agent is reached, and what it is told of who comes.
+use super::{AgentSettings, SettingsError};
+use crate::process::own_program;
+use crate::site::Secret;
+use crate::transport::{Address, Remote};
+use axum::http::{HeaderValue, Uri};
+use std::fs;
+
+impl AgentSettings {
+    /// How to reach it. A command has to exist: better to hear it now than with the first message.
+    pub(crate) fn address(&self, name: &str) -> Result<Address, SettingsError> {
+        let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
+        let authorization = self.authorization().map_err(wrong)?;
+        if authorization.is_some() && self.url.is_none() {
+            return Err(wrong("a `token` is for an agent behind a `url`".to_owned()));
+        }
+        match (&self.command, &self.url) {
+            (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
+            (None, None) => {
+                let own = own_program()?.to_string_lossy().into_owned();
+                Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
+            }
+            (None, Some(url)) => {
+                let uri = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
+                let uri = uri.ok_or_else(|| SettingsError::Url(url.clone()))?;
+                let has_user = uri.authority().is_some_and(|host| host.as_str().contains('@'));
+                if authorization.is_some() && has_user {
+                    return Err(wrong(
+                        "expected a `token` or a user in `url`, got both".to_owned(),
+                    ));
+                }
+                let remote = Remote { url: url.clone(), authorization };
+                match uri.scheme_str() {
+                    Some("ws" | "wss") => Ok(Address::WebSocket(remote)),
+                    Some("http" | "https") => Ok(Address::Http(remote)),
+                    _ => Err(SettingsError::Url(remote.url)),
+                }
+            }
+            (Some(command), None) => {
+                let words = shlex::split(command).ok_or_else(|| {
+                    SettingsError::Command(format!("unbalanced quotes in `{command}`"))
+                })?;
+                let program = words
+                    .first()
+                    .ok_or_else(|| SettingsError::Command("the command is empty".to_owned()))?;
+                which::which(program)
+                    .map_err(|_| SettingsError::Command(format!("command not found: {program}")))?;
+                Ok(Address::Command(words))
+            }
+        }
+    }
+
+    /// The header with its token; it is not to be seen where it is printed. The error does not show it either.
+    ///
+    /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
+    fn authorization(&self) -> Result<Option<HeaderValue>, String> {
+        let token = match (&self.token, &self.token_file) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                return Err("expected `token` or `token-file`, got both".to_owned());
+            }
+            (Some(token), None) => token.clone(),
+            (None, Some(path)) => match fs::read_to_string(path) {
+                Ok(text) => Secret::from(text.trim().to_owned()),
+                Err(error) => return Err(format!("token-file: {}: {error}", path.display())),
+            },
+        };
+        let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+        let token = Some(token.reveal()).filter(|token| !token.is_empty());
+        let header = token
+            .filter(|token| token.chars().all(is_of_token))
+            .and_then(|token| HeaderValue::from_str(&format!("Bearer {token}")).ok());
+        let mut header = header.ok_or("what is set as `token` cannot be a bearer token")?;
+        header.set_sensitive(true);
+        Ok(Some(header))
+    }
+}
