@@ -75,6 +75,8 @@ pub(crate) struct AgentSettings {
     pub(crate) token: Option<Secret>,
     /// A file with that token.
     pub(crate) token_file: Option<PathBuf>,
+    /// Whether it is spoken to in HTTP/2 behind `http://…`, where that cannot be agreed on.
+    pub(crate) h2c: bool,
     /// The authentication method to use once connected.
     pub(crate) authenticate: Option<String>,
     pub(crate) cwd: Option<PathBuf>,

@@ -46,6 +46,10 @@ pub(crate) struct Remote {
     pub(crate) url: String,
     /// The bearer token that it is sent, as a header that is sensitive.
     pub(crate) authorization: Option<HeaderValue>,
+    /// Whether it speaks HTTP/2 without TLS.
+    ///
+    /// Spec: [RFC 9113, section 3.3](https://www.rfc-editor.org/rfc/rfc9113#section-3.3)
+    pub(crate) h2c: bool,
 }
 
 /// What stands where an agent has said its token.

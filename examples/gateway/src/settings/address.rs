@@ -29,7 +29,10 @@ impl AgentSettings {
                         "expected a `token` or a user in `url`, got both".to_owned(),
                     ));
                 }
-                let remote = Remote { url: url.clone(), authorization };
+                if self.h2c && uri.scheme_str() != Some("http") {
+                    return Err(wrong("`h2c` is for an agent behind `http://…`".to_owned()));
+                }
+                let remote = Remote { url: url.clone(), authorization, h2c: self.h2c };
                 match uri.scheme_str() {
                     Some("ws" | "wss") => Ok(Address::WebSocket(remote)),
                     Some("http" | "https") => Ok(Address::Http(remote)),

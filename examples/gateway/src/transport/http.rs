@@ -9,7 +9,7 @@ use futures::{StreamExt, stream};
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId, Response, peek, peek_member};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, StatusCode};
+use reqwest::{Client, RequestBuilder, StatusCode, Version};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -26,6 +26,12 @@ const MAX_WAITING: usize = 64;
 
 /// The most sessions whose streams are open; one that nobody waits for is closed for another.
 const MAX_STREAMS: usize = 1024;
+
+/// The same where they share one connection: peers are asked to allow 100 streams at least on each, of which the
+/// connection's own, a message, and a stream that is just being closed need some.
+///
+/// Spec: [RFC 9113, section 6.5.2](https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2)
+const MAX_SHARED_STREAMS: usize = 96;
 
 /// How long the agent may take to accept a message.
 const POST_TIME: Duration = Duration::from_secs(60);
@@ -89,6 +95,8 @@ struct Stream {
 #[derive(Default)]
 struct Sessions {
     streams: HashMap<String, Stream>,
+    /// The most of them.
+    most: usize,
     /// What the gateway has asked.
     ours: HashMap<String, String>,
     /// What the agent has asked.
@@ -107,7 +115,7 @@ struct Http {
 /// A connection that is to be opened by the first message, which has to be `initialize`.
 pub(super) fn dial(remote: &Remote) -> reqwest::Result<Transport> {
     let authorization = remote.authorization.iter().map(|value| (AUTHORIZATION, value.clone()));
-    let client = Client::builder()
+    let mut client = Client::builder()
         .connect_timeout(DIAL_TIME)
         .tcp_keepalive(KEEPALIVE)
         // Replicas behind a balancer tell by cookies which of them has the connection.
@@ -115,16 +123,18 @@ pub(super) fn dial(remote: &Remote) -> reqwest::Result<Transport> {
         .default_headers(authorization.collect::<HeaderMap>())
         // Whoever it would lead to is not who the token is for.
         .redirect(Policy::none())
-        .user_agent(concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION")))
-        .build()?;
+        .user_agent(concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION")));
+    if remote.h2c {
+        client = client.http2_prior_knowledge();
+    }
     let (incoming, heard) = mpsc::channel(MAX_WAITING);
     let (outgoing, queue) = queue();
     let http = Arc::new(Http {
-        client,
+        client: client.build()?,
         remote: remote.clone(),
         connection: OnceLock::new(),
         incoming,
-        sessions: Mutex::default(),
+        sessions: Mutex::new(Sessions { most: MAX_STREAMS, ..Sessions::default() }),
         ended: CancellationToken::new(),
     });
     let writer = Writer(tokio::spawn(http.write(queue)));
@@ -176,6 +186,9 @@ impl Http {
     async fn initialize(self: &Arc<Self>, line: Vec<u8>) -> Result<(), Refusal> {
         let request = self.client.post(&self.remote.url).header(CONTENT_TYPE, "application/json");
         let response = self.accepted(request.timeout(POST_TIME).body(line)).await?;
+        if response.version() == Version::HTTP_2 {
+            self.sessions().most = MAX_SHARED_STREAMS;
+        }
         let connection = response.headers().get(CONNECTION_ID).cloned();
         let connection = connection
             .ok_or_else(|| Refusal::Lost(format!("the agent names no {CONNECTION_ID}")))?;
@@ -372,7 +385,7 @@ impl Http {
 impl Sessions {
     /// Closes a stream that nobody waits for, where there are too many.
     fn make_room(&mut self) {
-        if self.streams.len() < MAX_STREAMS {
+        if self.streams.len() < self.most {
             return;
         }
         let is_idle = |session: &&String| !self.ours.values().any(|of| of == *session);

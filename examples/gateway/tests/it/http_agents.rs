@@ -4,14 +4,19 @@ use crate::run::Run;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::http::{HeaderMap, Method, Request, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio_rustls::TlsAcceptor;
 
 /// What the agent does about a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,13 +39,22 @@ pub(crate) enum Does {
 #[derive(Debug)]
 pub(crate) struct Had {
     method: Method,
+    pub(crate) version: Version,
+    /// Which of its connections it came on.
+    pub(crate) connection: usize,
     pub(crate) headers: HeaderMap,
     body: Value,
 }
 
+/// The streams that peers are asked to allow on a connection at least.
+const STREAMS: u32 = 100;
+
 #[derive(Clone)]
 pub(crate) struct Agent {
     does: Does,
+    connection: usize,
+    /// How many sessions it has opened.
+    opened: Arc<AtomicUsize>,
     /// The streams, by session; the connection's has no name.
     streams: Arc<Mutex<HashMap<String, mpsc::UnboundedSender<String>>>>,
     /// The prompt that is open.
@@ -50,13 +64,42 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) async fn serve(does: Does) -> (String, mpsc::UnboundedReceiver<Had>) {
+        Self::serve_over(does, None).await
+    }
+
+    /// One that speaks HTTP/1.1 and HTTP/2, over TLS if it is to shake hands.
+    pub(crate) async fn serve_over(
+        does: Does,
+        tls: Option<TlsAcceptor>,
+    ) -> (String, mpsc::UnboundedReceiver<Had>) {
         let (had, heard) = mpsc::unbounded_channel();
-        let (streams, prompt) = (Arc::default(), Arc::default());
-        let router = Router::new().fallback(handle).with_state(Self { does, streams, prompt, had });
+        let (opened, streams, prompt) = (Arc::default(), Arc::default(), Arc::default());
+        let agent = Self { does, connection: 0, opened, streams, prompt, had };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/acp", listener.local_addr().unwrap());
-        tokio::spawn(axum::serve(listener, router).into_future());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}/acp", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            for connection in 0.. {
+                let stream = listener.accept().await.unwrap().0;
+                let agent = Self { connection, ..agent.clone() };
+                tokio::spawn(agent.talk(stream, tls.clone()));
+            }
+        });
         (url, heard)
+    }
+
+    /// Ends as the other side does, however that is.
+    async fn talk(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
+        let service = TowerToHyperService::new(Router::new().fallback(handle).with_state(self));
+        let mut server = auto::Builder::new(TokioExecutor::new());
+        server.http2().max_concurrent_streams(STREAMS);
+        let _ended = match tls {
+            None => server.serve_connection(TokioIo::new(stream), service).await,
+            Some(tls) => {
+                let Ok(stream) = tls.accept(stream).await else { return };
+                server.serve_connection(TokioIo::new(stream), service).await
+            }
+        };
     }
 
     /// Says something in a stream, over two lines.
@@ -71,20 +114,20 @@ impl Agent {
         self.say(session, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     }
 
-    fn prompt(&self, id: &Value) -> Response {
+    fn prompt(&self, id: &Value, session: &str) -> Response {
         match self.does {
             Does::Refuses(status) => return (status, "no room").into_response(),
-            Does::EndsSession => drop(self.streams.lock().unwrap().remove("s")),
+            Does::EndsSession => drop(self.streams.lock().unwrap().remove(session)),
             Does::EndsConnection => drop(self.streams.lock().unwrap().remove("")),
             Does::Works | Does::Forbids | Does::Echoes => {
                 *self.prompt.lock().unwrap() = id.clone();
                 let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
                 let call = json!({ "toolCallId": "t", "title": "Work" });
-                let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+                let params = json!({ "sessionId": session, "toolCall": call, "options": options });
                 let ask = json!({
                     "jsonrpc": "2.0", "id": "ask", "method": "session/request_permission", "params": params,
                 });
-                self.say("s", &ask);
+                self.say(session, &ask);
             }
         }
         StatusCode::ACCEPTED.into_response()
@@ -95,13 +138,19 @@ async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response 
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let had =
-        Had { method: parts.method.clone(), headers: parts.headers.clone(), body: body.clone() };
+    let had = Had {
+        method: parts.method.clone(),
+        version: parts.version,
+        connection: agent.connection,
+        headers: parts.headers.clone(),
+        body: body.clone(),
+    };
     let _ = agent.had.send(had);
+    let session = parts.headers.get("acp-session-id");
+    let session = session.map(|id| id.to_str().unwrap().to_owned());
     if parts.method == Method::GET {
-        let session = parts.headers.get("acp-session-id").map(|id| id.to_str().unwrap());
         let (sender, events) = mpsc::unbounded_channel();
-        agent.streams.lock().unwrap().insert(session.unwrap_or_default().to_owned(), sender);
+        agent.streams.lock().unwrap().insert(session.unwrap_or_default(), sender);
         let events =
             stream::unfold(events, async |mut events| Some((events.recv().await?, events)));
         let events = events.map(|event| Ok::<_, std::io::Error>(Bytes::from(event)));
@@ -129,21 +178,24 @@ async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response 
             (headers, answer.to_string()).into_response()
         }
         Some("session/new") => {
-            agent.answer("", id, &json!({ "sessionId": "s" }));
+            let before = agent.opened.fetch_add(1, Ordering::Relaxed);
+            let session = if before == 0 { "s".to_owned() } else { format!("s{before}") };
+            agent.answer("", id, &json!({ "sessionId": session }));
             StatusCode::ACCEPTED.into_response()
         }
-        Some("session/prompt") => agent.prompt(id),
+        Some("session/prompt") => agent.prompt(id, session.as_deref().unwrap()),
         Some(_) => StatusCode::ACCEPTED.into_response(),
         None if id == "ask" => {
             let content = json!({ "type": "text", "text": "done" });
             let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
-            let params = json!({ "sessionId": "s", "update": update });
+            let session = session.as_deref().unwrap();
+            let params = json!({ "sessionId": session, "update": update });
             agent.say(
-                "s",
+                session,
                 &json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }),
             );
             let prompt = agent.prompt.lock().unwrap().clone();
-            agent.answer("s", &prompt, &json!({ "stopReason": "end_turn" }));
+            agent.answer(session, &prompt, &json!({ "stopReason": "end_turn" }));
             StatusCode::ACCEPTED.into_response()
         }
         None => StatusCode::ACCEPTED.into_response(),
@@ -177,6 +229,7 @@ async fn an_agent_behind_http_has_its_turns() {
     assert_eq!(began.headers["content-type"], "application/json");
     assert!(began.headers.get("acp-connection-id").is_none());
     assert!(began.headers.get("authorization").is_none());
+    assert_eq!(began.version, Version::HTTP_11);
     let connection = next(&mut heard, "GET").await;
     assert_eq!(connection.headers["accept"], "text/event-stream");
     assert!(connection.headers.get("acp-session-id").is_none());

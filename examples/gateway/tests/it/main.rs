@@ -37,6 +37,8 @@ mod gateway;
 #[cfg(unix)]
 mod host;
 #[cfg(test)]
+mod http2_agents;
+#[cfg(test)]
 mod http_agents;
 #[cfg(test)]
 mod hybrid;

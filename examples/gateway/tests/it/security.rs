@@ -253,7 +253,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         "[agents.bad]\nurl = 'ws://canary-user:canary-password@127.0.0.1:1/acp?key=canary-bad-url'\n\
          [agents.web]\nurl = 'http://canary-web:canary-web-password@127.0.0.1:1/acp?key=canary-web-url'\n\
          [agents.own]\ncommand = {:?}\n\
-         [agents.named]\nurl = '{named}'\ntoken = 'canary-named-token'\npermission = 'allow'\n\
+         [agents.named]\nurl = '{named}'\ntoken = 'canary-named-token'\nh2c = true\npermission = 'allow'\n\
          [agents.echoes]\nurl = '{echoes}'\ntoken = 'canary-echoed-token'\n\
          [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'MODEL_KEY'",
         script("tells-environment"),

@@ -101,9 +101,9 @@ async fn settings_that_cannot_be_read_are_explained() {
     }
 }
 
-/// And are not told either.
+/// Tokens are not told.
 #[tokio::test]
-async fn tokens_that_lead_nowhere_are_refused() {
+async fn settings_that_lead_nowhere_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let bad = "what is set as `token` cannot be a bearer token";
     for (agent, why) in [
@@ -125,6 +125,8 @@ async fn tokens_that_lead_nowhere_are_refused() {
             "url = 'http://me@127.0.0.1:1'\ntoken = 's3cret'",
             "expected a `token` or a user in `url`, got both",
         ),
+        ("url = 'https://127.0.0.1:1'\nh2c = true", "`h2c` is for an agent behind `http://…`"),
+        ("url = 'ws://127.0.0.1:1'\nh2c = true", "`h2c` is for an agent behind `http://…`"),
         (
             "token = 's3cret'\n[agents.a.model]",
             "a model has its key in `model.key-variable`, not a `token`",
