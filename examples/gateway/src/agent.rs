@@ -6,9 +6,10 @@ use crate::settings::{Access, Times};
 use crate::telemetry::Telemetry;
 use crate::terminals::Shown;
 use crate::thread::Given;
-use crate::transport::Address;
+use crate::transport::{Address, ConnectError};
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
+use acp_types::v1::error::AUTH_REQUIRED;
 use acp_types::v1::initialization::{
     ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
     ElicitationUrlCapabilities, Implementation, InitializeRequest, InitializeResponse,
@@ -209,11 +210,11 @@ impl AgentPool {
     }
 
     async fn connect(&self) -> Result<Agent, Trouble> {
-        let transport = self
-            .address
-            .connect(self.times.exit_grace.0)
-            .await
-            .map_err(|error| Trouble::Failed(Failure::AgentUnavailable, error.to_string()))?;
+        let transport =
+            self.address.connect(self.times.exit_grace.0).await.map_err(|error| match error {
+                ConnectError::Barred(why) => Trouble::Refused(ErrorObject::new(AUTH_REQUIRED, why)),
+                error => Trouble::Failed(Failure::AgentUnavailable, error.to_string()),
+            })?;
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
         let watch = self.telemetry.watch(self.address.kind());
         let host = Host::new(self.offers.access.clone());

@@ -1,6 +1,6 @@
 //! Bytes to and from an agent: a child process, a WebSocket, or HTTP.
 use crate::process::Process;
-use axum::http::HeaderValue;
+use axum::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::io::ReaderStream;
 
 mod http;
@@ -56,6 +57,28 @@ pub(crate) struct Remote {
 const HIDDEN: &str = "(hidden)";
 
 impl Remote {
+    /// In words, that it does not let us in, if this status says so.
+    fn bars(&self, status: StatusCode, said: &str) -> Option<String> {
+        if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
+            return None;
+        }
+        let with = if self.authorization.is_some() { "with this token" } else { "without a token" };
+        let why = format!("the agent does not let the gateway in {with}: {status}: {said}");
+        Some(why.trim_end_matches(": ").to_owned())
+    }
+
+    /// Why the socket did not open.
+    fn refusal(&self, error: SocketError) -> ConnectError {
+        let barred = match &error {
+            SocketError::Http(response) => self.bars(response.status(), ""),
+            _ => None,
+        };
+        barred.map_or_else(
+            || ConnectError::Dial { url: shown(&self.url), error: Box::new(error) },
+            ConnectError::Barred,
+        )
+    }
+
     /// What the agent says, without the token.
     fn quote(&self, said: &str) -> String {
         let token = self.authorization.as_ref().and_then(|header| header.to_str().ok());
@@ -88,7 +111,10 @@ pub(crate) enum ConnectError {
     Spawn { command: String, error: io::Error },
     /// The socket could not be opened.
     #[error("cannot reach the agent at {url}: {error}")]
-    Dial { url: String, error: Box<tokio_tungstenite::tungstenite::Error> },
+    Dial { url: String, error: Box<SocketError> },
+    /// The agent does not let us in.
+    #[error("{0}")]
+    Barred(String),
     /// The socket did not open.
     #[error("cannot reach the agent at {url}: no answer within {} seconds", DIAL_TIME.as_secs())]
     Silent { url: String },
@@ -124,10 +150,7 @@ impl Address {
                 ConnectError::Spawn { command: command.first().cloned().unwrap_or_default(), error }
             }),
             Self::WebSocket(remote) => match timeout(DIAL_TIME, web_socket::dial(remote)).await {
-                Ok(dialled) => dialled.map_err(|error| ConnectError::Dial {
-                    url: shown(&remote.url),
-                    error: Box::new(error),
-                }),
+                Ok(dialled) => dialled.map_err(|error| remote.refusal(error)),
                 Err(_) => Err(ConnectError::Silent { url: shown(&remote.url) }),
             },
             Self::Http(remote) => Ok(http::dial(remote)?),

@@ -3,6 +3,7 @@
 //!
 //! Spec: [Streamable HTTP](https://agentclientprotocol.com/rfds/streamable-http-websocket-transport)
 use super::{DIAL_TIME, MAX_FRAME, Queue, Remote, Transport, Writer, queue};
+use acp_types::v1::error::AUTH_REQUIRED;
 use agui_types::sse::{CONTENT_TYPE as EVENT_STREAM, Decoder};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -46,8 +47,7 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 const MAX_REFUSAL: usize = 200;
 
 /// Statuses that say that the whole connection is of no use.
-const FATAL: [StatusCode; 4] =
-    [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND, StatusCode::GONE];
+const FATAL: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::GONE];
 
 /// Why the agent did not take something, or gives nothing.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -55,6 +55,9 @@ enum Refusal {
     /// Only this is refused.
     #[error("the agent answers {0}: {1}")]
     Status(StatusCode, String),
+    /// We are not let in.
+    #[error("{0}")]
+    Barred(String),
     #[error("{0}")]
     Lost(String),
 }
@@ -72,7 +75,15 @@ impl Refusal {
     fn is_fatal(&self) -> bool {
         match self {
             Self::Status(status, _) => FATAL.contains(status),
-            Self::Lost(_) => true,
+            Self::Barred(_) | Self::Lost(_) => true,
+        }
+    }
+
+    /// What a request is answered with in the agent's place.
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Barred(_) => AUTH_REQUIRED,
+            Self::Status(..) | Self::Lost(_) => ErrorCode::INTERNAL_ERROR,
         }
     }
 }
@@ -163,7 +174,11 @@ impl Http {
         let message = peek(&line).map_err(|error| Refusal::Lost(error.to_string()))?;
         let (kind, id) = (message.kind(), message.id().map(str::to_owned));
         let Some(connection) = self.connection.get().cloned() else {
-            return self.initialize(line).await;
+            let begun = self.initialize(line).await;
+            if let (Some(id), Err(refusal @ Refusal::Barred(_))) = (&id, &begun) {
+                self.answer(id, refusal).await;
+            }
+            return begun;
         };
         let session = match kind {
             Kind::Response => id.as_ref().and_then(|id| self.sessions().theirs.remove(id)),
@@ -175,8 +190,12 @@ impl Http {
         }
         let sent = self.post(line, connection, session.as_deref()).await;
         let Err(refusal) = sent else { return Ok(()) };
+        let is_barred = matches!(refusal, Refusal::Barred(_));
+        if let Some(id) = key.filter(|_| is_barred || !refusal.is_fatal()) {
+            self.answer(id, &refusal).await;
+        }
         match key {
-            Some(id) if !refusal.is_fatal() => self.answer(id, &refusal).await,
+            Some(_) if !refusal.is_fatal() => {}
             _ if is_conflict(&refusal) => tracing::warn!(%refusal, "a message is lost"),
             _ => return Err(refusal),
         }
@@ -352,7 +371,7 @@ impl Http {
     async fn answer(&self, id: &str, refusal: &Refusal) {
         self.sessions().ours.remove(id);
         let Ok(id) = serde_json::from_str::<RequestId>(id) else { return };
-        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, refusal.to_string());
+        let error = ErrorObject::new(refusal.code(), refusal.to_string());
         let mut line = Vec::new();
         Message::from(Response::new(id, Err(error))).to_line(&mut line);
         let _ = self.incoming.send(Ok(line.into())).await;
@@ -374,7 +393,11 @@ impl Http {
         let text = timeout(DIAL_TIME, response.bytes_stream().next()).await.ok().flatten();
         let text = text.and_then(Result::ok).unwrap_or_default();
         let text = self.remote.quote(String::from_utf8_lossy(&text).trim());
-        Err(Refusal::Status(status, text.chars().take(MAX_REFUSAL).collect()))
+        let text: String = text.chars().take(MAX_REFUSAL).collect();
+        Err(match self.remote.bars(status, &text) {
+            Some(why) => Refusal::Barred(why),
+            None => Refusal::Status(status, text),
+        })
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {

@@ -29,7 +29,7 @@ pub(crate) enum Does {
     EndsSession,
     /// Ends the connection's.
     EndsConnection,
-    /// Does not even take `initialize`.
+    /// Does not let anybody in from here on.
     Forbids,
     /// The same, and says why with what it was told of who comes.
     Echoes,
@@ -302,11 +302,31 @@ async fn an_agent_that_is_lost_is_gone_to_again() {
 }
 
 #[tokio::test]
+async fn an_agent_that_lets_nobody_in_says_so() {
+    for (does, token, expected) in [
+        (Does::Forbids, "", "without a token: 403 Forbidden: who are you?"),
+        (Does::Forbids, "token = 's3cret'", "with this token: 403 Forbidden: who are you?"),
+        (
+            Does::Echoes,
+            "token = 's3cret'",
+            "with this token: 401 Unauthorized: there is no Bearer (hidden)",
+        ),
+        (Does::Refuses(StatusCode::UNAUTHORIZED), "", "without a token: 401 Unauthorized: no room"),
+    ] {
+        let (url, mut heard) = Agent::serve(does).await;
+        let gateway = Gateway::configured(&format!("[agents.a]\nurl = '{url}'\n{token}")).await;
+        for run in ["1", "2"] {
+            let told = gateway.ask("t", run, "go").await.rest().await;
+            let expected = format!("the agent does not let the gateway in {expected}");
+            assert_eq!((told.end(), &told.error().message), ("ACP_AUTH_REQUIRED", &expected));
+            // It may be let in by another connection.
+            next(&mut heard, "initialize").await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_agent_that_cannot_be_reached_over_http_is_unavailable() {
-    let (gateway, _heard) = start(Does::Forbids).await;
-    let told = gateway.ask("t", "1", "go").await.rest().await;
-    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
-    assert!(told.error().message.contains("403 Forbidden: who are you?"), "{:?}", told.error());
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let url = format!("http://user:secret@{closed}/acp");
     let gateway = Gateway::demo(&["--agent-url", &url]).await;

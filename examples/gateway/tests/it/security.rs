@@ -323,7 +323,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         ("web", "AGENT_UNAVAILABLE"),
         ("own", "success"),
         ("named", "success"),
-        ("echoes", "AGENT_UNAVAILABLE"),
+        ("echoes", "ACP_AUTH_REQUIRED"),
     ] {
         let asked = input("t", agent, "Hi");
         let path = gateway.url(&format!("/api/ai/agents/{agent}/chat"));

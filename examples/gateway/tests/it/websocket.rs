@@ -188,17 +188,25 @@ async fn where_nobody_listens_the_agent_is_unavailable() {
 }
 
 #[tokio::test]
-async fn what_is_no_websocket_is_unavailable() {
-    let (listener, gateway) = listen().await;
-    let server = tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        socket.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await.unwrap();
-        socket
-    });
-    let told = gateway.ask("t", "1", "hello").await.rest().await;
-    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
-    assert!(told.error().message.contains("404"), "{}", told.error().message);
-    soon(server).await.unwrap();
+async fn what_opens_no_websocket_says_why() {
+    let barred = "the agent does not let the gateway in without a token: ";
+    for (status, end, expected) in [
+        ("404 Not Found", "AGENT_UNAVAILABLE", "404 Not Found".to_owned()),
+        ("401 Unauthorized", "ACP_AUTH_REQUIRED", format!("{barred}401 Unauthorized")),
+        ("403 Forbidden", "ACP_AUTH_REQUIRED", format!("{barred}403 Forbidden")),
+    ] {
+        let (listener, gateway) = listen().await;
+        let server = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+            socket.write_all(answer.as_bytes()).await.unwrap();
+            socket
+        });
+        let told = gateway.ask("t", "1", "hello").await.rest().await;
+        assert_eq!(told.end(), end);
+        assert!(told.error().message.ends_with(&expected), "{}", told.error().message);
+        soon(server).await.unwrap();
+    }
 }
 
 #[tokio::test]
