@@ -12,9 +12,10 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValu
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode, Version};
 use std::collections::HashMap;
-use std::io;
+use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use std::{io, iter};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -63,13 +64,12 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// The address may have a password.
+    /// With what it comes from, as the error alone does not say more than that a request failed. The address may have a
+    /// password.
     fn lost(error: reqwest::Error) -> Self {
-        let mut message = error.without_url().to_string();
-        if message.is_empty() {
-            message.push_str("the request failed");
-        }
-        Self::Lost(message)
+        let error: &dyn Error = &error.without_url();
+        let causes = iter::successors(Some(error), |&error| error.source());
+        Self::Lost(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
     }
 
     fn is_fatal(&self) -> bool {

@@ -70,3 +70,17 @@ async fn sessions_that_wait_for_nothing_leave_their_streams_to_others() {
         assert_eq!(next(&mut heard, "session/prompt").await.connection, 0);
     }
 }
+
+#[tokio::test]
+async fn an_agent_behind_https_has_to_be_trusted() {
+    let (certificate, other) = (Certificate::new(), Certificate::new());
+    let roots = other.file("certificate.pem");
+    let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
+    let (url, mut heard) = Agent::serve_over(Does::Works, Some(certificate.acceptor(&[]))).await;
+    let gateway = Gateway::start(&["--agent-url", &url], &roots).await;
+    let told = gateway.ask("t", "1", "go").await.rest().await;
+    assert_eq!(told.end(), "AGENT_UNAVAILABLE");
+    let message = &told.error().message;
+    assert!(message.contains("invalid peer certificate: "), "{message}");
+    assert!(heard.try_recv().is_err(), "it was asked for something");
+}
