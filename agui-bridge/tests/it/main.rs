@@ -60,6 +60,8 @@ mod sessions;
 #[cfg(test)]
 mod state;
 #[cfg(test)]
+mod terminals;
+#[cfg(test)]
 mod text;
 #[cfg(test)]
 mod tool_calls;

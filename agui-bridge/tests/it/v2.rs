@@ -1,14 +1,12 @@
 //! ACP v2, and what only it says.
 use crate::script::{in_stream, interrupting, of_type, play, verify};
-use agui_bridge::{Begun, Options, Times, Translator};
+use agui_bridge::Options;
 use agui_types::event::Event;
 use agui_types::profile::Profile;
 use agui_types::reduce::Reducer;
-use core::time::Duration;
-use jsonrpc_core::wire::decode;
 use serde_json::{Value, json};
 
-fn up(kind: &str, members: Value) -> Value {
+pub(crate) fn up(kind: &str, members: Value) -> Value {
     let mut update = members;
     update["sessionUpdate"] = json!(kind);
     json!({"update2": update})
@@ -31,7 +29,7 @@ fn idle(reason: &str) -> Value {
 }
 
 /// Plays a turn of v2 that ends well, and gives its stream.
-fn turn(options: Options, updates: &[Value]) -> Vec<Value> {
+pub(crate) fn turn(options: Options, updates: &[Value]) -> Vec<Value> {
     let profile = options.profile.unwrap_or(Profile::V1);
     let mut steps = vec![
         json!({"run": "r", "prompt": [{"type": "text", "text": "Hi"}]}),
@@ -153,145 +151,6 @@ fn a_message_that_is_rewritten_is_restated() {
     assert_eq!(
         of_type(&stream, "CUSTOM")[0]["value"],
         json!({"messageId": "msg-a", "text": "I looked."})
-    );
-}
-
-#[test]
-fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
-    // "one\n" and "two\n".
-    let updates = [
-        up("terminal_update", json!({"terminalId": "x", "command": "ls", "cwd": "/w"})),
-        up(
-            "tool_call_update",
-            json!({"toolCallId": "t", "name": "shell", "title": "ls", "status": "in_progress",
-            "content": [{"type": "terminal", "terminalId": "x"}]}),
-        ),
-        up("terminal_output_chunk", json!({"terminalId": "x", "data": "b25lCg=="})),
-        up("terminal_update", json!({"terminalId": "x", "exitStatus": {"exitCode": 2}})),
-        up("tool_call_update", json!({"toolCallId": "t", "status": "completed"})),
-        up(
-            "tool_call_content_chunk",
-            json!({"toolCallId": "u", "content": {"type": "content", "content": {"type": "text", "text": "a"}}}),
-        ),
-        up(
-            "tool_call_content_chunk",
-            json!({"toolCallId": "u", "content": {"type": "diff",
-            "changes": [{"operation": "move", "oldPath": "/a", "path": "/b"}]}}),
-        ),
-        up("tool_call_update", json!({"toolCallId": "u", "status": "completed"})),
-        up("tool_call_update", json!({"toolCallId": "v", "title": "Wait", "status": "paused"})),
-        up("tool_call_update", json!({"toolCallId": "v", "status": "cancelled"})),
-    ];
-    let stream = turn(in_stream(Profile::V1), &updates);
-    let results: Vec<_> = of_type(&stream, "TOOL_CALL_RESULT")
-        .iter()
-        .map(|result| (result["content"].clone(), result["metadata"]["acp"]["status"].clone()))
-        .collect();
-    assert_eq!(
-        results,
-        [
-            (json!("one\n[exit code 2]"), json!("completed")),
-            (json!("a\nmove /a /b"), json!("completed")),
-            (json!("cancelled"), json!("cancelled")),
-        ]
-    );
-    let terminals: Vec<_> = of_type(&stream, "ACTIVITY_SNAPSHOT")
-        .into_iter()
-        .filter(|event| event["activityType"] == "acp.terminal")
-        .map(|event| event["content"].clone())
-        .collect();
-    assert_eq!(
-        terminals.last(),
-        Some(
-            &json!({"terminalId": "x", "command": "ls", "cwd": "/w", "output": "one\n", "exitStatus": {"exitCode": 2}})
-        )
-    );
-    let stream = turn(in_stream(Profile::Legacy), &updates);
-    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
-}
-
-/// A command that says little and goes on is seen all the same, and not at each word.
-#[test]
-fn what_a_terminal_wrote_is_shown_after_a_while() {
-    let wrote = |data: &str| up("terminal_output_chunk", json!({"terminalId": "x", "data": data}));
-    // "one ", "two " and "three"; each step with what is shown after it.
-    let steps = [
-        (json!({"tick": 1000}), None),
-        (json!({"run": "r"}), None),
-        (wrote("b25lIA=="), None),
-        (json!({"tick": 1060}), None),
-        (wrote("dHdvIA=="), None),
-        (json!({"tick": 1099}), None),
-        (json!({"tick": 1100}), Some("one two ")),
-        (json!({"tick": 5000}), None),
-        (wrote("dGhyZWU="), None),
-        (json!({"tick": 5099}), None),
-        (json!({"result": {"stopReason": "end_turn"}}), Some("one two three")),
-        (json!({"tick": 5100}), None),
-    ];
-    let mut shown = 0;
-    for at in 1..=steps.len() {
-        let so_far: Vec<_> = steps.iter().take(at).map(|(step, _)| step.clone()).collect();
-        let stream = play(in_stream(Profile::V1), &so_far);
-        let mut terminals = of_type(&stream, "ACTIVITY_SNAPSHOT");
-        terminals.retain(|event| event["activityType"] == "acp.terminal");
-        let new = terminals.get(shown).map(|event| event["content"]["output"].clone());
-        assert_eq!(new, steps[at - 1].1.map(Value::from), "step {at}");
-        shown = terminals.len();
-    }
-}
-
-#[test]
-fn who_tells_the_time_is_told_when_a_terminal_is_to_be_shown() {
-    let at = Duration::from_millis;
-    let mut translator = Translator::new(in_stream(Profile::V1));
-    let wrote = |translator: &mut Translator| {
-        let chunk = json!({"terminalId": "x", "data": "b25l"});
-        let chunk = decode(&chunk.to_string()).unwrap();
-        translator.handle_terminal_output(&"s".into(), chunk);
-    };
-    assert_eq!(translator.tick(at(7)), None);
-    let input = json!({"threadId": "t", "runId": "r", "messages": []});
-    let begun = translator.begin_run(&decode(&input.to_string()).unwrap(), &[]).unwrap();
-    assert!(matches!(begun, Begun::Prompt | Begun::Wait { .. }), "{begun:?}");
-    assert_eq!(translator.poll_timeout(), None);
-    wrote(&mut translator);
-    assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
-    assert_eq!(translator.tick(at(50)), None);
-    wrote(&mut translator);
-    assert_eq!(translator.poll_timeout(), Some(at(7) + Times::OUTPUT));
-    assert_eq!(translator.tick(at(7) + Times::OUTPUT), None);
-    assert_eq!(translator.poll_timeout(), None);
-}
-
-#[test]
-fn terminals_told_beside_v1_tool_calls_are_shown() {
-    let update = |members: Value| {
-        let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
-        update.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap());
-        json!({"update": update})
-    };
-    let steps = [
-        json!({"run": "r"}),
-        update(json!({"title": "ls", "content": [{"type": "terminal", "terminalId": "x"}],
-            "_meta": {"terminal_info": {"terminal_id": "x", "cwd": "/w"}}})),
-        update(json!({"_meta": {"terminal_output_delta": {"terminal_id": "x", "data": "on"}}})),
-        update(json!({"_meta": {"terminal_output": {"terminal_id": "x", "data": "one\n"}}})),
-        update(json!({"status": "completed", "rawOutput": "raw",
-            "_meta": {"terminal_exit": {"terminal_id": "x", "exit_code": 0, "signal": null}}})),
-        json!({"result": {"stopReason": "end_turn"}}),
-    ];
-    let stream = play(in_stream(Profile::V1), &steps);
-    verify(Profile::V1, &stream);
-    assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n");
-    let mut steps = steps;
-    steps[2] = json!({"tick": 0});
-    steps[3] = json!({"tick": 0});
-    let stream = play(in_stream(Profile::V1), &steps);
-    assert_eq!(
-        of_type(&stream, "TOOL_CALL_RESULT")[0]["content"],
-        "raw",
-        "the terminal said nothing"
     );
 }
 
