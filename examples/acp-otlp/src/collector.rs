@@ -4,7 +4,7 @@ use super::exemplars::Exemplars;
 use super::http_client::{Cause, Client};
 use super::metric_client::{GrpcClient, MetricClient, Outgoing, Way};
 use super::tls::Tls;
-use super::{ExportError, Program, variable};
+use super::{ExportError, MAX_DELAY, Program, number, variable};
 use clap::ValueEnum;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
@@ -25,10 +25,10 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
 
-/// How long a collector may take for an answer unless the environment says otherwise.
+/// How long a collector may take for an answer, in milliseconds, unless the environment says otherwise.
 ///
 /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: u64 = 10_000;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug)]
@@ -56,9 +56,22 @@ impl Signal {
     }
 
     /// How long a collector may take for an answer.
-    fn timeout(self) -> Duration {
-        let timeout = self.variable("TIMEOUT").and_then(|(_, value)| value.parse().ok());
-        timeout.map_or(TIMEOUT, Duration::from_millis)
+    fn timeout(self, program: Program) -> Duration {
+        let variables = self.variables("TIMEOUT").into_iter();
+        let timeout = variables.filter_map(|name| number(program, &name, 1..=MAX_DELAY)).next();
+        Duration::from_millis(timeout.unwrap_or(TIMEOUT))
+    }
+
+    /// Tells of words for compression that are none; the exporter passes them over.
+    fn check_compression(self, program: Program) {
+        for name in self.variables("COMPRESSION") {
+            let Some(value) = variable(&name) else { continue };
+            if ["gzip", "none"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
+                return;
+            }
+            let program = program.name;
+            eprintln!("{program}: {name} is {value:?}, which is no compression: not used");
+        }
     }
 
     /// Where it goes below the collector's address, over HTTP.
@@ -117,9 +130,12 @@ impl Transport {
 /// Where a collector listens, and for what.
 #[derive(Debug)]
 pub struct Address {
+    program: Program,
     url: String,
     transport: Transport,
     signal: Signal,
+    /// How long it may take for an answer.
+    timeout: Duration,
 }
 
 impl Address {
@@ -134,31 +150,38 @@ impl Address {
     ) -> Option<Self> {
         let transport = || Transport::chosen(transport, signal, program);
         if let Some(endpoint) = endpoint {
-            return Some(Self::below(endpoint, transport(), signal));
+            return Some(Self::below(program, endpoint, transport(), signal));
         }
         let [own, any] = signal.variables("ENDPOINT");
         if let Some(url) = variable(&own) {
-            return Some(Self { url, transport: transport(), signal });
+            return Some(Self::new(program, url, transport(), signal));
         }
-        Some(Self::below(&variable(&any)?, transport(), signal))
+        Some(Self::below(program, &variable(&any)?, transport(), signal))
     }
 
     /// Where collectors listen when nobody says otherwise.
     ///
     /// Spec: [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options)
     pub fn of_this_machine(program: Program, signal: Signal, transport: Option<Transport>) -> Self {
-        match Transport::chosen(transport, signal, program) {
-            Transport::Grpc => Self::below("http://127.0.0.1:4317", Transport::Grpc, signal),
-            http => Self::below("http://127.0.0.1:4318", http, signal),
-        }
+        let transport = Transport::chosen(transport, signal, program);
+        let base = match transport {
+            Transport::Grpc => "http://127.0.0.1:4317",
+            Transport::HttpProtobuf | Transport::HttpJson => "http://127.0.0.1:4318",
+        };
+        Self::below(program, base, transport, signal)
     }
 
-    fn below(base: &str, transport: Transport, signal: Signal) -> Self {
+    fn below(program: Program, base: &str, transport: Transport, signal: Signal) -> Self {
         let url = match transport {
             Transport::Grpc => base.to_owned(),
             _ => format!("{}/{}", base.trim_end_matches('/'), signal.path()),
         };
-        Self { url, transport, signal }
+        Self::new(program, url, transport, signal)
+    }
+
+    fn new(program: Program, url: String, transport: Transport, signal: Signal) -> Self {
+        signal.check_compression(program);
+        Self { program, url, transport, signal, timeout: signal.timeout(program) }
     }
 
     /// The settings of TLS, if the address asks for that.
@@ -188,7 +211,8 @@ impl Address {
             Some(tls) => builder.with_tls_config(tls.for_grpc()?),
             None => builder,
         };
-        Ok(builder.with_endpoint(&self.url).with_retry_policy(retries()))
+        let builder = builder.with_endpoint(&self.url).with_timeout(self.timeout);
+        Ok(builder.with_retry_policy(retries()))
     }
 
     fn set_up_http<B: WithExportConfig + WithHttpConfig>(
@@ -197,19 +221,19 @@ impl Address {
         client: impl HttpClient + 'static,
     ) -> B {
         let builder = builder.with_http_client(client).with_endpoint(&self.url);
-        builder.with_retry_policy(retries())
+        builder.with_timeout(self.timeout).with_retry_policy(retries())
     }
 
     /// # Errors
     /// As those of [`tls`](Self::tls).
     fn http_client(&self, cause: &Cause) -> Result<Client, ExportError> {
-        Client::new(self.tls()?.as_ref(), self.signal.timeout(), cause)
+        Client::new(self.tls()?.as_ref(), self.timeout, cause)
     }
 
     /// # Errors
     /// As those of [`tls`](Self::tls), or the address is no URL.
     fn grpc_client(&self, cause: &Cause) -> Result<GrpcClient, ExportError> {
-        GrpcClient::new(&self.url, self.tls()?.as_ref(), self.signal.timeout(), cause)
+        GrpcClient::new(&self.url, self.tls()?.as_ref(), self.timeout, cause)
     }
 }
 
@@ -234,6 +258,7 @@ fn retries() -> RetryPolicy {
 /// Sends spans to a collector and counts those that arrive.
 #[derive(Debug)]
 pub struct Collector {
+    program: Program,
     exporter: Arc<OtlpExporter>,
     /// The HTTP client needs it around, wherever it is called from.
     runtime: Handle,
@@ -259,17 +284,22 @@ impl Collector {
                 address.set_up_http(builder, address.http_client(&cause)?).build()
             }
         };
-        let endpoint = address.url;
+        let (program, endpoint) = (address.program, address.url);
         let mut exporter =
             exporter.map_err(|source| ExportError::Url { endpoint: endpoint.clone(), source })?;
         exporter.set_resource(resource);
         let tally = Arc::new(Tally { endpoint, cause, ..Tally::default() });
-        Ok(Self { exporter: Arc::new(exporter), runtime: runtime.clone(), tally })
+        Ok(Self { program, exporter: Arc::new(exporter), runtime: runtime.clone(), tally })
     }
 
     /// What becomes of the spans, also while the collector is busy elsewhere.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
+    }
+
+    /// Who sends them.
+    pub(crate) fn program(&self) -> Program {
+        self.program
     }
 }
 

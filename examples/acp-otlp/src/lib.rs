@@ -31,10 +31,18 @@ pub use own_span::OwnSpan;
 pub use sampling::Sampling;
 pub use tracing::{Made, Tracing};
 
-use opentelemetry::{InstrumentationScope, Key};
+use core::fmt::Display;
+use core::ops::RangeInclusive;
+use core::str::FromStr;
+use opentelemetry::{InstrumentationScope, Key, KeyValue, Value};
 use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector};
+use semconv_map::trace_context::Baggage;
 use std::env;
+
+/// How long anything may be put off or waited for, in milliseconds, whatever the environment says: a day.
+const MAX_DELAY: u64 = 24 * 60 * 60 * 1000;
 
 const SERVICE_NAME: Key = Key::from_static_str("service.name");
 
@@ -57,17 +65,29 @@ impl Program {
     }
 
     /// Who spans and metrics are from: the name given, else the environment's word, else this program.
+    ///
+    /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
     pub fn resource(self, service_name: Option<String>) -> Resource {
-        let detected = Resource::builder().build();
-        let named = detected
-            .get_ref(&SERVICE_NAME)
-            .is_some_and(|name| !name.as_str().starts_with("unknown_service"));
-        match service_name.filter(|name| !name.is_empty()) {
-            Some(name) => Resource::builder().with_service_name(name).build(),
-            None if named => detected,
-            None => Resource::builder().with_service_name(self.name).build(),
-        }
+        let written = EnvResourceDetector::new().detect();
+        let named = || written.get_ref(&SERVICE_NAME).map(decoded);
+        let name = service_name
+            .filter(|name| !name.is_empty())
+            .or_else(|| variable("OTEL_SERVICE_NAME"))
+            .or_else(named)
+            .unwrap_or_else(|| self.name.to_owned());
+        let told = written.iter().map(|(key, value)| KeyValue::new(key.clone(), decoded(value)));
+        Resource::builder().with_attributes(told).with_service_name(name).build()
     }
+}
+
+/// A value of `OTEL_RESOURCE_ATTRIBUTES` without its percent-encoding, which the SDK leaves as it is.
+///
+/// Spec: [Specifying resource information via an environment variable](https://opentelemetry.io/docs/specs/otel/resource/sdk/#specifying-resource-information-via-an-environment-variable)
+fn decoded(value: &Value) -> String {
+    let written = value.as_str();
+    let entry = Baggage::parse(&format!("value={written}"));
+    let text = entry.and_then(|it| it.entries().next().map(|(_, text)| text.into_owned()));
+    text.unwrap_or_else(|| written.into_owned())
 }
 
 /// Spans and metrics cannot go where they are to go.
@@ -115,4 +135,23 @@ pub fn is_disabled() -> bool {
 /// A variable of the environment; an empty one is not set.
 pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The number that a variable is. One that is not in `range`, or another word, is told, and passed over.
+///
+/// Spec: [Numeric value](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#numeric)
+fn number<N: Copy + Display + FromStr + PartialOrd>(
+    program: Program,
+    name: &str,
+    range: RangeInclusive<N>,
+) -> Option<N> {
+    let value = variable(name)?;
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    if number.is_none() {
+        let (program, least, most) = (program.name, range.start(), range.end());
+        eprintln!(
+            "{program}: {name} is {value:?}, which is no number from {least} to {most}: not used"
+        );
+    }
+    number
 }

@@ -1,17 +1,23 @@
 //! Measurements as metrics of the OpenTelemetry SDK.
 
 use super::collector::MetricCollector;
-use crate::Program;
 use crate::exemplars::{Exemplars, Filter};
 use crate::spans::attributes;
+use crate::{MAX_DELAY, Program, number};
+use core::time::Duration;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter, MeterProvider, UpDownCounter};
 use opentelemetry::trace::SpanContext;
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use semconv_map::metric::{self, Measurement, Metric, MetricValue};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often metrics are sent, in milliseconds, unless the environment says otherwise.
+///
+/// Spec: [Periodic exporting MetricReader](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#periodic-exporting-metricreader)
+const INTERVAL: u64 = 60_000;
 
 /// Adds up measurements and sends the sums from a thread of its own, every `OTEL_METRIC_EXPORT_INTERVAL`.
 #[derive(Debug)]
@@ -47,10 +53,11 @@ impl Metrics {
     ) -> Self {
         let (error, exemplars) = (collector.error(), collector.exemplars());
         let filter = Filter::of_environment(program);
-        let provider = SdkMeterProvider::builder()
-            .with_resource(resource)
-            .with_periodic_exporter(collector)
-            .build();
+        let interval = number(program, "OTEL_METRIC_EXPORT_INTERVAL", 1..=MAX_DELAY);
+        let interval = Duration::from_millis(interval.unwrap_or(INTERVAL));
+        let reader = PeriodicReader::builder(collector).with_interval(interval).build();
+        let provider =
+            SdkMeterProvider::builder().with_resource(resource).with_reader(reader).build();
         let meter = provider.meter_with_scope(program.scope(schema_url));
         Self { provider, meter, instruments: HashMap::new(), filter, exemplars, error }
     }

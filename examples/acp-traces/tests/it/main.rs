@@ -17,6 +17,8 @@ mod editor;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod environment;
+#[cfg(test)]
 mod exemplars;
 #[cfg(test)]
 mod help;

@@ -1,0 +1,83 @@
+//! Words of the environment that are not what they should be, and those that are written in another way.
+
+use crate::collector::attributes;
+use crate::protocols::{HttpCollector, session};
+use crate::proxy::acp_traces;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+
+/// The most that the queue of spans may be asked for.
+const MOST_SPANS: &str = "from 1 to 100000";
+/// A day.
+const MOST_MILLISECONDS: &str = "from 1 to 86400000";
+
+/// What is sent at once would be sent without a pause; a queue beyond all memory would end the program, one without room
+/// would lose each span.
+#[test]
+fn numbers_that_cannot_be_are_told_and_passed_over() {
+    for (variable, value, range) in [
+        ("OTEL_BSP_SCHEDULE_DELAY", "0", MOST_MILLISECONDS),
+        ("OTEL_BSP_SCHEDULE_DELAY", "often", MOST_MILLISECONDS),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "0", MOST_SPANS),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "99999999999", MOST_SPANS),
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "-1", MOST_SPANS),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "0", MOST_MILLISECONDS),
+        ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "0", MOST_MILLISECONDS),
+    ] {
+        let collector = HttpCollector::start();
+        let url = collector.url();
+        let mut command = acp_traces(&["--protocol", "http/json", "--metrics"]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", url).env(variable, value);
+        let expected =
+            format!("acp-traces: {variable} is {value:?}, which is no number {range}: not used\n");
+        assert_eq!(session(command), expected);
+        let (traces, _) = collector.spans_and_metrics();
+        assert_eq!(traces.trace().names(), ["initialize", "session/new"], "{variable}");
+    }
+}
+
+#[test]
+fn a_compression_that_is_none_is_told_and_passed_over() {
+    const ANY: &str = "OTEL_EXPORTER_OTLP_COMPRESSION";
+    const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION";
+    for (variables, encoding, told) in [
+        (&[(ANY, "zstd")][..], None, &[(ANY, "zstd")][..]),
+        (&[(TRACES, "lz4"), (ANY, "GZIP")], Some("gzip"), &[(TRACES, "lz4")]),
+        (&[(TRACES, "none"), (ANY, "lz4")], None, &[]),
+    ] {
+        let collector = HttpCollector::start();
+        let mut command = acp_traces(&["--protocol", "http/protobuf"]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+        command.envs(variables.iter().copied());
+        let told = told.iter().map(|(name, value)| {
+            format!("acp-traces: {name} is {value:?}, which is no compression: not used\n")
+        });
+        assert_eq!(session(command), told.collect::<String>());
+        let request = collector.request();
+        let used = request.headers.get("content-encoding").map(|it| it.to_str().unwrap());
+        assert_eq!(used, encoding, "{variables:?}");
+    }
+}
+
+/// Values are percent-encoded; one that is not is taken as it is written.
+#[test]
+fn attributes_of_the_service_are_decoded() {
+    let collector = HttpCollector::start();
+    let mut command = acp_traces(&["--protocol", "http/json"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
+    let written = "service.name=my%20editor,a=b%2Cc%3Dd,b=50%,c=two words,d=%C3%A9";
+    command.env("OTEL_RESOURCE_ATTRIBUTES", written);
+    assert_eq!(session(command), "");
+    let message = collector.request().message::<ExportTraceServiceRequest>();
+    let resource = message.resource_spans[0].resource.as_ref().unwrap();
+    let told = attributes(&resource.attributes);
+    for (name, value) in [
+        ("service.name", "my editor"),
+        ("a", "b,c=d"),
+        ("b", "50%"),
+        ("c", "two words"),
+        ("d", "é"),
+    ] {
+        assert_eq!(told[name], Value::StringValue(value.to_owned()), "{name}");
+    }
+}
