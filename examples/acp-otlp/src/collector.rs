@@ -69,8 +69,7 @@ impl Signal {
             if ["gzip", "none"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
                 return;
             }
-            let program = program.name;
-            eprintln!("{program}: {name} is {value:?}, which is no compression: not used");
+            (program.tell)(format!("{name} is {value:?}, which is no compression: not used"));
         }
     }
 
@@ -106,8 +105,7 @@ impl Transport {
             let value = variable(&name)?;
             let transport = Self::from_str(&value, false).ok();
             if transport.is_none() {
-                let program = program.name;
-                eprintln!("{program}: {name} is {value:?}, which is no protocol: not used");
+                (program.tell)(format!("{name} is {value:?}, which is no protocol: not used"));
             }
             transport
         };

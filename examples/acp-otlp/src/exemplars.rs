@@ -49,10 +49,8 @@ impl Filter {
             Some("always_on") => Self::AlwaysOn,
             Some("always_off") => Self::AlwaysOff,
             Some(other) => {
-                let program = program.name;
-                eprintln!(
-                    "{program}: OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, which is no filter: not used"
-                );
+                let wrong = "which is no filter: not used";
+                (program.tell)(format!("OTEL_METRICS_EXEMPLAR_FILTER is {other:?}, {wrong}"));
                 Self::default()
             }
         }

@@ -47,12 +47,14 @@ const MAX_DELAY: u64 = 24 * 60 * 60 * 1000;
 const SERVICE_NAME: Key = Key::from_static_str("service.name");
 
 /// Which program traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// Its name: of its instrumentation scope, and of its service where nobody says another.
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
+    /// Takes what is wrong with the environment and was passed over, in words.
+    pub tell: fn(String),
 }
 
 impl Program {
@@ -148,10 +150,9 @@ fn number<N: Copy + Display + FromStr + PartialOrd>(
     let value = variable(name)?;
     let number = value.parse().ok().filter(|number| range.contains(number));
     if number.is_none() {
-        let (program, least, most) = (program.name, range.start(), range.end());
-        eprintln!(
-            "{program}: {name} is {value:?}, which is no number from {least} to {most}: not used"
-        );
+        let (least, most) = (range.start(), range.end());
+        let wrong = format!("which is no number from {least} to {most}: not used");
+        (program.tell)(format!("{name} is {value:?}, {wrong}"));
     }
     number
 }

@@ -1,6 +1,6 @@
 //! Which traces are told of.
 
-use super::variable;
+use super::{Program, variable};
 use opentelemetry::trace::{SpanContext, SpanKind, TraceFlags, TraceId};
 use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
 
@@ -24,10 +24,10 @@ impl Default for Sampling {
 
 impl Sampling {
     /// What `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` say; where they say nothing, each span but those whose parent
-    /// elsewhere is not sampled. A word there that is none is passed over, and `tell` is told why.
+    /// elsewhere is not sampled. A word there that is none is told, and passed over.
     ///
     /// Spec: [General SDK configuration](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration)
-    pub fn of_environment(tell: impl FnOnce(String)) -> Self {
+    pub fn of_environment(program: Program) -> Self {
         let name = variable("OTEL_TRACES_SAMPLER").unwrap_or_else(|| DEFAULT.to_owned());
         let (follows_parent, of_others) = match name.strip_prefix("parentbased_") {
             Some(of_others) => (true, of_others),
@@ -36,9 +36,10 @@ impl Sampling {
         let share = match of_others {
             "always_on" => 1.0,
             "always_off" => 0.0,
-            "traceidratio" => ratio(tell),
+            "traceidratio" => ratio(program),
             _ => {
-                tell(format!("OTEL_TRACES_SAMPLER is {name:?}, which is no sampler: not used"));
+                let wrong = "which is no sampler: not used";
+                (program.tell)(format!("OTEL_TRACES_SAMPLER is {name:?}, {wrong}"));
                 return Self { follows_parent: true, share: 1.0 };
             }
         };
@@ -65,12 +66,12 @@ fn is_in_share(share: f64, trace: TraceId) -> bool {
 }
 
 /// Which share of all traces is sampled: all, unless the environment says otherwise.
-fn ratio(tell: impl FnOnce(String)) -> f64 {
+fn ratio(program: Program) -> f64 {
     let Some(given) = variable("OTEL_TRACES_SAMPLER_ARG") else { return 1.0 };
     let ratio = given.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
     ratio.unwrap_or_else(|| {
         let wrong = "which is no number from 0 to 1: not used";
-        tell(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
+        (program.tell)(format!("OTEL_TRACES_SAMPLER_ARG is {given:?}, {wrong}"));
         1.0
     })
 }

@@ -21,7 +21,11 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Duration;
 
-const PROGRAM: Program = Program { name: "acp-traces", version: env!("CARGO_PKG_VERSION") };
+const PROGRAM: Program = Program {
+    name: "acp-traces",
+    version: env!("CARGO_PKG_VERSION"),
+    tell: |wrong| eprintln!("{wrong}"),
+};
 
 /// Takes spans and does nothing with them.
 #[derive(Debug)]

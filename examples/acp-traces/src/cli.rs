@@ -175,7 +175,7 @@ pub(crate) struct SpanOptions {
 impl SpanOptions {
     /// What makes spans of lines.
     pub(crate) fn tracing(&self, policy: Policy, ids: Ids) -> Tracing {
-        let sampling = Sampling::of_environment(|wrong| eprintln!("{}: {wrong}", PROGRAM.name));
+        let sampling = Sampling::of_environment(PROGRAM);
         Tracing::new(PROGRAM, policy, ids)
             .with_sampling(sampling)
             .with_baggage(self.baggage.clone())

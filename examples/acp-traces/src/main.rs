@@ -26,8 +26,11 @@ use clap::Parser;
 use std::process::ExitCode;
 
 /// Who traces.
-const PROGRAM: Program =
-    Program { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
+const PROGRAM: Program = Program {
+    name: env!("CARGO_PKG_NAME"),
+    version: env!("CARGO_PKG_VERSION"),
+    tell: |wrong| eprintln!("acp-traces: {wrong}"),
+};
 
 fn main() -> ExitCode {
     if let Some(guard) = Guard::requested(std::env::args_os()) {

@@ -44,7 +44,11 @@ pub(crate) use timeline::Timeline;
 use timeline::Timelines;
 
 /// Who traces.
-const PROGRAM: Program = Program { name: "spanwire-gateway", version: env!("CARGO_PKG_VERSION") };
+const PROGRAM: Program = Program {
+    name: "spanwire-gateway",
+    version: env!("CARGO_PKG_VERSION"),
+    tell: |wrong| tracing::warn!("{wrong}"),
+};
 
 /// How long the last spans may take to reach the collector when the gateway ends.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -100,7 +104,7 @@ impl Telemetry {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
         let timelines = settings.timeline.then(Timelines::default);
-        let sampling = Sampling::of_environment(|wrong| tracing::warn!("{wrong}"));
+        let sampling = Sampling::of_environment(PROGRAM);
         let ways =
             Ways { batches, metrics, metrics_error, timelines, policy, sampling, scope, start };
         Ok(Self(Some(Arc::new(ways))))

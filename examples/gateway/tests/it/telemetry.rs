@@ -302,10 +302,10 @@ fn nobody_is_told_anything_unasked() {
 
 /// In the log, as all that the gateway says of itself.
 #[test]
-fn a_sampler_that_is_none_is_logged() {
+fn a_word_of_the_environment_that_is_none_is_logged() {
     const RATIO: [(&str, &str); 2] =
         [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "half")];
-    for (sampler, level, expected) in [
+    for (variables, level, expected) in [
         (
             &[("OTEL_TRACES_SAMPLER", "sometimes")][..],
             "warn",
@@ -316,24 +316,52 @@ fn a_sampler_that_is_none_is_logged() {
             "warn",
             Some(r#"OTEL_TRACES_SAMPLER_ARG is "half", which is no number from 0 to 1: not used"#),
         ),
+        (
+            &[("OTEL_METRICS_EXEMPLAR_FILTER", "now_and_then")],
+            "warn",
+            Some(r#"OTEL_METRICS_EXEMPLAR_FILTER is "now_and_then", which is no filter: not used"#),
+        ),
+        (
+            &[("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "pigeon")],
+            "warn",
+            Some(
+                r#"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL is "pigeon", which is no protocol: not used"#,
+            ),
+        ),
+        (
+            &[("OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "pigeon")],
+            "warn",
+            Some(
+                r#"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION is "pigeon", which is no compression: not used"#,
+            ),
+        ),
+        (
+            &[("OTEL_BSP_SCHEDULE_DELAY", "soon")],
+            "warn",
+            Some(
+                r#"OTEL_BSP_SCHEDULE_DELAY is "soon", which is no number from 1 to 86400000: not used"#,
+            ),
+        ),
         (&RATIO, "error", None),
+        (&[("OTEL_METRICS_EXEMPLAR_FILTER", "now_and_then")], "error", None),
+        (&[("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "pigeon")], "error", None),
         (&[("OTEL_TRACES_SAMPLER", "always_off")], "warn", None),
     ] {
         // It cannot listen, and ends.
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap().to_string();
         let mut gateway = command(&["--listen", &address]);
-        gateway.envs(exporting(NO_COLLECTOR)).envs(sampler.iter().copied());
+        gateway.envs(exporting(NO_COLLECTOR)).envs(variables.iter().copied());
         gateway.env("RUST_LOG", level);
         let output = Runtime::new().unwrap().block_on(async { soon(gateway.output()).await });
         let said = String::from_utf8(output.unwrap().stderr).unwrap();
-        let told: Vec<_> = said.lines().filter(|line| line.contains("SAMPLER")).collect();
+        let told: Vec<_> = said.lines().filter(|line| line.contains("OTEL_")).collect();
         match (expected, &told[..]) {
             (Some(expected), [told]) => {
                 assert!(told.contains(" WARN ") && told.ends_with(expected), "{said}");
             }
             (None, []) => {}
-            _ => panic!("{sampler:?} {level}: {said}"),
+            _ => panic!("{variables:?} {level}: {said}"),
         }
     }
 }
