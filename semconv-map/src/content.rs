@@ -113,9 +113,9 @@ pub enum ContentKind {
 /// Changes content before it is recorded.
 ///
 /// It is asked for each text by itself: a part of a message as a whole, however many pieces it came in; each string in a
-/// tool's arguments. What it gives back is not cut again. Texts are cut before they come to it, so the last word may be
-/// half of one. Numbers in what tools were given are not shown to it; arguments that are nested more than 127 deep become
-/// `null`.
+/// tool's arguments. These are cut after that. Other texts are cut before they come to it, so the last word may be half of
+/// one, and what it gives back for them is not cut again. Numbers in what tools were given are not shown to it; arguments
+/// that are nested more than 127 deep become `null`.
 #[derive(Clone)]
 pub struct Redaction(Arc<Hook>);
 
@@ -173,14 +173,14 @@ impl Policy {
     }
 
     /// Replaces the strings of a JSON text, which stays one.
-    pub(crate) fn redacted_json(&self, kind: ContentKind, json: String) -> String {
+    pub(crate) fn redacted_json<'a>(&self, kind: ContentKind, json: &'a str) -> Cow<'a, str> {
         if self.redaction.is_none() {
-            return json;
+            return json.into();
         }
         // What cannot be looked into (it is nested too deep, or has a number beyond all bounds) is not let through.
-        let mut value = serde_json::from_str::<Value>(&json).unwrap_or_default();
+        let mut value = serde_json::from_str::<Value>(json).unwrap_or_default();
         self.redact_value(kind, &mut value);
-        value.to_string()
+        value.to_string().into()
     }
 
     fn redact_value(&self, kind: ContentKind, value: &mut Value) {

@@ -302,13 +302,14 @@ impl Message {
     }
 }
 
-/// A tool's arguments or result as JSON text within [`ContentLimits::tool_bytes`].
-pub(crate) fn tool_content(limits: ContentLimits, json: &str) -> String {
-    if json.len() <= limits.tool_bytes {
-        return json.into();
+/// A tool's arguments or result as JSON text, redacted and then within [`ContentLimits::tool_bytes`].
+pub(crate) fn tool_content(policy: &Policy, kind: ContentKind, json: &str) -> String {
+    let limit = policy.content_limits.tool_bytes;
+    let redacted = policy.redacted_json(kind, json);
+    if redacted.len() <= limit {
+        return redacted.into_owned();
     }
-    let start = cut(json, limits.tool_bytes);
-    json!({ TRUNCATED: start, "bytes": json.len() }).to_string()
+    json!({ TRUNCATED: cut(&redacted, limit), "bytes": json.len() }).to_string()
 }
 
 /// The member of a part that was cut; and of an object that stands for a longer value, with the start of its text.

@@ -16,7 +16,7 @@
 use crate::acp::lifecycle;
 use crate::acp::tool_call::set_tool_content;
 use crate::attribute::{Attributes, clip, id_text};
-use crate::content::Details;
+use crate::content::{ContentKind, Details};
 use crate::keys::{self, end, error_type, event};
 use crate::mcp;
 use crate::messages::tool_content;
@@ -247,7 +247,7 @@ impl RpcTracker {
         let arguments = (is_tool_call && self.policy.records_content())
             .then(|| peek_member(call.params, "arguments").ok().flatten())
             .flatten()
-            .map(|json| tool_content(self.policy.content_limits, json));
+            .map(|json| tool_content(&self.policy, ContentKind::ToolArguments, json));
         let open = OpenCall { span, is_initialize, is_tool_call, arguments };
         self.open.insert(call.sender, id.clone(), open);
     }
@@ -361,7 +361,8 @@ impl RpcTracker {
         result: Option<&str>,
     ) {
         if call.is_tool_call && self.policy.records_content() {
-            let result = result.map(|json| tool_content(self.policy.content_limits, json));
+            let result =
+                result.map(|json| tool_content(&self.policy, ContentKind::ToolResult, json));
             let mut details = Details::default();
             set_tool_content(&self.policy, &mut details, call.arguments, result);
             attributes.extend(details.span);

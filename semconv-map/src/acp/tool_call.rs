@@ -300,14 +300,16 @@ impl Content {
         if !policy.records_content() {
             return;
         }
-        for (field, json) in [
-            (&mut self.arguments, report.raw_input),
-            (&mut self.result, report.raw_output),
-            (&mut self.produced, report.content.filter(|content| content.get() != "[]")),
-        ] {
-            if let Some(json) = json {
-                *field = Some(tool_content(policy.content_limits, json.get()));
-            }
+        let read =
+            |kind, json: Option<&RawValue>| json.map(|json| tool_content(policy, kind, json.get()));
+        let arguments = read(ContentKind::ToolArguments, report.raw_input);
+        self.arguments = arguments.or(self.arguments.take());
+        let result = read(ContentKind::ToolResult, report.raw_output);
+        self.result = result.or(self.result.take());
+        if self.result.is_none() {
+            let produced = report.content.filter(|content| content.get() != "[]");
+            let produced = read(ContentKind::ToolResult, produced);
+            self.produced = produced.or(self.produced.take());
         }
     }
 
@@ -327,19 +329,17 @@ impl Content {
     }
 }
 
-/// Records what a tool was given, and gave back.
+/// Records what a tool was given, and gave back, each as [`tool_content`] made it.
 pub(crate) fn set_tool_content(
     policy: &Policy,
     details: &mut Details,
     arguments: Option<String>,
     result: Option<String>,
 ) {
-    for (key, kind, json) in [
-        (keys::GEN_AI_TOOL_CALL_ARGUMENTS, ContentKind::ToolArguments, arguments),
-        (keys::GEN_AI_TOOL_CALL_RESULT, ContentKind::ToolResult, result),
-    ] {
+    for (key, json) in
+        [(keys::GEN_AI_TOOL_CALL_ARGUMENTS, arguments), (keys::GEN_AI_TOOL_CALL_RESULT, result)]
+    {
         let Some(json) = json else { continue };
-        let json = policy.redacted_json(kind, json);
         let json = match policy.profile.tool_content {
             ToolContent::Object if !json.starts_with('{') => format!("{{\"value\":{json}}}"),
             _ => json,

@@ -185,6 +185,37 @@ fn a_redaction_sees_a_message_as_a_whole() {
     assert_eq!(output[0]["parts"], json!([{ "type": "text", "content": "-" }]));
 }
 
+/// What a tool was given is cut only after it was redacted: before that it is JSON, in which a line end is no line end.
+#[test]
+fn a_redaction_sees_strings_that_are_cut_later() {
+    for limit in [10, 20, 1000] {
+        let mut run = Run::new(policy(|policy| {
+            policy.content = Capture::Span;
+            policy.content_limits.tool_bytes = limit;
+            policy.redaction =
+                Some(Redaction::new(|_, text| Some(text.replace("\nkey=word\n", "\n-\n"))));
+        }));
+        let file = "a=1\nkey=word\nb=2";
+        run.line(
+            A2C,
+            &update(
+                "s",
+                json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "status": "completed", "rawInput": { "to": file }, "rawOutput": file }),
+            ),
+        );
+        let tool = run.span("execute_tool other");
+        for (key, whole) in [
+            ("gen_ai.tool.call.arguments", json!({ "to": "a=1\n-\nb=2" })),
+            ("gen_ai.tool.call.result", json!("a=1\n-\nb=2")),
+        ] {
+            let recorded: Value = serde_json::from_str(tool.str(key).unwrap()).unwrap();
+            let start = whole.to_string();
+            let expected = if limit < start.len() { start[..limit].into() } else { whole };
+            assert_eq!(recorded.get("truncated").unwrap_or(&recorded), &expected, "{limit}");
+        }
+    }
+}
+
 /// What a redaction cannot look into is not let through.
 #[test]
 fn what_cannot_be_redacted_is_not_recorded() {
