@@ -7,7 +7,7 @@ use core::time::Duration;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
 
-/// An SVG of `points`, which are values at times: each lasts until the next.
+/// An SVG of `points`, which are values at times: each lasts until the next. The last has a dot: it may be at the very end.
 pub(crate) fn svg(points: &[(Duration, f64)], from: Duration, to: Duration, top: f64) -> String {
     let length = to.saturating_sub(from).as_secs_f64().max(f64::MIN_POSITIVE);
     let x = |time: Duration| WIDTH * time.saturating_sub(from).as_secs_f64() / length;
@@ -19,8 +19,11 @@ pub(crate) fn svg(points: &[(Duration, f64)], from: Duration, to: Duration, top:
     }
     let _ = write!(line, "H{WIDTH}");
     let area = format!("{line}V{HEIGHT}H0Z");
+    let last = points.last().map(|(time, value)| (x(*time), y(*value)));
+    let dot = last.map(|(x, y)| format!("<path class=\"dot\" d=\"M{x:.1} {y:.1}h0\"/>"));
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
-         <path class=\"area\" d=\"{area}\"/><path class=\"line\" d=\"{line}\"/></svg>"
+         <path class=\"area\" d=\"{area}\"/><path class=\"line\" d=\"{line}\"/>{dot}</svg>",
+        dot = dot.unwrap_or_default(),
     )
 }

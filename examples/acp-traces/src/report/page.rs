@@ -209,7 +209,7 @@ fn row(
     attributes(page, &span.attributes)?;
     for event in &span.events {
         let after = span_of_time(event.time.saturating_sub(span.start));
-        write!(page, "<tr><th>{}</th><td>after {after}</td></tr>", escaped(event.name))?;
+        write!(page, "<tr><th>{}</th><td>after {after}</td></tr>", key(event.name))?;
         attributes(page, &event.attributes)?;
     }
     page.write_str("</table></details>\n")
@@ -254,9 +254,14 @@ fn shortened(label: &str) -> Cow<'_, str> {
 fn attributes(page: &mut String, attributes: &[Attribute]) -> fmt::Result {
     for attribute in attributes {
         let value = escaped(&shown(&attribute.value));
-        write!(page, "<tr><th>{}</th><td>{value}</td></tr>", escaped(attribute.key))?;
+        write!(page, "<tr><th>{}</th><td>{value}</td></tr>", key(attribute.key))?;
     }
     Ok(())
+}
+
+/// The name of an attribute or an event; where there is no room for it in a line, one ends after a dot.
+fn key(name: &str) -> String {
+    escaped(name).replace('.', ".<wbr>")
 }
 
 fn footer(page: &mut String, counters: Counters) -> fmt::Result {

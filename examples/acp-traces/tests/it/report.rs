@@ -80,6 +80,9 @@ fn what_a_peer_says_is_text_on_the_page_and_only_if_asked_for() {
     assert!(page.contains("2023-11-14 22:13:20 UTC, 5.0 s"), "{page}");
     assert!(page.contains("<dd>0.2500 &lt;USD&gt;</dd>"), "{page}");
     assert!(page.contains("up to 1\u{202f}500"), "{page}");
+    // Of five seconds the usage came after four; its value is the highest.
+    assert!(page.contains("<path class=\"dot\" d=\"M800.0 0.0h0\"/>"), "{page}");
+    assert!(page.contains("<th>gen_ai.<wbr>conversation.<wbr>id</th>"), "{page}");
     assert!(!page.contains("canary") && !page.contains("alert"), "{page}");
     let page = report(&transcript, &["--record-content"]);
     assert!(page.contains("a canary"), "{page}");
