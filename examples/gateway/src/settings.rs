@@ -1,5 +1,6 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
 use crate::site::Secret;
+use acp_otlp::variable;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -246,37 +247,34 @@ impl Settings {
                 }
             },
         };
-        settings.with_environment(|name| env::var(name).ok())
+        settings.with_environment()
     }
 
     /// Each setting that is one value has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there
     /// as `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; one token of a user as `GATEWAY_TOKEN`.
-    fn with_environment(
-        mut self,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, SettingsError> {
+    fn with_environment(mut self) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
         if let Some(token) = variable(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
         }
-        own(&mut self.listen, "GATEWAY_LISTEN", &variable)?;
-        own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT", &variable)?;
-        own(&mut self.cwd, "GATEWAY_CWD", &variable)?;
-        own(&mut self.permission, "GATEWAY_PERMISSION", &variable)?;
-        own(&mut self.when_busy, "GATEWAY_WHEN_BUSY", &variable)?;
-        own(&mut self.replicas.store, STORE_VARIABLE, &variable)?;
-        own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX", &variable)?;
-        own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE", &variable)?;
-        self.telemetry.read_environment(&variable)?;
-        group(&mut self.times, "GATEWAY_TIMES_", &variable)?;
-        group(&mut self.limits, "GATEWAY_LIMITS_", &variable)?;
+        own(&mut self.listen, "GATEWAY_LISTEN")?;
+        own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
+        own(&mut self.cwd, "GATEWAY_CWD")?;
+        own(&mut self.permission, "GATEWAY_PERMISSION")?;
+        own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
+        own(&mut self.replicas.store, STORE_VARIABLE)?;
+        own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
+        own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
+        self.telemetry.read_environment()?;
+        group(&mut self.times, "GATEWAY_TIMES_")?;
+        group(&mut self.limits, "GATEWAY_LIMITS_")?;
         Ok(self)
     }
 
     /// Takes an agent that has no name, where there is one, before all others.
     pub(crate) fn name_agent(&mut self, command: Option<String>, url: Option<String>) {
         if command.is_some() || url.is_some() {
-            let token = url.as_ref().and_then(|_| env::var(AGENT_TOKEN_VARIABLE).ok());
+            let token = url.as_ref().and_then(|_| variable(AGENT_TOKEN_VARIABLE));
             let token = token.map(Secret::from);
             let agent = AgentSettings { command, url, token, ..AgentSettings::default() };
             self.agents.insert(UNNAMED.to_owned(), agent);
@@ -339,11 +337,7 @@ pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsEr
 }
 
 /// Takes what a variable says, if there is one.
-fn own<T: DeserializeOwned>(
-    setting: &mut T,
-    name: &str,
-    variable: &impl Fn(&str) -> Option<String>,
-) -> Result<(), SettingsError> {
+fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<(), SettingsError> {
     if let Some(text) = variable(name) {
         *setting = scalar(text)
             .try_into()
@@ -356,7 +350,6 @@ fn own<T: DeserializeOwned>(
 fn group<T: Serialize + DeserializeOwned>(
     settings: &mut T,
     prefix: &str,
-    variable: &impl Fn(&str) -> Option<String>,
 ) -> Result<(), SettingsError> {
     for setting in Table::try_from(&*settings)?.keys() {
         let name = prefix.to_owned() + &setting.replace('-', "_").to_uppercase();

@@ -2,6 +2,7 @@
 //!
 //! Spec: [Create chat completion](https://platform.openai.com/docs/api-reference/chat/create)
 use crate::settings::ModelSettings;
+use acp_otlp::variable;
 use agui_bridge::chat_history::{ChatMessage, ChatPart, ChatRole};
 use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
 use agui_bridge::hybrid_tools::{ModelEvent, ModelTool, RunFailure};
@@ -18,7 +19,6 @@ use reqwest::{Client, Url};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
-use std::env;
 use std::time::Duration;
 
 /// How long it may take to connect.
@@ -111,10 +111,9 @@ impl Endpoint {
 }
 
 /// The header with the key that the variable has; it is not to be seen where it is printed.
-fn authorization(variable: &str) -> Result<HeaderValue, EndpointError> {
-    let key = env::var(variable).ok().filter(|key| !key.is_empty());
-    let value = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
-    let mut value = value.ok_or_else(|| EndpointError::Key(variable.to_owned()))?;
+fn authorization(name: &str) -> Result<HeaderValue, EndpointError> {
+    let value = variable(name).and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
+    let mut value = value.ok_or_else(|| EndpointError::Key(name.to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -1,5 +1,6 @@
 //! What can be set of traces and metrics.
 use super::{SettingsError, own};
+use acp_otlp::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
 
 /// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
@@ -24,25 +25,21 @@ impl Default for TelemetrySettings {
 
 impl TelemetrySettings {
     /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
-    pub(super) fn read_environment(
-        &mut self,
-        variable: &impl Fn(&str) -> Option<String>,
-    ) -> Result<(), SettingsError> {
+    pub(super) fn read_environment(&mut self) -> Result<(), SettingsError> {
         let exporters = [
             ("OTEL_TRACES_EXPORTER", &mut self.traces),
             ("OTEL_METRICS_EXPORTER", &mut self.metrics),
         ];
         for (name, is_wanted) in exporters {
-            if let Some(exporters) = variable(name).filter(|exporters| !exporters.is_empty()) {
+            if let Some(exporters) = variable(name) {
                 *is_wanted = exporters.split(',').any(|exporter| exporter.trim() == "otlp");
             }
         }
-        own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES", variable)?;
-        own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS", variable)?;
-        own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT", variable)?;
-        own(&mut self.timeline, "GATEWAY_TELEMETRY_TIMELINE", variable)?;
-        let disabled = variable("OTEL_SDK_DISABLED");
-        if disabled.is_some_and(|disabled| disabled.eq_ignore_ascii_case("true")) {
+        own(&mut self.traces, "GATEWAY_TELEMETRY_TRACES")?;
+        own(&mut self.metrics, "GATEWAY_TELEMETRY_METRICS")?;
+        own(&mut self.endpoint, "GATEWAY_TELEMETRY_ENDPOINT")?;
+        own(&mut self.timeline, "GATEWAY_TELEMETRY_TIMELINE")?;
+        if is_disabled() {
             (self.traces, self.metrics) = (false, false);
         }
         Ok(())

@@ -59,6 +59,29 @@ async fn a_command_line_has_the_last_word_on_the_agent() {
 }
 
 #[tokio::test]
+async fn a_variable_that_is_empty_is_not_set() {
+    let empty = [
+        "GATEWAY_AGENT",
+        "GATEWAY_AGENT_URL",
+        "GATEWAY_AGENT_TOKEN",
+        "GATEWAY_TOKEN",
+        "GATEWAY_LISTEN",
+        "GATEWAY_TIMES_TURN",
+        "GATEWAY_TELEMETRY_TRACES",
+        "OTEL_TRACES_EXPORTER",
+    ];
+    let empty = empty.map(|name| (name, ""));
+    let url = ["--agent-url", "ws://127.0.0.1:1"];
+    for arguments in [&[][..], &url] {
+        let unset = printed("", &[], arguments).await;
+        assert_eq!(printed("", &empty, arguments).await, unset, "{arguments:?}");
+    }
+    // It would be shown.
+    let settings = printed("", &[("GATEWAY_AGENT_TOKEN", "t")], &url).await;
+    assert_eq!(settings["agents"]["agent"]["token"].as_str(), Some("(hidden)"));
+}
+
+#[tokio::test]
 async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
     let otlp = ("OTEL_TRACES_EXPORTER", "console,otlp");
     let none = ("OTEL_TRACES_EXPORTER", "none");
