@@ -14,11 +14,13 @@ mod access;
 mod address;
 mod conversation;
 mod limits;
+mod mistake;
 mod telemetry;
 
 pub(crate) use access::{Access, FsAccess};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
 pub(crate) use limits::{Limits, Seconds, Times};
+use mistake::Mistake;
 pub(crate) use telemetry::TelemetrySettings;
 
 /// All that can be set, with what it is unless it is set.
@@ -204,9 +206,9 @@ pub(crate) enum SettingsError {
     #[error("--config: {path}: {error}", path = .path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("--config: {path}: {error}", path = .path.display())]
-    Parse { path: PathBuf, error: toml::de::Error },
+    Parse { path: PathBuf, error: Mistake },
     #[error("{name}: {error}")]
-    Variable { name: String, error: toml::de::Error },
+    Variable { name: String, error: Mistake },
     #[error("cannot write the settings: {0}")]
     Write(#[from] toml::ser::Error),
     #[error("--agent: {0}")]
@@ -242,9 +244,10 @@ impl Settings {
             None => Self::default(),
             Some(path) => match fs::read_to_string(&path) {
                 Err(error) => return Err(SettingsError::Read { path, error }),
-                Ok(text) => {
-                    toml::from_str(&text).map_err(|error| SettingsError::Parse { path, error })?
-                }
+                Ok(text) => toml::from_str(&text).map_err(|error| SettingsError::Parse {
+                    path,
+                    error: Mistake::new(&text, &error),
+                })?,
             },
         };
         settings.with_environment()
@@ -339,9 +342,8 @@ pub(crate) fn working_directory(cwd: Option<&Path>) -> Result<String, SettingsEr
 /// Takes what a variable says, if there is one.
 fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<(), SettingsError> {
     if let Some(text) = variable(name) {
-        *setting = scalar(text)
-            .try_into()
-            .map_err(|error| SettingsError::Variable { name: name.to_owned(), error })?;
+        let value = scalar(text).try_into();
+        *setting = value.map_err(|error| wrong_variable(name, &error))?;
     }
     Ok(())
 }
@@ -356,9 +358,13 @@ fn group<T: Serialize + DeserializeOwned>(
         let Some(text) = variable(&name) else { continue };
         let mut table = Table::try_from(&*settings)?;
         table.insert(setting.clone(), scalar(text));
-        *settings = table.try_into().map_err(|error| SettingsError::Variable { name, error })?;
+        *settings = table.try_into().map_err(|error| wrong_variable(&name, &error))?;
     }
     Ok(())
+}
+
+fn wrong_variable(name: &str, error: &toml::de::Error) -> SettingsError {
+    SettingsError::Variable { name: name.to_owned(), error: Mistake::new("", error) }
 }
 
 /// A number or a truth where it is one.

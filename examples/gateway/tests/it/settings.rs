@@ -110,17 +110,123 @@ async fn telemetry_is_off_unless_a_file_or_a_variable_asks_for_it() {
 #[tokio::test]
 async fn settings_that_cannot_be_read_are_explained() {
     for (file, variables, message) in [
-        ("listen = 5", &[][..], "FILE: TOML parse error at line 1, column 10"),
+        (
+            "listen = 5",
+            &[][..],
+            "FILE: line 1, column 10: invalid type: integer, expected socket address\n",
+        ),
         ("[times]\nturn = -1", &[], "expected a number of seconds, from 0 to a year"),
         ("[times]\nturns = 1", &[], "unknown field `turns`"),
         ("", &[("GATEWAY_TIMES_TURN", "soon")], "GATEWAY_TIMES_TURN: invalid type: string"),
-        ("", &[("GATEWAY_PERMISSION", "maybe")], "GATEWAY_PERMISSION: unknown variant `maybe`"),
+        (
+            "",
+            &[("GATEWAY_PERMISSION", "maybe")],
+            "GATEWAY_PERMISSION: unknown variant, expected one of `ask`, ",
+        ),
         ("[agents.a]\n[agents.b]", &[], "default-agent: expected one of a, b, got none"),
         ("default-agent = 'c'\n[agents.a]", &[], "default-agent: expected one of a, got c"),
     ] {
         let (status, _, said) = print(file, variables, &[]).await;
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains(message), "{file} {variables:?}: {said}");
+    }
+}
+
+/// Somebody may have put a secret in the wrong place, or wrongly in the right one.
+#[tokio::test]
+async fn what_is_wrong_with_settings_is_told_without_them() {
+    let busy =
+        "FILE: line 1, column 13: unknown variant, expected one of `reject`, `queue`, `supersede`";
+    for (file, variables, message) in [
+        // Of another type.
+        (
+            "[agents.a]\ntoken = ['canary']",
+            &[][..],
+            "FILE: line 2, column 9: invalid type: sequence, expected a string",
+        ),
+        (
+            "[agents.a]\ntoken = 4711",
+            &[],
+            "FILE: line 2, column 9: invalid type: integer, expected a string",
+        ),
+        (
+            "[auth]\ntokens = 'canary'",
+            &[],
+            "FILE: line 2, column 10: invalid type: string, expected a map",
+        ),
+        (
+            "[auth.tokens]\n'é' = { canary = 1 }",
+            &[],
+            "FILE: line 2, column 7: invalid type: map, expected a string",
+        ),
+        (
+            "[replicas]\nstore = 47.11",
+            &[],
+            "FILE: line 2, column 9: invalid type: floating point, expected a string",
+        ),
+        (
+            "[times]\nturn = 'canary'",
+            &[],
+            "FILE: line 2, column 8: invalid type: string, expected f64",
+        ),
+        // No such value.
+        ("when-busy = 'canary'", &[], busy),
+        ("when-busy = 'canary, expected canary'", &[], busy),
+        ("listen = 'canary'", &[], "FILE: line 1, column 10: invalid socket address syntax"),
+        // No such key.
+        (
+            "[replicas]\nkey = 'canary'",
+            &[],
+            "FILE: line 2, column 1: unknown field `key`, expected one of `store`, `prefix`, `lease`",
+        ),
+        (
+            "replicas = { key = 'canary' }",
+            &[],
+            "FILE: line 1, column 14: unknown field `key`, expected one of `store`, `prefix`, `lease`",
+        ),
+        // No TOML.
+        (
+            "[agents.a]\ntoken = canary",
+            &[],
+            "FILE: line 2, column 9: string values must be quoted, expected literal string",
+        ),
+        (
+            "[agents.a]\ntoken = 'canary",
+            &[],
+            "FILE: line 2, column 16: invalid literal string, expected `'`",
+        ),
+        (
+            "[agents.a]\ntoken 'canary'",
+            &[],
+            "FILE: line 2, column 7: key with no value, expected `=`",
+        ),
+        (
+            "[agents.a]\ntoken = 'x' canary",
+            &[],
+            "FILE: line 2, column 13: unexpected key or value, expected newline, `#`",
+        ),
+        ("[agents.a]\ntoken = 'x'\ntoken = 'canary'", &[], "FILE: line 3, column 1: duplicate key"),
+        // In the environment.
+        (
+            "",
+            &[("GATEWAY_WHEN_BUSY", "canary")],
+            "GATEWAY_WHEN_BUSY: unknown variant, expected one of `reject`, `queue`, `supersede`",
+        ),
+        (
+            "",
+            &[("GATEWAY_REPLICAS_STORE", "4711")],
+            "GATEWAY_REPLICAS_STORE: invalid type: integer, expected a string",
+        ),
+        (
+            "",
+            &[("GATEWAY_TIMES_TURN", "canary")],
+            "GATEWAY_TIMES_TURN: invalid type: string, expected f64",
+        ),
+    ] {
+        let (status, _, said) = print(file, variables, &[]).await;
+        assert_eq!(status, Some(1), "{said}");
+        let place = said.trim_start_matches("gateway: ").trim_start_matches("--config: ");
+        assert_eq!(place, format!("{message}\n"), "{file} {variables:?}");
     }
 }
 
