@@ -235,7 +235,7 @@ impl AgentPool {
             let params = AuthenticateRequest::new(method.as_str());
             let _: Raw = request(&commands, "authenticate", &params, time).await?;
         }
-        let is_ours = matches!(self.address, Address::Command(_));
+        let is_ours = matches!(self.address, Address::Command { .. });
         // Over HTTP the answer to `session/load` may overtake what is told again.
         let loads = !matches!(self.address, Address::Http(_));
         Ok(Agent { commands, times: self.times, is_ours, loads, info })

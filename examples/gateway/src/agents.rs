@@ -103,7 +103,7 @@ impl AcpAgents {
         };
         options.times.turn = Some(settings.times.turn.0);
         options.times.answer = Some(settings.times.question.0);
-        let address = agent.address(name)?;
+        let address = agent.address(name, settings.secret_variables())?;
         let elicits = options.elicitation != ElicitationMode::Decline;
         let login = agent.authenticate.clone();
         let offers = Offers { elicits, access };

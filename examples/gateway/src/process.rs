@@ -1,5 +1,4 @@
 //! The processes that the gateway starts, agents and their commands, and their ends.
-use crate::settings::SECRET_VARIABLES;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -40,16 +39,21 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `command` below a guard that ends it when the gateway ends; its stderr is ours.
+    /// Starts `command` below a guard that ends it when the gateway ends; its stderr is ours, and so is its environment,
+    /// without `secrets`.
     ///
     /// The kernel counts the thread that calls this as the parent: it has to live as long as the gateway, as the
     /// runtime's workers do.
     pub(crate) fn spawn(
         command: &[String],
+        secrets: &[String],
         grace: Duration,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         let mut guarded = Command::new(own_program()?);
         guarded.arg("guard").arg(std::process::id().to_string()).arg("--").args(command);
+        for secret in secrets {
+            guarded.env_remove(secret);
+        }
         let (process, stdin, stdout) = Self::start(guarded.stdin(Stdio::piped()), grace)?;
         let stdin = stdin.ok_or_else(|| io::Error::other("the agent has no stdin"))?;
         Ok((process, stdin, stdout))
@@ -73,9 +77,6 @@ impl Process {
         grace: Duration,
     ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
         guarded.stdout(Stdio::piped()).kill_on_drop(true);
-        for secret in SECRET_VARIABLES {
-            guarded.env_remove(secret);
-        }
         #[cfg(unix)]
         guarded.process_group(0);
         let mut child = guarded.spawn()?;

@@ -304,14 +304,21 @@ impl Settings {
         }
     }
 
+    /// The variables with secrets, which are not for agents: the gateway's own, and those that these settings name.
+    pub(crate) fn secret_variables(&self) -> Vec<String> {
+        let own = SECRET_VARIABLES.map(str::to_owned);
+        let models = self.agents.values().filter_map(|agent| agent.model.as_ref());
+        own.into_iter().chain(models.filter_map(|model| model.key_variable.clone())).collect()
+    }
+
     /// The settings as a file.
     pub(crate) fn to_toml(&self) -> Result<String, SettingsError> {
         Ok(toml::to_string_pretty(self)?)
     }
 }
 
-/// The variables with secrets of the gateway's own, which are not for agents; an address may have some in it.
-pub(crate) const SECRET_VARIABLES: [&str; 4] =
+/// The variables with secrets of the gateway's own; an address may have some in it.
+const SECRET_VARIABLES: [&str; 4] =
     [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE];
 
 const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";

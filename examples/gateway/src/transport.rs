@@ -33,8 +33,8 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// How to reach the agent.
 #[derive(Clone, Debug)]
 pub(crate) enum Address {
-    /// A command to run.
-    Command(Vec<String>),
+    /// A command to run, without the variables that have secrets in them.
+    Command { words: Vec<String>, secrets: Vec<String> },
     /// A WebSocket to open.
     WebSocket(Remote),
     /// An endpoint of Streamable HTTP.
@@ -138,7 +138,7 @@ impl Address {
     /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Command(_) => "pipe",
+            Self::Command { .. } => "pipe",
             Self::WebSocket(_) | Self::Http(_) => "tcp",
         }
     }
@@ -146,9 +146,12 @@ impl Address {
     /// `exit_grace`: how long a process may take to end once its input has.
     pub(crate) async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
         match self {
-            Self::Command(command) => spawn(command, exit_grace).map_err(|error| {
-                ConnectError::Spawn { command: command.first().cloned().unwrap_or_default(), error }
-            }),
+            Self::Command { words, secrets } => {
+                spawn(words, secrets, exit_grace).map_err(|error| ConnectError::Spawn {
+                    command: words.first().cloned().unwrap_or_default(),
+                    error,
+                })
+            }
             Self::WebSocket(remote) => match timeout(DIAL_TIME, web_socket::dial(remote)).await {
                 Ok(dialled) => dialled.map_err(|error| remote.refusal(error)),
                 Err(_) => Err(ConnectError::Silent { url: shown(&remote.url) }),
@@ -158,8 +161,8 @@ impl Address {
     }
 }
 
-fn spawn(command: &[String], exit_grace: Duration) -> io::Result<Transport> {
-    let (process, mut stdin, stdout) = Process::spawn(command, exit_grace)?;
+fn spawn(command: &[String], secrets: &[String], exit_grace: Duration) -> io::Result<Transport> {
+    let (process, mut stdin, stdout) = Process::spawn(command, secrets, exit_grace)?;
     let (outgoing, mut queue) = queue();
     let writer = tokio::spawn(async move {
         while let Some(line) = queue.next().await {

@@ -7,8 +7,13 @@ use axum::http::{HeaderValue, Uri};
 use std::fs;
 
 impl AgentSettings {
-    /// How to reach it. A command has to exist: better to hear it now than with the first message.
-    pub(crate) fn address(&self, name: &str) -> Result<Address, SettingsError> {
+    /// How to reach it; a command does not have the variables of `secrets`. It has to exist: better to hear it now than
+    /// with the first message.
+    pub(crate) fn address(
+        &self,
+        name: &str,
+        secrets: Vec<String>,
+    ) -> Result<Address, SettingsError> {
         let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
         let authorization = self.authorization().map_err(wrong)?;
         if authorization.is_some() && self.url.is_none() {
@@ -18,7 +23,7 @@ impl AgentSettings {
             (Some(_), Some(_)) => Err(SettingsError::TwoWays(name.to_owned())),
             (None, None) => {
                 let own = own_program()?.to_string_lossy().into_owned();
-                Ok(Address::Command(vec![own, "demo-agent".to_owned()]))
+                Ok(Address::Command { words: vec![own, "demo-agent".to_owned()], secrets })
             }
             (None, Some(url)) => {
                 let uri = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
@@ -48,7 +53,7 @@ impl AgentSettings {
                     .ok_or_else(|| SettingsError::Command("the command is empty".to_owned()))?;
                 which::which(program)
                     .map_err(|_| SettingsError::Command(format!("command not found: {program}")))?;
-                Ok(Address::Command(words))
+                Ok(Address::Command { words, secrets })
             }
         }
     }

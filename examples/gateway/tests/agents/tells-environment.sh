@@ -1,7 +1,7 @@
-# Tells the variables of its environment that begin as the gateway's do.
+# Tells the variables of its environment that begin as the gateway's do, or as those of a test.
 . "${0%/*}/acp.sh"
 
-tell "variables: $(env | grep '^GATEWAY_' | tr '\n' ' ')"
+tell "variables: $(env | grep -e '^GATEWAY_' -e '^TEST_' | tr '\n' ' ')"
 initialize
 new_session
 prompt

@@ -255,7 +255,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
          [agents.own]\ncommand = {:?}\n\
          [agents.named]\nurl = '{named}'\ntoken = 'canary-named-token'\nh2c = true\npermission = 'allow'\n\
          [agents.echoes]\nurl = '{echoes}'\ntoken = 'canary-echoed-token'\n\
-         [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'MODEL_KEY'",
+         [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'TEST_MODEL_KEY'",
         script("tells-environment"),
     );
     std::fs::write(file.path(), settings).unwrap();
@@ -266,8 +266,9 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
             ("GATEWAY_TOKEN", "canary-token"),
             ("GATEWAY_AGENT_URL", &format!("ws://{address}/acp?key=canary-agent-url")),
             ("GATEWAY_AGENT_TOKEN", "canary-agent-token"),
-            ("MODEL_KEY", "canary-key"),
+            ("TEST_MODEL_KEY", "canary-key"),
             ("OTHER", "canary-environment"),
+            ("TEST_OTHER", "passed on"),
             ("GATEWAY_TELEMETRY_TRACES", "true"),
             ("GATEWAY_TELEMETRY_METRICS", "true"),
             ("GATEWAY_TELEMETRY_ENDPOINT", "http://127.0.0.1:9"),
@@ -352,5 +353,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
         assert_eq!(shown(&log), None, "{canary} is logged");
         assert_eq!(shown(&errors), None, "{canary} is told");
     }
-    assert!(log.contains("TRACE") && log.contains("agent: variables"), "all of it was looked at");
+    let variables = log.lines().find(|line| line.starts_with("agent: variables")).unwrap();
+    assert!(variables.contains("TEST_OTHER=passed on"), "{variables}");
+    assert!(log.contains("TRACE"), "all of it was looked at");
 }
