@@ -53,7 +53,7 @@ impl ModelAgent {
             agent: name.to_owned(),
             why: why.to_string(),
         };
-        if agent.token.is_some() || agent.token_file.is_some() {
+        if agent.token.is_some() || agent.token_file.is_some() || agent.token_variable.is_some() {
             return Err(wrong(&"a model has its key in `model.key-variable`, not a `token`"));
         }
         let kind = match (&model.script, &model.url) {

@@ -78,6 +78,8 @@ pub(crate) struct AgentSettings {
     pub(crate) token: Option<Secret>,
     /// A file with that token.
     pub(crate) token_file: Option<PathBuf>,
+    /// The variable of the environment that has it.
+    pub(crate) token_variable: Option<String>,
     /// Whether it is spoken to in HTTP/2 behind `http://…`, where that cannot be agreed on.
     pub(crate) h2c: bool,
     /// The authentication method to use once connected.
@@ -307,8 +309,11 @@ impl Settings {
     /// The variables with secrets, which are not for agents: the gateway's own, and those that these settings name.
     pub(crate) fn secret_variables(&self) -> Vec<String> {
         let own = SECRET_VARIABLES.map(str::to_owned);
-        let models = self.agents.values().filter_map(|agent| agent.model.as_ref());
-        own.into_iter().chain(models.filter_map(|model| model.key_variable.clone())).collect()
+        let agents = self.agents.values();
+        let models = agents.clone().filter_map(|agent| agent.model.as_ref());
+        let keys = models.filter_map(|model| model.key_variable.clone());
+        let tokens = agents.filter_map(|agent| agent.token_variable.clone());
+        own.into_iter().chain(keys).chain(tokens).collect()
     }
 
     /// The settings as a file.

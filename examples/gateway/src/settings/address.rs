@@ -3,6 +3,7 @@ use super::{AgentSettings, SettingsError};
 use crate::process::own_program;
 use crate::site::Secret;
 use crate::transport::{Address, Remote};
+use acp_otlp::variable;
 use axum::http::{HeaderValue, Uri};
 use std::fs;
 
@@ -62,16 +63,21 @@ impl AgentSettings {
     ///
     /// Spec: [RFC 6750, section 2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1)
     fn authorization(&self) -> Result<Option<HeaderValue>, String> {
-        let token = match (&self.token, &self.token_file) {
-            (None, None) => return Ok(None),
-            (Some(_), Some(_)) => {
-                return Err("expected `token` or `token-file`, got both".to_owned());
-            }
-            (Some(token), None) => token.clone(),
-            (None, Some(path)) => match fs::read_to_string(path) {
+        let token = match (&self.token, &self.token_file, &self.token_variable) {
+            (None, None, None) => return Ok(None),
+            (Some(token), None, None) => token.clone(),
+            (None, Some(path), None) => match fs::read_to_string(path) {
                 Ok(text) => Secret::from(text.trim().to_owned()),
                 Err(error) => return Err(format!("token-file: {}: {error}", path.display())),
             },
+            (None, None, Some(name)) => match variable(name) {
+                Some(token) => Secret::from(token),
+                None => return Err(format!("token-variable: {name} has no token in it")),
+            },
+            _ => {
+                let expected = "one of `token`, `token-file` and `token-variable`";
+                return Err(format!("expected {expected}, got more"));
+            }
         };
         let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         let token = Some(token.reveal()).filter(|token| !token.is_empty());

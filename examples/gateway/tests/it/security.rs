@@ -254,7 +254,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
          [agents.web]\nurl = 'http://canary-web:canary-web-password@127.0.0.1:1/acp?key=canary-web-url'\n\
          [agents.own]\ncommand = {:?}\n\
          [agents.named]\nurl = '{named}'\ntoken = 'canary-named-token'\nh2c = true\npermission = 'allow'\n\
-         [agents.echoes]\nurl = '{echoes}'\ntoken = 'canary-echoed-token'\n\
+         [agents.echoes]\nurl = '{echoes}'\ntoken-variable = 'TEST_ECHOED_TOKEN'\n\
          [agents.model.model]\nurl = 'http://{model_address}/v1'\nname = 'm'\nkey-variable = 'TEST_MODEL_KEY'",
         script("tells-environment"),
     );
@@ -267,6 +267,7 @@ async fn what_is_secret_is_in_no_log_and_in_no_error() {
             ("GATEWAY_AGENT_URL", &format!("ws://{address}/acp?key=canary-agent-url")),
             ("GATEWAY_AGENT_TOKEN", "canary-agent-token"),
             ("TEST_MODEL_KEY", "canary-key"),
+            ("TEST_ECHOED_TOKEN", "canary-echoed-token"),
             ("OTHER", "canary-environment"),
             ("TEST_OTHER", "passed on"),
             ("GATEWAY_TELEMETRY_TRACES", "true"),

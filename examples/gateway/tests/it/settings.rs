@@ -235,6 +235,7 @@ async fn what_is_wrong_with_settings_is_told_without_them() {
 async fn settings_that_lead_nowhere_are_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let bad = "what is set as `token` cannot be a bearer token";
+    let more = "expected one of `token`, `token-file` and `token-variable`, got more";
     for (agent, why) in [
         ("token = 's3cret'", "a `token` is for an agent behind a `url`"),
         ("command = 'sh'\ntoken = 's3cret'", "a `token` is for an agent behind a `url`"),
@@ -247,9 +248,13 @@ async fn settings_that_lead_nowhere_are_refused() {
             "token-file: /no/such/file: No such file or directory (os error 2)",
         ),
         (
-            "url = 'ws://127.0.0.1:1'\ntoken = 's3cret'\ntoken-file = '/dev/null'",
-            "expected `token` or `token-file`, got both",
+            "url = 'ws://127.0.0.1:1'\ntoken-variable = 'NOT_SET'",
+            "token-variable: NOT_SET has no token in it",
         ),
+        ("url = 'ws://127.0.0.1:1'\ntoken-variable = 'SPACED'", bad),
+        ("url = 'ws://127.0.0.1:1'\ntoken = 's3cret'\ntoken-file = '/dev/null'", more),
+        ("url = 'ws://127.0.0.1:1'\ntoken = 's3cret'\ntoken-variable = 'SPACED'", more),
+        ("url = 'ws://127.0.0.1:1'\ntoken-file = '/dev/null'\ntoken-variable = 'SPACED'", more),
         (
             "url = 'http://me@127.0.0.1:1'\ntoken = 's3cret'",
             "expected a `token` or a user in `url`, got both",
@@ -260,10 +265,14 @@ async fn settings_that_lead_nowhere_are_refused() {
             "token = 's3cret'\n[agents.a.model]",
             "a model has its key in `model.key-variable`, not a `token`",
         ),
+        (
+            "token-variable = 'SPACED'\n[agents.a.model]",
+            "a model has its key in `model.key-variable`, not a `token`",
+        ),
     ] {
         fs::write(file.path(), format!("[agents.a]\n{agent}")).unwrap();
-        let output = command(&["--config", file.path().to_str().unwrap()]).output();
-        let output = soon(output).await.unwrap();
+        let mut command = command(&["--config", file.path().to_str().unwrap()]);
+        let output = soon(command.env("SPACED", "s3cret to").output()).await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), said), (Some(1), format!("gateway: agents.a: {why}\n")));
     }
