@@ -67,7 +67,7 @@ impl Agent {
         Self::serve_over(does, None).await
     }
 
-    /// One that speaks HTTP/1.1 and HTTP/2, over TLS if it is to shake hands.
+    /// One over TLS, if it is to shake hands.
     pub(crate) async fn serve_over(
         does: Does,
         tls: Option<TlsAcceptor>,
@@ -75,31 +75,10 @@ impl Agent {
         let (had, heard) = mpsc::unbounded_channel();
         let (opened, streams, prompt) = (Arc::default(), Arc::default(), Arc::default());
         let agent = Self { does, connection: 0, opened, streams, prompt, had };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        let url = format!("{scheme}://{}/acp", listener.local_addr().unwrap());
-        tokio::spawn(async move {
-            for connection in 0.. {
-                let stream = listener.accept().await.unwrap().0;
-                let agent = Self { connection, ..agent.clone() };
-                tokio::spawn(agent.talk(stream, tls.clone()));
-            }
-        });
-        (url, heard)
-    }
-
-    /// Ends as the other side does, however that is.
-    async fn talk(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
-        let service = TowerToHyperService::new(Router::new().fallback(handle).with_state(self));
-        let mut server = auto::Builder::new(TokioExecutor::new());
-        server.http2().max_concurrent_streams(STREAMS);
-        let _ended = match tls {
-            None => server.serve_connection(TokioIo::new(stream), service).await,
-            Some(tls) => {
-                let Ok(stream) = tls.accept(stream).await else { return };
-                server.serve_connection(TokioIo::new(stream), service).await
-            }
+        let of_connection = move |connection| {
+            Router::new().fallback(handle).with_state(Self { connection, ..agent.clone() })
         };
+        (serve(of_connection, tls).await + "/acp", heard)
     }
 
     /// Says something in a stream, over two lines.
@@ -132,6 +111,38 @@ impl Agent {
         }
         StatusCode::ACCEPTED.into_response()
     }
+}
+
+/// Serves what there is for each connection, by its number: over HTTP/1.1 and HTTP/2, and TLS if it is to shake hands.
+/// Gives the beginning of its URLs.
+pub(crate) async fn serve(
+    of_connection: impl Fn(usize) -> Router + Send + 'static,
+    tls: Option<TlsAcceptor>,
+) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        for connection in 0.. {
+            let stream = listener.accept().await.unwrap().0;
+            tokio::spawn(talk(of_connection(connection), stream, tls.clone()));
+        }
+    });
+    url
+}
+
+/// Ends as the other side does, however that is.
+async fn talk(router: Router, stream: TcpStream, tls: Option<TlsAcceptor>) {
+    let service = TowerToHyperService::new(router);
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server.http2().max_concurrent_streams(STREAMS);
+    let _ended = match tls {
+        None => server.serve_connection(TokioIo::new(stream), service).await,
+        Some(tls) => {
+            let Ok(stream) = tls.accept(stream).await else { return };
+            server.serve_connection(TokioIo::new(stream), service).await
+        }
+    };
 }
 
 async fn handle(State(agent): State<Agent>, request: Request<Body>) -> Response {

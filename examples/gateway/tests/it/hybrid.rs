@@ -1,16 +1,18 @@
 //! A model with tools, without ACP.
+use crate::certificate::Certificate;
 use crate::gateway::{Gateway, command, input, refusal, soon};
+use crate::http_agents::serve;
 use crate::run::Run;
 use agui_types::event::{Event, RunFinishedOutcome};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 /// Asks the agent `hybrid`.
 async fn ask(gateway: &Gateway, input: &Value) -> Run {
@@ -107,17 +109,18 @@ async fn runs_of_a_model_are_stopped_and_wait_as_others() {
 /// What an endpoint was asked, and what it answers.
 #[derive(Clone, Default)]
 pub(crate) struct Endpoint {
-    asked: Arc<Mutex<Vec<(HeaderMap, Value)>>>,
+    asked: Arc<Mutex<Vec<(Version, HeaderMap, Value)>>>,
     answers: Arc<Mutex<VecDeque<(StatusCode, String)>>>,
 }
 
 impl Endpoint {
     async fn answer(
         State(endpoint): State<Self>,
+        version: Version,
         headers: HeaderMap,
         Json(body): Json<Value>,
     ) -> Response {
-        endpoint.asked.lock().unwrap().push((headers, body));
+        endpoint.asked.lock().unwrap().push((version, headers, body));
         endpoint.answers.lock().unwrap().pop_front().unwrap().into_response()
     }
 
@@ -129,15 +132,22 @@ impl Endpoint {
 
     /// One that gives these answers, and the settings of a gateway for it.
     pub(crate) async fn listen(answers: &[(StatusCode, &str)]) -> (Self, String) {
+        Self::listen_over(answers, None).await
+    }
+
+    /// One over TLS, if it is to shake hands.
+    async fn listen_over(
+        answers: &[(StatusCode, &str)],
+        tls: Option<TlsAcceptor>,
+    ) -> (Self, String) {
         let endpoint = Self::default();
         let own = answers.iter().map(|(status, text)| (*status, (*text).to_owned()));
         endpoint.answers.lock().unwrap().extend(own);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/v1/", listener.local_addr().unwrap());
         let router = Router::new().route("/v1/chat/completions", post(Self::answer));
-        tokio::spawn(axum::serve(listener, router.with_state(endpoint.clone())).into_future());
+        let router = router.with_state(endpoint.clone());
+        let url = serve(move |_| router.clone(), tls).await;
         let settings = format!(
-            "[agents.hybrid.model]\nurl = '{url}'\nname = 'small'\nkey-variable = 'PATH'\ninstructions = 'Be brief.'"
+            "[agents.hybrid.model]\nurl = '{url}/v1/'\nname = 'small'\nkey-variable = 'PATH'\ninstructions = 'Be brief.'"
         );
         (endpoint, settings)
     }
@@ -187,8 +197,11 @@ async fn a_model_behind_an_endpoint_calls_tools_of_both_sides() {
     assert_eq!((&usage[0]["model"], &usage[0]["inputTokens"]), (&json!("small"), &json!(7)));
 
     let asked = endpoint.asked.lock().unwrap();
-    let [(headers, first), (_, second)] = &asked[..] else { panic!("asked {}", asked.len()) };
+    let [(version, headers, first), (_, _, second)] = &asked[..] else {
+        panic!("asked {}", asked.len())
+    };
     assert!(headers["authorization"].to_str().unwrap().starts_with("Bearer /"));
+    assert_eq!(*version, Version::HTTP_11);
     assert_eq!(first["model"], "small");
     assert_eq!(first["messages"][0], json!({ "role": "system", "content": "Be brief." }));
     let url = "data:image/png;base64,AAAA";
@@ -203,6 +216,27 @@ async fn a_model_behind_an_endpoint_calls_tools_of_both_sides() {
     assert_eq!(second["messages"][2]["tool_calls"][0]["function"]["arguments"], "{}");
     assert_eq!(second["messages"][3]["role"], "tool");
     assert_eq!(second["messages"][3]["tool_call_id"], second["messages"][2]["tool_calls"][0]["id"]);
+}
+
+#[tokio::test]
+async fn a_model_behind_https_may_speak_http_2_alone() {
+    let certificate = Certificate::new();
+    let said = chunks(&[
+        delta(json!({ "content": "Over " })),
+        delta(json!({ "content": "HTTP/2." })),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }),
+    ]);
+    let tls = Some(certificate.acceptor(&["h2"]));
+    let (endpoint, settings) = Endpoint::listen_over(&[(StatusCode::OK, &said)], tls).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), settings).unwrap();
+    let roots = certificate.file("certificate.pem");
+    let roots = [("SSL_CERT_FILE", roots.to_str().unwrap())];
+    let gateway = Gateway::start(&["--config", file.path().to_str().unwrap()], &roots).await;
+    let told = gateway.ask("t", "1", "Hi").await.rest().await;
+    assert_eq!((told.end(), &*told.text()), ("success", "Over HTTP/2."));
+    let asked = endpoint.asked.lock().unwrap();
+    assert_eq!(asked.iter().map(|asked| asked.0).collect::<Vec<_>>(), [Version::HTTP_2]);
 }
 
 #[tokio::test]
