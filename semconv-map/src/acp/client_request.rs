@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | name | the method | `execute_tool {method}` |
 //! | kind | SERVER | INTERNAL |
-//! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id |
+//! | attributes | as in [`lifecycle`] | `gen_ai.operation.name` = `execute_tool`, `gen_ai.tool.name` = method, `gen_ai.tool.type` = `function`, `gen_ai.tool.call.id` = the request's id, none for `null` |
 //! | parent | the tool call of the session's turn if one runs, else the turn | the same |
 //!
 //! `acp.fs.path` is behind the gate of paths, `acp.terminal.command` recorded with content.
@@ -56,7 +56,7 @@ fn as_tool(
     peers.set_gen_ai("execute_tool", call.session, &mut attributes);
     attributes.set(keys::GEN_AI_TOOL_NAME, clip(call.method));
     attributes.set(keys::GEN_AI_TOOL_TYPE, "function");
-    attributes.set(keys::GEN_AI_TOOL_CALL_ID, clip(call.id.unwrap_or("null")));
+    attributes.set_some(keys::GEN_AI_TOOL_CALL_ID, call.id.map(clip));
     lifecycle::set_call(&mut attributes, policy, peers, call);
     (format!("execute_tool {}", clip(call.method)).into(), SpanKind::Internal, attributes)
 }

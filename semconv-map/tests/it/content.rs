@@ -3,8 +3,10 @@ use crate::lines::{
 };
 use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
+use semconv_map::acp::tool_call::MAX_LOCATIONS;
 use semconv_map::content::Capture;
 use semconv_map::messages::{MAX_MESSAGE_BYTES, MAX_PART_BYTES, MAX_PARTS, MAX_TOOL_CONTENT_BYTES};
+use semconv_map::span::Status;
 use semconv_map::{AttributeValue, CloseReason, Direction, Policy, Profile};
 use serde_json::{Value, json};
 
@@ -194,6 +196,14 @@ fn the_content_of_a_tool_call_is_its_result() {
     assert_eq!(json_of(run.span("execute_tool other").str("gen_ai.tool.call.result")), content);
 }
 
+/// Agents announce what they will produce as an empty list.
+#[test]
+fn a_tool_call_that_produced_nothing_has_no_result() {
+    let mut run = Run::new(recording());
+    run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed", "content": [] })));
+    assert_eq!(run.span("execute_tool other").get("gen_ai.tool.call.result"), None);
+}
+
 /// Each kind of content block, and the part that it becomes.
 #[test]
 fn each_content_block_has_its_part() {
@@ -293,10 +303,11 @@ fn a_long_blob_is_left_out_for_its_uri() {
     let image =
         json!({ "type": "image", "data": data, "mimeType": "image/png", "uri": "file:///a" });
     let audio = json!({ "type": "audio", "data": data, "mimeType": "audio/wav" });
+    let file = json!({ "type": "resource", "resource": { "uri": "file:///b", "blob": data } });
     let mut run = Run::new(recording());
     run.line(
         C2A,
-        &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [image, audio] })),
+        &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [image, audio, file] })),
     );
     let input = json_of(run.span("invoke_agent").str("gen_ai.input.messages"));
     assert_eq!(
@@ -304,6 +315,7 @@ fn a_long_blob_is_left_out_for_its_uri() {
         json!([
             { "type": "uri", "modality": "image", "mime_type": "image/png", "uri": "file:///a", "truncated": true },
             { "type": "blob", "modality": "audio", "mime_type": "audio/wav", "content": "", "truncated": true },
+            { "type": "blob", "modality": "document", "uri": "file:///b", "content": "", "truncated": true },
         ])
     );
     assert_valid_parts(&input);
@@ -324,6 +336,39 @@ fn long_tool_content_becomes_an_object_with_its_start() {
             assert_eq!(written["truncated"].as_str().map(str::len), Some(MAX_TOOL_CONTENT_BYTES));
         }
     }
+}
+
+/// Titles, paths, URIs, command lines and error messages are cut as well.
+#[test]
+fn other_content_is_cut() {
+    const PATH: usize = 4096;
+    let long = "x".repeat(10_000);
+    let start = |len: usize| "x".repeat(len);
+    let mut run = Run::new(recording());
+    let link = json!({ "type": "resource_link", "name": "a", "uri": long });
+    run.line(C2A, &request(1, "session/prompt", json!({ "sessionId": "s", "prompt": [link] })));
+    let locations = vec![json!({ "path": long, "line": 7 }); MAX_LOCATIONS + 1];
+    run.line(A2C, &update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": long, "locations": locations })));
+    run.line(A2C, &request(1, "fs/read_text_file", json!({ "sessionId": "s", "path": long })));
+    run.line(
+        A2C,
+        &request(2, "terminal/create", json!({ "sessionId": "s", "command": "x", "args": [long] })),
+    );
+    run.line(A2C, &error(1, -32603, &long));
+    let turn = run.span("invoke_agent");
+    let input = json_of(turn.str("gen_ai.input.messages"));
+    assert_eq!(input[0]["parts"][0]["uri"], start(PATH));
+    assert_eq!(turn.status(), &Status::Error { description: Some(start(1024)) });
+    let tool = run.span("execute_tool other");
+    assert_eq!(tool.str("acp.tool.title"), Some(&*start(PATH)));
+    let Some(AttributeValue::StringArray(places)) = tool.get("acp.tool.locations") else {
+        panic!("no locations")
+    };
+    assert_eq!(*places, vec![format!("{}:7", start(PATH)); MAX_LOCATIONS]);
+    let read = run.span("fs/read_text_file");
+    assert_eq!(read.str("acp.fs.path"), Some(&*start(PATH)));
+    let command = format!("x {}", start(PATH - 2));
+    assert_eq!(run.span("terminal/create").str("acp.terminal.command"), Some(&*command));
 }
 
 fn json_of(text: Option<&str>) -> Value {

@@ -167,6 +167,22 @@ fn a_session_that_is_loaded_again_goes_on() {
     }
 }
 
+/// What an agent says of the cost while it loads a session is nearer than what was known before.
+#[test]
+fn the_cost_that_was_told_while_loading_counts() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &ask(0));
+    run.line(A2C, &answer(0, "first"));
+    spend(&mut run, 1, 10, 5.0);
+    run.line(C2A, &ask(2));
+    run.line(A2C, &answer(2, "second"));
+    run.line(C2A, &request(3, "session/load", json!({ "sessionId": "s" })));
+    run.line(A2C, &cost(5.5));
+    run.line(A2C, &result(3, json!({})));
+    spend(&mut run, 4, 10, 6.0);
+    assert_eq!(run.span("invoke_agent second").f64("acp.cost.turn_amount"), Some(0.5));
+}
+
 /// A client that does not wait has asked the new agent already.
 #[test]
 fn what_was_asked_after_initialize_belongs_to_its_connection() {

@@ -131,6 +131,7 @@ fn each_baggage_counts_or_not() {
         ("k=v,".to_owned(), None),
         ("k=a b".to_owned(), None),
         ("k=\"v\"".to_owned(), None),
+        ("k=a\\b".to_owned(), None),
         ("k=é".to_owned(), None),
         ("a b=v".to_owned(), None),
         ("k=v;".to_owned(), None),

@@ -138,6 +138,8 @@ fn a_client_request_belongs_to_what_runs() {
     let mut run = Run::new(Policy::default());
     run.line(A2C, &read(1));
     assert_eq!(parent(&run), Parent::Root);
+    // One that no turn has to do with runs beside all of them.
+    run.line(A2C, &tool("s", "before", "think", "in_progress"));
     run.line(C2A, &prompt(1, "s"));
     let turn = Parent::Span(run.span("invoke_agent").start.span);
     run.line(A2C, &read(2));

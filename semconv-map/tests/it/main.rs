@@ -30,4 +30,5 @@ mod spans;
 mod subagent;
 mod tool_call;
 mod trace_context;
+mod usage;
 mod version_2;

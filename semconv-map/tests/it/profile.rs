@@ -3,7 +3,7 @@ use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
 use semconv_map::policy::ToolTypePolicy;
 use semconv_map::span::SpanKind;
-use semconv_map::{Policy, Profile, SCHEMA_URL};
+use semconv_map::{CloseReason, Policy, Profile, SCHEMA_URL};
 use serde_json::json;
 
 fn run(profile: Profile) -> Run {
@@ -158,6 +158,17 @@ fn v1_39_has_no_names_that_came_later() {
         assert_eq!(read.str(key), Some(value), "{key}");
     }
     assert!(run.spans.names().contains(&"execute_tool read"));
+}
+
+/// No id is made up for a tool call that has none.
+#[test]
+fn a_request_without_an_id_is_a_tool_call_without_one() {
+    let mut policy = Policy::default();
+    policy.profile = Profile::V1_39;
+    let mut run = Run::new(policy);
+    run.line(A2C, &request(json!(null), "fs/read_text_file", json!({ "path": "/a" })));
+    run.close(CloseReason::ClientClosed);
+    assert_eq!(run.span("execute_tool fs/read_text_file").get("gen_ai.tool.call.id"), None);
 }
 
 #[test]

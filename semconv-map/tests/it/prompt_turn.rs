@@ -1,7 +1,7 @@
 use crate::lines::{error, notification, prompt, request, result, stop, text, tool, update};
 use crate::spans::{A2C, C2A, Run};
 use semconv_map::content::Capture;
-use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy, UsagePolicy};
+use semconv_map::policy::{FinishReasonPolicy, ProviderPolicy};
 use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{CloseReason, Policy};
 use serde_json::{Value, json};
@@ -247,118 +247,6 @@ fn cancelling_is_an_event_of_each_open_turn() {
         ["acp.session.cancel", "acp.cancel_request"]
     );
     assert_eq!(run.span("session/list").event_names(), ["acp.cancel_request"]);
-}
-
-/// Counts of the answer, and what the span says then: input, output, read from and written to the cache.
-#[test]
-fn usage_counts_cached_tokens_as_input_and_thoughts_as_output() {
-    let rows = [
-        (
-            json!({ "totalTokens": 30, "inputTokens": 10, "outputTokens": 20 }),
-            [Some(10), Some(20), None, None],
-        ),
-        (
-            json!({ "totalTokens": 18, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 5 }),
-            [Some(11), Some(7), Some(5), None],
-        ),
-        (
-            json!({ "totalTokens": 11, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 5 }),
-            [Some(6), Some(5), Some(5), None],
-        ),
-        (
-            json!({ "totalTokens": 15, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2, "cachedWriteTokens": 4 }),
-            [Some(10), Some(5), None, Some(4)],
-        ),
-        (
-            json!({ "totalTokens": 0, "inputTokens": 6, "outputTokens": 5, "thoughtTokens": 2 }),
-            [Some(6), Some(5), None, None],
-        ),
-        (Value::Null, [None; 4]),
-    ];
-    for (usage, expected) in rows {
-        let mut run = Run::new(Policy::default());
-        run.line(C2A, &prompt(1, "s"));
-        run.line(A2C, &result(1, json!({ "stopReason": "end_turn", "usage": usage })));
-        let turn = run.span("invoke_agent");
-        let keys = [
-            "input_tokens",
-            "output_tokens",
-            "cache_read.input_tokens",
-            "cache_creation.input_tokens",
-        ];
-        assert_eq!(keys.map(|key| turn.i64(&format!("gen_ai.usage.{key}"))), expected, "{usage}");
-    }
-}
-
-/// A cumulative agent and one that counts by turn give the same numbers.
-#[test]
-fn cumulative_usage_becomes_usage_by_turn() {
-    let by_turn = [[10, 20], [1, 2], [7, 0]];
-    let cumulative = [[10, 20], [11, 22], [18, 22]];
-    for (policy_of, counts) in
-        [(UsagePolicy::PerTurn, by_turn), (UsagePolicy::Cumulative, cumulative)]
-    {
-        let mut policy = Policy::default();
-        policy.usage = policy_of;
-        let mut run = Run::new(policy);
-        for (id, [input, output]) in counts.into_iter().enumerate() {
-            run.line(C2A, &prompt(id, "s"));
-            let usage = json!({ "totalTokens": input + output, "inputTokens": input, "outputTokens": output });
-            run.line(A2C, &result(id, json!({ "stopReason": "end_turn", "usage": usage })));
-        }
-        let turns = run.spans.all.values();
-        let seen = turns.map(|turn| {
-            ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"]
-                .map(|key| turn.i64(key).unwrap())
-        });
-        assert!(seen.eq(by_turn), "{policy_of:?}");
-    }
-}
-
-fn usage_update(amount: f64, currency: &str) -> String {
-    let cost = json!({ "amount": amount, "currency": currency });
-    update("s", json!({ "sessionUpdate": "usage_update", "used": 5, "size": 100, "cost": cost }))
-}
-
-#[test]
-fn cost_is_that_of_the_session_and_what_the_turn_added() {
-    let mut run = Run::new(Policy::default());
-    run.line(C2A, &request(0, "session/new", json!({ "cwd": "/", "mcpServers": [] })));
-    run.line(A2C, &result(0, json!({ "sessionId": "s" })));
-    for (id, updates) in [
-        (1, vec![(0.25, "USD"), (0.5, "USD")]),
-        (2, vec![(0.75, "USD")]),
-        (3, vec![(0.5, "USD")]),
-        (4, vec![(0.75, "EUR")]),
-    ] {
-        run.line(C2A, &prompt(id, "s"));
-        for (amount, currency) in updates {
-            run.line(A2C, &usage_update(amount, currency));
-        }
-        run.line(A2C, &stop(id, "end_turn"));
-    }
-    let turns: Vec<_> = run.spans.all.values().skip(1).collect();
-    let seen =
-        turns.iter().map(|turn| (turn.f64("acp.cost.amount"), turn.f64("acp.cost.turn_amount")));
-    assert!(seen.eq([
-        (Some(0.5), Some(0.5)),
-        (Some(0.75), Some(0.25)),
-        (Some(0.5), Some(0.0)),
-        (Some(0.75), None),
-    ]));
-    assert_eq!(turns[0].i64("acp.usage.context.used"), Some(5));
-    assert_eq!(turns[0].i64("acp.usage.context.size"), Some(100));
-    assert_eq!(turns[3].str("acp.cost.currency"), Some("EUR"));
-}
-
-/// What a session had cost before it was loaded is not known, so neither is what the first turn added.
-#[test]
-fn the_first_turn_of_a_loaded_session_has_no_cost_of_its_own() {
-    let mut run = Run::new(Policy::default());
-    run.line(C2A, &prompt(1, "s"));
-    run.line(A2C, &usage_update(9.0, "USD"));
-    run.line(A2C, &stop(1, "end_turn"));
-    assert_eq!(run.span("invoke_agent").f64("acp.cost.turn_amount"), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@ use crate::spans::{A2C, C2A, Run};
 use proptest::prelude::*;
 use semconv_map::Policy;
 use semconv_map::span::Parent;
-use semconv_map::trace_context::{MAX_TRACESTATE_MEMBERS, TraceContext};
+use semconv_map::trace_context::{MAX_TRACESTATE_BYTES, MAX_TRACESTATE_MEMBERS, TraceContext};
 use serde_json::json;
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -52,7 +52,11 @@ fn each_tracestate_counts_or_not() {
         ("A=1".to_owned(), false),
         ("a=1\n".to_owned() + "b", false),
         ("a=é".to_owned(), false),
+        ("a=\x7f".to_owned(), false),
+        (format!("a={}", "x".repeat(256)), true),
         (format!("a={}", "x".repeat(257)), false),
+        ("a=1".to_owned() + &",".repeat(MAX_TRACESTATE_BYTES - 3), true),
+        ("a=1".to_owned() + &",".repeat(MAX_TRACESTATE_BYTES - 2), false),
     ];
     for (state, counts) in rows {
         let context = TraceContext::parse(PARENT, Some(&state)).unwrap();
