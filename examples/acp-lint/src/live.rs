@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 use tokio::runtime::Builder;
 
-/// Runs the agent, and looks at what passes until it ends.
+/// Runs the agent, and looks at what passes until it ends. If nothing is found, this program ends with its exit status.
 ///
 /// # Errors
 /// The operating system refuses what is needed, or what is found cannot be written.
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     }
     runtime.shutdown_background();
     let is_found = is_found.map_err(|_| "the thread that looks at what passes has failed")??;
-    Ok(if is_found { status(true) } else { ExitCode::from(agent) })
+    if is_found { Ok(status(true)) } else { std::process::exit(agent) }
 }
 
 /// Chunks in, findings out.

@@ -6,7 +6,7 @@
 //! | SIGTERM, SIGINT or SIGHUP | the agent gets the same; after [`KILL_AFTER`] SIGKILL |
 //! | the agent exited | its output is passed on to its end, for [`DRAIN`] at least |
 //!
-//! Signals go to the agent's whole process group. What is left of the group when the session is over gets SIGKILL.
+//! Signals go to the agent's whole process group, or job. What is left of it when the session is over gets SIGKILL.
 
 use crate::system::Signal;
 use core::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) enum Event {
     /// Somebody told us to end.
     Signal(Signal),
     /// The agent exited, with this status.
-    AgentExited(u8),
+    AgentExited(i32),
     /// The agent's output has ended and is passed on.
     OutputEnded,
 }
@@ -37,7 +37,7 @@ pub(crate) enum Action {
     /// Send a signal to the agent's process group.
     Signal(Signal),
     /// Kill what is left of the group and exit with this status.
-    Finish(u8),
+    Finish(i32),
 }
 
 /// The end of a session, as a state machine: tell it what happened, ask it what to do.
@@ -46,7 +46,7 @@ pub(crate) struct Ending {
     grace: Duration,
     to_forward: Option<Signal>,
     next: Option<(Instant, Step)>,
-    exited: Option<(Instant, u8)>,
+    exited: Option<(Instant, i32)>,
     output_ended: bool,
     is_wanted: bool,
 }

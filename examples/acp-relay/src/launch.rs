@@ -3,6 +3,8 @@
 //! On Unix the agent leads a process group of its own: a signal reaches what it started as well, and a terminal's Ctrl-C
 //! does not reach it twice. On Linux it is also killed when this process dies without a word (SIGKILL). Only a process can ask
 //! for that, for itself, so this program is first started once more, asks, and becomes the agent ([`Guard`]).
+//!
+//! On Windows the agent is put into a job, which does both; Ctrl-C reaches it from the console.
 
 use crate::system;
 use std::env::ArgsOs;
@@ -28,7 +30,7 @@ pub(crate) fn launch(program: &OsStr, arguments: &[OsString]) -> io::Result<Chil
     ) {
         return Ok(child);
     }
-    start(Command::new(program).args(arguments))
+    start(Command::new(system::find(program)).args(arguments))
 }
 
 fn start(command: &mut Command) -> io::Result<Child> {

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::CloseReason;
     use crate::tap::Taken;
-    use std::fs::{self, File};
+    use std::fs::File;
     use std::os::fd::{AsFd, BorrowedFd};
 
     /// A sink that looks into the tap when something is written to it.
@@ -269,7 +269,7 @@ mod tests {
     fn pipes_are_widened_once_more_comes_than_they_hold() {
         use nix::fcntl::{FcntlArg, fcntl};
         let held = |pipe: &dyn AsFd| fcntl(pipe.as_fd(), FcntlArg::F_GETPIPE_SZ).unwrap();
-        let widest = fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
+        let widest = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
         let widest = widest.trim().parse::<i32>().unwrap().min(1 << 20);
         for (given, made_for) in
             [(CHUNK, 1 << 16), (CHUNK - 1, 1 << 16), (CHUNK, 1 << 17), (CHUNK, 1 << 21)]

@@ -3,7 +3,7 @@
 use crate::ending::{Action, Ending, Event};
 use crate::launch::{cannot_run, launch};
 use crate::relay::{Before, Ended, discard, relay};
-use crate::system::{AgentProcess, Signal, editor_ends, forward_signals, wait_for};
+use crate::system::{AgentProcess, Signal, editor_ends, forward_signals};
 use crate::{CloseReason, Tap, Watching};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -61,10 +61,10 @@ impl Session {
             command.split_first().ok_or(io::ErrorKind::InvalidInput).map_err(io::Error::from)?;
         let mut agent = launch(program, arguments)
             .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
+        let process = AgentProcess::of(&mut agent)?;
         let (tap, holding) = (Arc::new(Tap::default()), Arc::new(AtomicBool::new(false)));
         relay_both(&mut agent, &tap, watching, &holding, &happened)?;
-        let process = AgentProcess::of(&agent)?;
-        watch_exit(name, agent, happened)?;
+        watch_exit(name, agent, process.clone(), happened)?;
         Ok(Self { name, agent: process, tap, holding, events })
     }
 
@@ -75,19 +75,21 @@ impl Session {
 
     /// Waits until the session is over; gives the agent's exit status, and why it is over. Once the editor has gone, the
     /// agent may take as long as `grace` to end by itself.
-    pub fn supervise(&self, grace: Duration) -> (u8, CloseReason) {
-        supervise(self.name, self.agent, &self.events, &self.holding, Ending::new(grace))
+    ///
+    /// The status is for [`std::process::exit`]: on Windows it is more than an [`ExitCode`] holds.
+    pub fn supervise(&self, grace: Duration) -> (i32, CloseReason) {
+        supervise(self.name, &self.agent, &self.events, &self.holding, Ending::new(grace))
     }
 }
 
 /// Waits for what happens, does what follows, until the session is over.
 fn supervise(
     name: &str,
-    agent: AgentProcess,
+    agent: &AgentProcess,
     events: &Receiver<Event>,
     holding: &AtomicBool,
     mut ending: Ending,
-) -> (u8, CloseReason) {
+) -> (i32, CloseReason) {
     loop {
         let now = Instant::now();
         while let Some(action) = ending.poll(now, holding.load(Ordering::SeqCst)) {
@@ -155,9 +157,14 @@ fn relay_both(
 }
 
 /// Tells of the agent's exit.
-fn watch_exit(name: &'static str, mut agent: Child, happened: Sender<Event>) -> io::Result<()> {
+fn watch_exit(
+    name: &'static str,
+    mut agent: Child,
+    process: AgentProcess,
+    happened: Sender<Event>,
+) -> io::Result<()> {
     thread::Builder::new().name("exit".to_owned()).spawn(move || {
-        let status = wait_for(&mut agent).unwrap_or_else(|error| {
+        let status = process.wait(&mut agent).unwrap_or_else(|error| {
             eprintln!("{name}: cannot wait for the agent: {error}");
             1
         });

@@ -2,10 +2,13 @@
 //!
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
-//! | the agent and what it started | a process group | a process group | a tree of processes |
+//! | the agent and what it started | a process group | a process group | a job |
+//! | who leaves that of its own accord | calls `setsid` | calls `setsid` | is started with `CREATE_BREAKAWAY_FROM_JOB` |
+//! | a command that is a script | names its interpreter | names its interpreter | is found without its ending, by `PATHEXT` |
+//! | an exit status | 8 bits | 8 bits | 32 bits |
 //! | a signal for them | to the group | to the group | Ctrl-C and Ctrl-Break reach them from the console; only the kill is ours |
 //! | pipes through which much comes | are widened | stay as they are | stay as they are |
-//! | this program is killed | the agent is killed | the agent sees its input end | the agent sees its input end |
+//! | this program is killed | the agent is killed | the agent sees its input end | the agent and what it started are killed |
 
 #[cfg(unix)]
 mod unix;
@@ -14,13 +17,11 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    AgentProcess, End, become_agent, editor_ends, forward_signals, start, wait_for, wait_ready,
-    widen,
+    AgentProcess, End, become_agent, editor_ends, find, forward_signals, start, wait_ready, widen,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    AgentProcess, End, become_agent, editor_ends, forward_signals, start, wait_for, wait_ready,
-    widen,
+    AgentProcess, End, become_agent, editor_ends, find, forward_signals, start, wait_ready, widen,
 };
 
 /// What an end of a pipe is waited for.
@@ -43,7 +44,7 @@ impl Signal {
     /// Its number in POSIX; the exit status of what it ended is 128 more.
     ///
     /// Spec: [kill](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/kill.html)
-    pub(crate) fn number(self) -> u8 {
+    pub(crate) fn number(self) -> i32 {
         match self {
             Self::Hangup => 1,
             Self::Interrupt => 2,

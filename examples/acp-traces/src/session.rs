@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
-/// Runs the agent and relays until it ends; gives its exit status.
+/// Runs the agent and relays until it ends; ends this program with its exit status, or gives that of a command line that
+/// cannot be run.
 ///
 /// # Errors
 /// The operating system refuses what every session needs: threads, descriptors, signal handlers; or the exporter cannot be
@@ -48,7 +49,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let (status, reason) = session.supervise(options.grace);
     observer.finish(reason);
     runtime.shutdown_background();
-    Ok(ExitCode::from(status))
+    std::process::exit(status)
 }
 
 /// Where what is made of a session goes.

@@ -4,6 +4,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{self, killpg};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::{Pid, dup2_stdout};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -50,6 +51,11 @@ pub(crate) fn widen(end: &impl End) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn widen(_: &impl End) {}
 
+/// Where a command is looked for is up to the system.
+pub(crate) fn find(program: &OsStr) -> &OsStr {
+    program
+}
+
 /// Starts a process that leads a group of its own.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     command.process_group(0).spawn()
@@ -65,15 +71,15 @@ pub(crate) fn editor_ends() -> io::Result<(File, File)> {
 }
 
 /// The agent and what it started.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AgentProcess(Pid);
 
 impl AgentProcess {
-    pub(crate) fn of(child: &Child) -> io::Result<Self> {
+    pub(crate) fn of(child: &mut Child) -> io::Result<Self> {
         Ok(Self(Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?)))
     }
 
-    pub(crate) fn signal(self, signal: Signal) -> io::Result<()> {
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let signal = match signal {
             Signal::Hangup => signal::Signal::SIGHUP,
             Signal::Interrupt => signal::Signal::SIGINT,
@@ -82,19 +88,16 @@ impl AgentProcess {
         };
         Ok(killpg(self.0, signal)?)
     }
-}
 
-/// Waits for the agent's exit; gives its status, as shells have it.
-pub(crate) fn wait_for(agent: &mut Child) -> io::Result<u8> {
-    let agent = Pid::from_raw(i32::try_from(agent.id()).map_err(io::Error::other)?);
-    loop {
-        match wait(agent) {
-            Ok(WaitStatus::Exited(_, code)) => {
-                return Ok(u8::try_from(code & 0xff).unwrap_or(u8::MAX));
+    /// Waits for the agent's exit; gives its status, as shells have it.
+    pub(crate) fn wait(&self, _: &mut Child) -> io::Result<i32> {
+        loop {
+            match wait(self.0) {
+                Ok(WaitStatus::Exited(_, code)) => return Ok(code & 0xff),
+                Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(128 + signal as i32),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
             }
-            Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(128 + signal as u8),
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
         }
     }
 }

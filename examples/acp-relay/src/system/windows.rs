@@ -1,10 +1,14 @@
 use super::{Ready, Signal};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::windows::io::AsHandle;
-use std::process::{Child, Command, Stdio};
+use std::os::windows::io::{AsHandle, AsRawHandle};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+use win32job::{ExtendedLimitInfo, Job};
 
 /// An end of a pipe.
 pub(crate) trait End {}
@@ -19,43 +23,63 @@ pub(crate) fn wait_ready(_: &impl End, _: Ready) -> io::Result<()> {
 /// Pipes of Windows hold what they were made for.
 pub(crate) fn widen(_: &impl End) {}
 
+/// Finds a command as shells do: a script need not be named with its ending.
+pub(crate) fn find(program: &OsStr) -> PathBuf {
+    // What is not found so may be beside this program, where the system looks as well.
+    which::which(program).unwrap_or_else(|_| PathBuf::from(program))
+}
+
 /// Starts a process. It stays in the group of the console, from which it gets Ctrl-C as this program does.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Takes over standard input and output. Nothing else in this program writes there.
+/// Takes over standard input and output. Nothing else in this program writes there, but the editor sees the end of what it
+/// reads when the session ends, and not before: this program's own end of the pipe stays open.
 pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     let stdin = File::from(io::stdin().as_handle().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_handle().try_clone_to_owned()?);
     Ok((stdin, stdout))
 }
 
-/// The agent and what it started.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AgentProcess(u32);
+/// The agent and what it started: a job, which ends when nobody has it open any more, so with this program at the latest.
+///
+/// Spec: [Job Objects](https://learn.microsoft.com/windows/win32/procthread/job-objects)
+#[derive(Clone, Debug)]
+pub(crate) struct AgentProcess(Arc<Mutex<Option<Job>>>);
 
 impl AgentProcess {
-    pub(crate) fn of(child: &Child) -> io::Result<Self> {
-        Ok(Self(child.id()))
+    /// What the agent starts from now on is in the job as well; it has hardly begun.
+    pub(crate) fn of(child: &mut Child) -> io::Result<Self> {
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close().limit_breakaway_ok();
+        let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
+        if let Err(error) = job.assign_process(child.as_raw_handle() as isize)
+            && child.try_wait()?.is_none()
+        {
+            return Err(io::Error::other(error));
+        }
+        Ok(Self(Arc::new(Mutex::new(Some(job)))))
     }
 
-    /// Kills the tree of processes; the rest they hear from the console.
-    pub(crate) fn signal(self, signal: Signal) -> io::Result<()> {
-        if signal != Signal::Kill {
-            return Ok(());
+    /// Kills them; the rest they hear from the console.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
+        if signal == Signal::Kill {
+            drop(self.job().take());
         }
-        let mut command = Command::new("taskkill");
-        command.args(["/T", "/F", "/PID"]).arg(self.0.to_string());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
         Ok(())
     }
-}
 
-/// Waits for the agent's exit; gives the low byte of its status, for more does not go on.
-pub(crate) fn wait_for(agent: &mut Child) -> io::Result<u8> {
-    let status = agent.wait()?.code().unwrap_or(1);
-    Ok(u8::try_from(status).unwrap_or(u8::MAX))
+    /// Waits for the agent's exit; gives its status. What was killed has none of its own.
+    pub(crate) fn wait(&self, child: &mut Child) -> io::Result<i32> {
+        let status = child.wait()?.code();
+        let is_killed = self.job().is_none();
+        Ok(status.filter(|_| !is_killed).unwrap_or(128 + Signal::Kill.number()))
+    }
+
+    fn job(&self) -> MutexGuard<'_, Option<Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Tells each event of the console that asks this program to end.
