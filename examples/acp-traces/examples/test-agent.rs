@@ -1,11 +1,8 @@
 //! Agents for the tests of the proxy: the first argument says which.
 
-use nix::sys::signal::{Signal, raise};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, thread};
-use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -14,18 +11,26 @@ fn main() -> ExitCode {
     match agent.as_deref() {
         Some("demo") => return demo_agent::run_stdio(),
         Some("echo") => echo(),
-        Some("exit") => {
-            return number().and_then(|it| u8::try_from(it).ok()).unwrap_or(1).into();
+        Some("exit") => std::process::exit(number().unwrap_or(1)),
+        Some("arguments") => {
+            say(&format!("{:?}\n", argument.into_iter().chain(arguments).collect::<Vec<_>>()))
         }
-        Some("raise") => raise_signal(number()),
         Some("complain") => {
             eprintln!("something is wrong");
             Ok(())
         }
         Some("stay") => stay(),
-        Some("ignore-term") => ignore_term(),
-        Some("close-stdout") => close_stdout(),
         Some("leave-a-child") => leave_a_child(),
+        #[cfg(windows)]
+        Some("leave-a-caller") => windows::leave_a_caller(argument.as_deref()),
+        #[cfg(windows)]
+        Some("call") => windows::call(argument.as_deref()),
+        #[cfg(unix)]
+        Some("close-stdout") => unix::close_stdout(),
+        #[cfg(unix)]
+        Some("ignore-term") => unix::ignore_term(),
+        #[cfg(unix)]
+        Some("raise") => unix::raise_signal(number()),
         _ => Err(io::ErrorKind::InvalidInput.into()),
     }
     .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
@@ -33,18 +38,17 @@ fn main() -> ExitCode {
 
 /// Gives back what comes, byte by byte as it comes.
 fn echo() -> io::Result<()> {
-    io::copy(&mut io::stdin().lock(), &mut unbuffered_stdout()?)?;
-    Ok(())
-}
-
-fn unbuffered_stdout() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-}
-
-fn raise_signal(number: Option<i32>) -> io::Result<()> {
-    let signal = Signal::try_from(number.unwrap_or_default())?;
-    Ok(raise(signal)?)
+    let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
+    loop {
+        let bytes = stdin.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        stdout.write_all(bytes)?;
+        stdout.flush()?;
+        let length = bytes.len();
+        stdin.consume(length);
+    }
 }
 
 /// Does not end when its input does.
@@ -54,22 +58,6 @@ fn stay() -> io::Result<()> {
     loop {
         thread::park();
     }
-}
-
-/// Does not even end when it is told to.
-fn ignore_term() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let _context = runtime.enter();
-    let _handled = signal(SignalKind::terminate())?;
-    stay()
-}
-
-/// Says nothing more, but lives until its input ends.
-fn close_stdout() -> io::Result<()> {
-    say("last words\n")?;
-    nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
-    io::stdin().read_to_end(&mut Vec::new())?;
-    Ok(())
 }
 
 /// Ends, but leaves a process that holds its output and its standard error.
@@ -82,4 +70,63 @@ fn leave_a_child() -> io::Result<()> {
 fn say(text: &str) -> io::Result<()> {
     io::stdout().write_all(text.as_bytes())?;
     io::stdout().flush()
+}
+
+/// What there is on Unix alone: signals, and a standard output that can be closed.
+#[cfg(unix)]
+mod unix {
+    use super::{say, stay};
+    use nix::sys::signal::{Signal, raise};
+    use std::fs::File;
+    use std::io::{self, Read};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    pub(super) fn raise_signal(number: Option<i32>) -> io::Result<()> {
+        let signal = Signal::try_from(number.unwrap_or_default())?;
+        Ok(raise(signal)?)
+    }
+
+    /// Does not even end when it is told to.
+    pub(super) fn ignore_term() -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let _context = runtime.enter();
+        let _handled = signal(SignalKind::terminate())?;
+        stay()
+    }
+
+    /// Says nothing more, but lives until its input ends.
+    pub(super) fn close_stdout() -> io::Result<()> {
+        say("last words\n")?;
+        nix::unistd::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+        io::stdin().read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
+}
+
+/// What there is on Windows alone: jobs.
+#[cfg(windows)]
+mod windows {
+    use std::io::{self, Read};
+    use std::net::TcpStream;
+    use std::os::windows::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    /// Spec: [Process Creation Flags](https://learn.microsoft.com/windows/win32/procthread/process-creation-flags)
+    const CREATE_BREAKAWAY_FROM_JOB: u32 = 0x0100_0000;
+
+    /// Ends, but leaves a process that is none of its job.
+    pub(super) fn leave_a_caller(address: Option<&str>) -> io::Result<()> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("call").args(address).creation_flags(CREATE_BREAKAWAY_FROM_JOB);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        io::stdin().read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
+
+    /// Gives back what it is told, until nobody is there any more.
+    pub(super) fn call(address: Option<&str>) -> io::Result<()> {
+        let mut caller = TcpStream::connect(address.unwrap_or_default())?;
+        io::copy(&mut caller.try_clone()?, &mut caller)?;
+        Ok(())
+    }
 }

@@ -2,7 +2,6 @@
 
 use crate::proxy::acp_traces;
 use std::fs;
-use std::process::Command;
 
 #[test]
 fn shells_complete_options_and_tasks() {
@@ -21,6 +20,7 @@ fn shells_complete_options_and_tasks() {
 }
 
 /// What bash offers for the last of some words.
+#[cfg(unix)]
 fn offered(words: &[&str]) -> String {
     const COMPLETE: &str = r#"
         source <("$0" completions bash)
@@ -28,11 +28,12 @@ fn offered(words: &[&str]) -> String {
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         ${function%% *} acp-traces "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         echo "${COMPREPLY[*]}""#;
-    let mut command = Command::new("bash");
+    let mut command = std::process::Command::new("bash");
     command.args(["-c", COMPLETE, env!("CARGO_BIN_EXE_acp-traces")]).args(words);
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
+#[cfg(unix)]
 #[test]
 fn bash_completes_what_belongs_to_a_task() {
     for (words, expected) in [

@@ -12,6 +12,9 @@ mod certificate;
 mod collector;
 #[cfg(test)]
 mod conventions;
+#[cfg(unix)]
+#[cfg(test)]
+mod disks;
 #[cfg(test)]
 mod editor;
 #[cfg(test)]
@@ -38,9 +41,15 @@ mod replay;
 mod report;
 #[cfg(test)]
 mod sampling;
+#[cfg(unix)]
+#[cfg(test)]
+mod signals;
 #[cfg(test)]
 mod span_files;
 #[cfg(test)]
 mod spans;
 #[cfg(test)]
 mod tls;
+#[cfg(windows)]
+#[cfg(test)]
+mod windows;

@@ -1,6 +1,6 @@
 //! The proxy as a child process.
 
-use std::env;
+use std::env::{self, consts::EXE_SUFFIX};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -46,7 +46,8 @@ pub(crate) fn acp_traces(arguments: &[&str]) -> Command {
 /// The agents of `examples/test-agent.rs`, which are built with the tests.
 pub(crate) fn test_agent() -> PathBuf {
     let tests = env::current_exe().unwrap();
-    let agent = tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples/test-agent");
+    let folder = tests.parent().and_then(|deps| deps.parent()).unwrap();
+    let agent = folder.join("examples").join(format!("test-agent{EXE_SUFFIX}"));
     assert!(agent.exists(), "{} is built by `cargo test -p acp-traces`", agent.display());
     agent
 }
@@ -110,6 +111,7 @@ impl Proxy {
         status
     }
 
+    #[cfg(unix)]
     pub(crate) fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap());
         nix::sys::signal::kill(pid, signal).unwrap();

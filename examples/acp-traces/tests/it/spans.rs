@@ -3,7 +3,6 @@
 use crate::collector::{Collector, Trace, attributes};
 use crate::editor::Editor;
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
-use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -211,20 +210,6 @@ fn an_agent_that_dies_ends_its_turn_as_an_error() {
     let turn = trace.span("invoke_agent demo-agent");
     assert_eq!(status(turn), StatusCode::Error);
     assert_eq!(attribute(turn, "error.type"), Some(text("agent_exited")));
-}
-
-#[test]
-fn spans_are_sent_when_the_proxy_is_told_to_end() {
-    let collector = Collector::start();
-    let proxy = Proxy::with_options(&["--otlp-endpoint", &collector.url()], &["demo"]);
-    let mut editor = Editor::start(proxy);
-    editor.begin("slow");
-    editor.proxy.read_line();
-    editor.proxy.signal(Signal::SIGTERM);
-    assert_eq!(editor.proxy.exit_status(), Some(128 + Signal::SIGTERM as i32));
-    let trace = collector.received();
-    let turn = trace.span("invoke_agent demo-agent");
-    assert_eq!(attribute(turn, "error.type"), Some(text("client_closed")));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::protocols::{HttpCollector, session};
 use crate::proxy::acp_traces;
 use crate::replay::{TURN, TURN_SPANS};
 use axum::serve::Listener;
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::process::Command;
@@ -118,8 +119,9 @@ fn a_collector_that_nobody_vouches_for_gets_nothing() {
 fn what_cannot_be_used_is_told_before_anything_runs() {
     let certificate = Certificate::new();
     let (key, missing) = (certificate.file("key.pem"), certificate.file("missing.pem"));
+    let not_there = fs::read(&missing).unwrap_err().to_string();
     let rows = [
-        ("OTEL_EXPORTER_OTLP_CERTIFICATE", &missing, "No such file"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", &missing, &*not_there),
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", &key, "there is no certificate in it"),
         ("OTEL_EXPORTER_OTLP_CLIENT_KEY", &key, "the certificate and its key go together"),
     ];

@@ -1,0 +1,79 @@
+//! What is another thing on Windows: statuses, scripts, arguments.
+
+use crate::proxy::{PATIENCE, Proxy, acp_traces, test_agent};
+use std::env;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+
+/// A status has 32 bits: those of crashes have the high ones set.
+#[test]
+fn a_status_passes_whole() {
+    for status in [256, 0x1_0001, 0xC000_0005_u32.cast_signed(), -1] {
+        let end = Proxy::start(&["exit", &status.to_string()]).wait();
+        assert_eq!((end.status, &*end.stderr), (Some(status), ""));
+    }
+}
+
+/// Arguments that a command line of Windows has to quote.
+const ARGUMENTS: [&str; 8] =
+    ["", "a b", "a\"b", "\"a b\"", r"C:\a b\", r"a\\", "\u{e9}\u{20ac}", "--x=y z"];
+
+/// What a script hands on as it is.
+const PLAIN_ARGUMENTS: [&str; 4] = ["-y", "@scope/agent", "a b", "--x=y"];
+
+fn shown(arguments: &[&str]) -> Vec<u8> {
+    format!("{arguments:?}\n").into_bytes()
+}
+
+#[test]
+fn arguments_pass_as_they_are() {
+    let end = Proxy::start(&[&["arguments"], &ARGUMENTS[..]].concat()).wait();
+    assert_eq!(end.stdout, shown(&ARGUMENTS), "{}", String::from_utf8_lossy(&end.stdout));
+}
+
+/// A script that is the test agent, as npm makes them: beside one for Unix, which has no ending.
+#[test]
+fn an_agent_may_be_a_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let without_ending = folder.path().join("an-agent");
+    let script = without_ending.with_extension("cmd");
+    fs::write(&without_ending, "#!/bin/sh\nexit 9\n").unwrap();
+    fs::write(&script, format!("@echo off\r\n\"{}\" %*\r\n", test_agent().display())).unwrap();
+    let others = env::var_os("PATH").unwrap();
+    let folders = [folder.path().to_owned()].into_iter().chain(env::split_paths(&others));
+    let path = env::join_paths(folders).unwrap();
+    for command in [Path::new("an-agent"), Path::new("an-agent.cmd"), &script, &without_ending] {
+        let start = |agent: &[&str]| {
+            let mut proxy = acp_traces(&["--file", "NUL", "--"]);
+            proxy.arg(command).args(agent).env("PATH", &path);
+            Proxy::spawn(proxy)
+        };
+        let end = start(&[&["arguments"], &PLAIN_ARGUMENTS[..]].concat()).wait();
+        assert_eq!((&*end.stderr, end.stdout), ("", shown(&PLAIN_ARGUMENTS)), "{command:?}");
+        let mut proxy = start(&["echo"]);
+        proxy.write(b"{}\r\n{}\n");
+        let (end, _) = proxy.finish();
+        assert_eq!((end.status, &*end.stdout), (Some(0), &b"{}\r\n{}\n"[..]), "{command:?}");
+        assert_eq!(start(&["exit", "7"]).wait().status, Some(7), "{command:?}");
+        // A script would take it for another command.
+        assert_eq!(start(&["arguments", "a\nb"]).wait().status, Some(126), "{command:?}");
+    }
+}
+
+/// A process that leaves the job, as one leaves a process group on Unix.
+#[test]
+fn what_leaves_the_agent_of_its_own_accord_lives_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut proxy = Proxy::start(&["leave-a-caller", &address]);
+    proxy.close();
+    assert_eq!(proxy.exit_status(), Some(0));
+    let (mut caller, _) = listener.accept().unwrap();
+    caller.set_read_timeout(Some(PATIENCE)).unwrap();
+    caller.write_all(b"there?").unwrap();
+    let mut answer = [0; 6];
+    caller.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, *b"there?");
+}
