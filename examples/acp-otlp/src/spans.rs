@@ -15,6 +15,7 @@ use semconv_map::trace_context::{Baggage, TraceContext};
 use semconv_map::{Attribute, AttributeValue};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::mem;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Puts starts, events and ends together to spans. The tracker bounds how many are open.
@@ -58,9 +59,15 @@ impl Open {
         self.spans.get_mut(place)
     }
 
-    fn remove(&mut self, place: usize) -> SpanData {
+    /// The last is taken without moving it twice: mostly it is that.
+    #[inline]
+    fn remove(&mut self, place: usize) -> Option<SpanData> {
+        if place + 1 == self.spans.len() {
+            self.handles.pop();
+            return self.spans.pop();
+        }
         self.handles.swap_remove(place);
-        self.spans.swap_remove(place)
+        Some(self.spans.swap_remove(place))
     }
 
     fn place(&self, handle: SpanHandle) -> Option<usize> {
@@ -89,7 +96,7 @@ impl Spans {
     pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
         let parent = self.parent(&start.parent);
         let time = time(start.time);
-        let mut told: Vec<_> = start.attributes.drain(..).map(key_value).collect();
+        let mut told: Vec<_> = start.attributes.iter_mut().map(take).collect();
         if let Some(baggage) = &start.baggage {
             self.tell(baggage, &mut told);
         }
@@ -153,15 +160,18 @@ impl Spans {
     }
 
     /// Ends the span at this place of those that are open, and gives the whole of it.
-    pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> SpanData {
-        let mut span = self.open.remove(place);
+    #[inline]
+    pub(crate) fn end(&mut self, place: usize, end: SpanEnd) -> Option<SpanData> {
+        let span = self.open.spans.get_mut(place)?;
         span.end_time = time(end.time);
         span.status = status(end.status);
         if let Some(name) = end.name {
             span.name = name;
         }
         span.events.dropped_count = end.dropped_events;
-        span.attributes.extend(end.attributes.into_iter().map(key_value));
+        if !end.attributes.is_empty() {
+            span.attributes.extend(end.attributes.into_iter().map(key_value));
+        }
         // Only turns are linked to, and only they and subagents are agents at work.
         if span.name.starts_with("invoke_agent") {
             if self.ended.len() == LINKABLE {
@@ -169,7 +179,7 @@ impl Spans {
             }
             self.ended.push_back((end.span, span.span_context.clone()));
         }
-        span
+        self.open.remove(place)
     }
 
     /// What names the span at this place of those that are open.
@@ -244,20 +254,31 @@ pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(key_value).collect()
 }
 
+fn key_value(mut attribute: Attribute) -> KeyValue {
+    take(&mut attribute)
+}
+
+/// An attribute for the SDK, taken out of a record's.
 #[inline]
-fn key_value(Attribute { key, value, .. }: Attribute) -> KeyValue {
+fn take(attribute: &mut Attribute) -> KeyValue {
+    let (key, value) = (attribute.key, &mut attribute.value);
     match value {
-        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, text),
-        AttributeValue::String(Cow::Owned(text)) | AttributeValue::Json(text) => {
-            KeyValue::new(key, text)
-        }
-        AttributeValue::Bool(value) => KeyValue::new(key, value),
-        AttributeValue::I64(value) => KeyValue::new(key, value),
-        AttributeValue::F64(value) => KeyValue::new(key, value),
+        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, *text),
+        _ => KeyValue::new(key, value_of(mem::replace(value, AttributeValue::Bool(false)))),
+    }
+}
+
+fn value_of(value: AttributeValue) -> Value {
+    match value {
+        AttributeValue::String(Cow::Borrowed(text)) => text.into(),
+        AttributeValue::String(Cow::Owned(text)) | AttributeValue::Json(text) => text.into(),
+        AttributeValue::Bool(value) => value.into(),
+        AttributeValue::I64(value) => value.into(),
+        AttributeValue::F64(value) => value.into(),
         AttributeValue::StringArray(texts) => {
             let texts = texts.into_iter().map(StringValue::from).collect();
-            KeyValue::new(key, Value::Array(Array::String(texts)))
+            Value::Array(Array::String(texts))
         }
-        other => KeyValue::new(key, format!("{other:?}")),
+        other => format!("{other:?}").into(),
     }
 }

@@ -90,7 +90,7 @@ impl Tracing {
                         if self.measures {
                             self.remember(end.span, place);
                         }
-                        return Some(Made::Span(self.spans.end(place, end)));
+                        return self.spans.end(place, end).map(Made::Span);
                     }
                 }
                 Record::Metric(measured) => return Some(Made::Measurement(measured)),
@@ -99,6 +99,7 @@ impl Tracing {
         }
     }
 
+    /// Out of line, because most look at no metrics.
     #[inline(never)]
     fn remember(&mut self, span: SpanHandle, place: usize) {
         self.ended = self.spans.context_at(place).map(|context| (span, context.clone()));
