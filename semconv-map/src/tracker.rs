@@ -266,6 +266,11 @@ impl Work {
         };
         work.unwrap_or(Self::Other)
     }
+
+    /// Whether nothing is recorded of a result but that there is one.
+    fn ends_with_any_result(&self) -> bool {
+        matches!(self, Self::SetModel { .. } | Self::EndSession(_) | Self::Other)
+    }
 }
 
 impl Tracker {
@@ -300,8 +305,9 @@ impl Tracker {
     /// last counts as the last.
     ///
     /// A `session/update` is read as far as something of it is recorded, and what is not read is not checked: the notification
-    /// that it is by its method, if no id stands before its params, and the first of members that come twice. All other
-    /// messages are checked from end to end.
+    /// that it is by its method, if no id stands before its params, and the first of members that come twice. Of the answer to
+    /// a request that only has to succeed no more is read, where it is written as most are, than that it has a result. All
+    /// other messages are checked from end to end.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.now = self.now.max(now);
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -323,11 +329,15 @@ impl Tracker {
             }
             return;
         }
+        self.quiet.forget();
+        if self.on_answered(direction.opposite(), line) {
+            self.measure_sessions();
+            return;
+        }
         let Ok((message, found)) = peek_members(line, members::PATHS) else {
             self.counters.invalid_lines += 1;
             return;
         };
-        self.quiet.forget();
         match message.kind() {
             Kind::Request => self.on_request(direction, &message, &found, line),
             Kind::Notification => {

@@ -1,6 +1,6 @@
 //! What is looked at of each message on the one way through it.
 use alloc::borrow::Cow;
-use jsonrpc_core::{Found, JsonStr, Skim};
+use jsonrpc_core::{Found, JsonStr, RequestId, Skim};
 
 pub(super) const PATHS: [&[&str]; 3] = [&["sessionId"], &["_meta"], &["update"]];
 
@@ -86,6 +86,9 @@ const USUAL_UPDATE: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","para
 /// What requests and responses start with, as nearly all programs write them.
 const USUAL_REQUEST: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 
+/// How the result of a response follows on its id.
+const USUAL_RESULT: &[u8] = br#","result":{"#;
+
 /// A `session/update` that was read as far as there is something to be known.
 ///
 /// Most lines are of these, and the longest, so they are skimmed: what stands behind the last member that makes a
@@ -150,6 +153,18 @@ impl<'a> Members<'a> {
             self.update = json.get(start..skim.read());
         }
         Some(())
+    }
+}
+
+/// The id of an answer that is a result, read no further than to where that begins; nothing for any other message, and for
+/// what is written in another way.
+pub(super) fn answered(line: &[u8]) -> Option<RequestId> {
+    let line = line.strip_prefix(USUAL_REQUEST)?;
+    let (id, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b',')?)?;
+    let id = core::str::from_utf8(id).ok().filter(|_| rest.starts_with(USUAL_RESULT))?;
+    match id.as_bytes() {
+        [b'0'] | [b'1'..=b'9', ..] => id.parse::<i64>().ok().map(RequestId::from),
+        _ => JsonStr::new(id)?.as_plain().filter(|id| !id.contains('"')).map(RequestId::from),
     }
 }
 

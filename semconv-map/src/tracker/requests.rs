@@ -1,5 +1,5 @@
 //! Requests and their answers.
-use super::members::FoundMembers;
+use super::members::{FoundMembers, answered};
 use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member, string};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
@@ -73,6 +73,15 @@ impl Tracker {
             Work::Prompt(session) => self.end_turn(&session, request.span, outcome),
             work => self.end_request(request.span, work, outcome),
         }
+    }
+
+    /// Takes in an answer to a request that `asker` sent, if it is a result of which nothing is recorded.
+    pub(super) fn on_answered(&mut self, asker: Direction, line: &[u8]) -> bool {
+        let Some(id) = answered(line) else { return false };
+        let ends = |request: &OpenRequest| request.work.ends_with_any_result();
+        let Some(request) = self.requests.remove_if(asker, &id, ends) else { return false };
+        self.end_request(request.span, request.work, Ok("{}"));
+        true
     }
 
     fn start_turn(&mut self, call: Call<'_>, meta: Option<&str>, params: &str) -> OpenRequest {

@@ -31,7 +31,18 @@ impl<S: Copy + Ord, T> Unanswered<S, T> {
 
     #[inline]
     pub(crate) fn remove(&mut self, sender: S, id: &RequestId) -> Option<T> {
+        self.remove_if(sender, id, |_| true)
+    }
+
+    #[inline]
+    pub(crate) fn remove_if(
+        &mut self,
+        sender: S,
+        id: &RequestId,
+        picks: impl Fn(&T) -> bool,
+    ) -> Option<T> {
         let place = self.place(sender, id).ok()?;
+        self.0.get(place).filter(|(_, _, request)| picks(request))?;
         let (_, _, request) = self.0.remove(place);
         Some(request)
     }

@@ -1,9 +1,10 @@
-//! Updates are skimmed where their method comes first, and read in full where it comes last: it makes no difference.
+//! Updates are skimmed where their method comes first, and read in full where it comes last; answers that only have to
+//! succeed are read up to their result where it comes last, written as most programs do: it makes no difference.
 use crate::lines::{prompt, stop};
 use crate::spans::{A2C, C2A};
 use proptest::prelude::*;
 use semconv_map::content::Capture;
-use semconv_map::{CloseReason, Policy, Tracker};
+use semconv_map::{CloseReason, Direction, Policy, Record, Tracker};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -106,17 +107,110 @@ fn policies() -> impl Strategy<Value = Policy> {
 
 const METHOD: &str = r#""method":"session/update""#;
 
-/// All that comes of these lines, within a turn.
+/// All that comes of these lines of the agent, within a turn.
 fn told(policy: &Policy, lines: impl Iterator<Item = Vec<u8>>) -> String {
+    let first = (C2A, prompt(1, "s").into_bytes());
+    let last = (A2C, stop(1, "end_turn").into_bytes());
+    told_of(policy, [first].into_iter().chain(lines.map(|line| (A2C, line))).chain([last]))
+}
+
+/// All that comes of these lines.
+fn told_of(policy: &Policy, lines: impl Iterator<Item = (Direction, Vec<u8>)>) -> String {
     let (mut tracker, now) = (Tracker::new(policy.clone()), Duration::from_secs(1));
-    tracker.handle_line(C2A, now, prompt(1, "s").as_bytes());
-    for line in lines {
-        tracker.handle_line(A2C, now, &line);
+    for (direction, line) in lines {
+        tracker.handle_line(direction, now, &line);
     }
-    tracker.handle_line(A2C, now, stop(1, "end_turn").as_bytes());
     tracker.close(now, CloseReason::ClientClosed);
     let records: Vec<_> = std::iter::from_fn(|| tracker.poll()).collect();
     format!("{records:#?}\n{:#?}", tracker.counters())
+}
+
+/// A request, an answer, or both, under one id.
+#[derive(Clone, Debug)]
+struct Said {
+    asker: Direction,
+    id: &'static str,
+    method: Option<&'static str>,
+    /// A member, `result` or `error`.
+    answer: Option<&'static str>,
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let asker = prop::sample::select(vec![C2A, A2C]);
+    let id = prop::sample::select(vec![
+        "7",
+        "7",
+        "0",
+        "-1",
+        "7.0",
+        "70e-1",
+        "07",
+        "+7",
+        r#""7""#,
+        r#""a,b""#,
+        r#""\u0037""#,
+        r#""a\",\"result\":{""#,
+        r#""a\"b""#,
+        r#""a"b""#,
+        "null",
+        "[7]",
+    ]);
+    let methods = prop::sample::select(vec![
+        "initialize",
+        "authenticate",
+        "session/new",
+        "session/load",
+        "session/fork",
+        "session/list",
+        "session/close",
+        "session/set_model",
+        "session/set_config_option",
+        "session/prompt",
+        "session/request_permission",
+        "fs/read_text_file",
+        "terminal/wait_for_exit",
+        "_newer/method",
+    ]);
+    let answers = prop::sample::select(vec![
+        r#""result":{}"#,
+        r#""result":{"content":"a,\"id\":1"}"#,
+        r#""result":{"protocolVersion":1,"agentInfo":{"name":"a","version":"1"}}"#,
+        r#""result":{"sessionId":"n","models":{"currentModelId":"m","availableModels":[]}}"#,
+        r#""result":{"configOptions":[]}"#,
+        r#""result":{"stopReason":"refusal"}"#,
+        r#""result":{"outcome":{"outcome":"cancelled"}}"#,
+        r#""result":{"exitCode":3}"#,
+        r#""result":null"#,
+        r#""result":[{}]"#,
+        r#""error":{"code":-32000,"message":"no"}"#,
+    ]);
+    let (method, answer) =
+        (prop::option::weighted(0.8, methods), prop::option::weighted(0.8, answers));
+    (asker, id, method, answer).prop_map(|(asker, id, method, answer)| Said {
+        asker,
+        id,
+        method,
+        answer,
+    })
+}
+
+/// The lines of a connection, and a turn that tells what was learnt; with `space` within answers.
+fn lines<'a>(said: &'a [Said], space: &'a str) -> impl Iterator<Item = (Direction, Vec<u8>)> + 'a {
+    let params =
+        r#"{"sessionId":"s","modelId":"m","path":"/p","toolCall":{"toolCallId":"t"},"options":[]}"#;
+    let said = said.iter().flat_map(move |Said { asker, id, method, answer }| {
+        let answerer = if *asker == A2C { C2A } else { A2C };
+        let request = method.map(|method| {
+            let line =
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+            (*asker, line.into_bytes())
+        });
+        let answer = answer.map(|answer| {
+            (answerer, format!(r#"{{"jsonrpc":{space}"2.0","id":{id},{answer}}}"#).into_bytes())
+        });
+        request.into_iter().chain(answer)
+    });
+    said.chain([(C2A, prompt("last", "s").into_bytes())])
 }
 
 proptest! {
@@ -153,6 +247,13 @@ proptest! {
         prop_assert_eq!(&told(&policy, enough), &expected);
     }
 
+    /// Whatever was asked, under whatever id, and whatever the answer is, if it is a message at all.
+    #[test]
+    fn an_answer_is_what_is_read_of_it(said in prop::collection::vec(said(), 1..24), policy in policies()) {
+        let expected = told_of(&policy, lines(&said, " "));
+        prop_assert_eq!(told_of(&policy, lines(&said, "")), expected);
+    }
+
     /// Bytes of any kind do no harm.
     #[test]
     fn anything_may_come(params in params(), at: prop::sample::Index, noise in prop::collection::vec(any::<u8>(), 0..6)) {
@@ -161,5 +262,26 @@ proptest! {
         line.splice(at..(at + noise.len()).min(line.len()), noise);
         let text = told(&Policy::default(), [line.clone(), line].into_iter());
         prop_assert!(!text.is_empty());
+    }
+}
+
+/// Of a file that was read only the start of the answer is looked at; a session is learnt from all of it.
+#[test]
+fn an_answer_that_has_to_succeed_only_is_not_read() {
+    let asked = |method: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"r-1","method":"{method}","params":{{"sessionId":"s"}}}}"#
+        )
+    };
+    let answer = br#"{"jsonrpc":"2.0","id":"r-1","result":{"content":"and then it brea"#;
+    for (asker, method, is_read) in [(A2C, "fs/read_text_file", false), (C2A, "session/new", true)]
+    {
+        let (mut tracker, now) = (Tracker::new(Policy::default()), Duration::from_secs(1));
+        tracker.handle_line(asker, now, asked(method).as_bytes());
+        let answerer = if asker == A2C { C2A } else { A2C };
+        tracker.handle_line(answerer, now, answer);
+        let ends = std::iter::from_fn(|| tracker.poll()).filter(|it| matches!(it, Record::End(_)));
+        assert_eq!(ends.count(), usize::from(!is_read), "{method}");
+        assert_eq!(tracker.counters().invalid_lines, u64::from(is_read), "{method}");
     }
 }
