@@ -2,10 +2,10 @@
 use crate::lines::{error, notification, request, result};
 use crate::spans::{Span, Spans};
 use proptest::prelude::*;
-use semconv_map::content::{Capture, Gate};
+use semconv_map::content::{Capture, Gate, Redaction};
 use semconv_map::metric;
 use semconv_map::rpc::{ConnectionEnd, Protocol, Sender};
-use semconv_map::span::{Parent, SpanKind};
+use semconv_map::span::{Parent, SpanKind, Status};
 use semconv_map::{AttributeValue, Limits, Policy, RpcTracker, keys, mcp};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -332,6 +332,33 @@ fn content_of_mcp_goes_where_the_policy_says() {
     let details = weather.events.last().unwrap();
     let expected = AttributeValue::Json(r#"{"city":"Paris"}"#.to_owned());
     assert_eq!((details.name, &details.attributes[0].value), ("acp.details", &expected));
+}
+
+/// Servers say as well that a tool did not fail.
+#[test]
+fn a_tool_that_did_not_fail_is_no_error() {
+    let mut run = mcp(|_| {});
+    run.line(Observed, &call(1, "a"));
+    run.line(Peer, &result(1, json!({ "content": [], "isError": false })));
+    assert_eq!(*run.span("tools/call a").status(), Status::Unset);
+}
+
+/// A redaction sees what goes over MCP with its kinds, and what it gives back is recorded instead.
+#[test]
+fn content_of_mcp_is_redacted() {
+    let mut policy = Policy::default();
+    policy.content = Capture::Span;
+    policy.redaction = Some(Redaction::new(|kind, _| Some(format!("{kind:?}"))));
+    let run = session(policy, Protocol::McpClient);
+    let read = run.span("resources/read");
+    assert_eq!(read.str("mcp.resource.uri"), Some("Uri"));
+    let weather = run.span("tools/call weather");
+    let given = weather.str("gen_ai.tool.call.arguments");
+    assert_eq!(given, Some(r#"{"ToolArguments":"ToolArguments"}"#));
+    let result = weather.str("gen_ai.tool.call.result").unwrap();
+    assert!(!result.contains("rain") && result.contains("ToolResult"), "{result}");
+    let status = format!("{:?}", run.span("prompts/get greet").status());
+    assert!(status.contains("ErrorMessage") && !status.contains("no such prompt"), "{status}");
 }
 
 /// With content off nothing that people or tools wrote leaves.

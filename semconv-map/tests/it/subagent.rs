@@ -98,6 +98,9 @@ fn a_subagent_that_works_again_links_to_its_work_before() {
     run.line(C2A, &prompt(1, "s"));
     run.line(A2C, &state("s", "child", "running"));
     run.line(A2C, &state("s", "child", "idle"));
+    // A new title does not say that it works.
+    run.line(A2C, &subagent("s", "child", json!({ "title": "x" })));
+    assert_eq!(of(&run, "child").len(), 1);
     run.line(A2C, &state("s", "child", "running"));
     run.line(A2C, &state("child", "grandchild", "running"));
     run.line(A2C, &tool("grandchild", "t", "read", "in_progress"));

@@ -186,6 +186,19 @@ fn replayed_tool_calls_make_no_spans() {
     assert_eq!(run.tracker.counters(), semconv_map::Counters::default());
 }
 
+/// A turn that runs has its tool calls, whatever is loaded beside it.
+#[test]
+fn tool_calls_of_a_turn_are_not_replayed() {
+    let mut run = Run::new(Policy::default());
+    run.line(C2A, &prompt(1, "s"));
+    run.line(C2A, &request(2, "session/load", json!({ "sessionId": "s" })));
+    run.line(A2C, &tool("s", "t", "read", "completed"));
+    run.line(A2C, &result(2, json!({})));
+    let turn = run.span("invoke_agent").start.span;
+    assert_eq!(run.span("execute_tool read").start.parent, Parent::Span(turn));
+    assert_eq!(run.span("session/load").i64("acp.session.replayed_updates"), Some(0));
+}
+
 /// So has what an agent tells of the session that it forks, before it names it.
 #[test]
 fn tool_calls_of_a_forked_session_make_no_spans() {
