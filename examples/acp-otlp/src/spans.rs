@@ -15,7 +15,6 @@ use semconv_map::trace_context::{Baggage, TraceContext};
 use semconv_map::{Attribute, AttributeValue};
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::mem;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Puts starts, events and ends together to spans. The tracker bounds how many are open.
@@ -96,7 +95,10 @@ impl Spans {
     pub(crate) fn start(&mut self, mut start: SpanStart) -> (Option<&SpanData>, Vec<Attribute>) {
         let parent = self.parent(&start.parent);
         let time = time(start.time);
-        let mut told: Vec<_> = start.attributes.iter_mut().map(take).collect();
+        let mut told = Vec::with_capacity(start.attributes.len());
+        for attribute in start.attributes.drain(..) {
+            told.push(key_value(attribute));
+        }
         if let Some(baggage) = &start.baggage {
             self.tell(baggage, &mut told);
         }
@@ -254,17 +256,11 @@ pub(crate) fn attributes(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(key_value).collect()
 }
 
-fn key_value(mut attribute: Attribute) -> KeyValue {
-    take(&mut attribute)
-}
-
-/// An attribute for the SDK, taken out of a record's.
-#[inline]
-fn take(attribute: &mut Attribute) -> KeyValue {
-    let (key, value) = (attribute.key, &mut attribute.value);
+#[inline(always)]
+fn key_value(Attribute { key, value, .. }: Attribute) -> KeyValue {
     match value {
-        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, *text),
-        _ => KeyValue::new(key, value_of(mem::replace(value, AttributeValue::Bool(false)))),
+        AttributeValue::String(Cow::Borrowed(text)) => KeyValue::new(key, text),
+        other => KeyValue::new(key, value_of(other)),
     }
 }
 

@@ -468,7 +468,7 @@ impl<'a> Asked<'a> {
 }
 
 /// What the `_meta` of a request says of where it comes from.
-#[inline]
+#[inline(always)]
 pub(crate) fn remote(meta: Option<&str>) -> (Parent, Option<Baggage>) {
     let Some(meta) = meta else { return (Parent::Root, None) };
     let parent = TraceContext::from_meta(meta).map(Box::new);

@@ -129,6 +129,7 @@ impl Spans {
     }
 
     /// Adds an event with content to a span, if there is any: one does not count against the others.
+    #[inline]
     pub(crate) fn details(
         &mut self,
         time: Duration,
