@@ -90,6 +90,8 @@ fn turn(first: usize) -> Vec<String> {
 const REQUEST: &str =
     r#"{"jsonrpc":"2.0","id":7,"method":"session/list","params":{"cwd":"/home/user/project"}}"#;
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}"#;
+/// The same as it is read to its end.
+const SPACED_ANSWER: &str = r#"{"jsonrpc": "2.0", "id": 7, "result": {"sessions": []}}"#;
 
 fn tracing() -> Tracing {
     let mut policy = Policy::default();
@@ -114,10 +116,13 @@ fn look(tracing: &mut Tracing, direction: Direction, line: &str, to: &impl SpanP
 fn prepared(name: &str) -> Box<dyn FnMut() -> usize> {
     let mut ours = tracing();
     match name {
-        "request" => Box::new(move || {
-            look(&mut ours, Direction::ClientToAgent, REQUEST, &Nowhere)
-                + look(&mut ours, Direction::AgentToClient, ANSWER, &Nowhere)
-        }),
+        "request" | "request, answer with spaces" => {
+            let answer = if name == "request" { ANSWER } else { SPACED_ANSWER };
+            Box::new(move || {
+                look(&mut ours, Direction::ClientToAgent, REQUEST, &Nowhere)
+                    + look(&mut ours, Direction::AgentToClient, answer, &Nowhere)
+            })
+        }
         "request, peeked at" => Box::new(|| {
             let kinds = [REQUEST, ANSWER].map(|line| peek(line.as_bytes()).map(|it| it.kind()));
             usize::from(black_box(kinds).is_empty())
@@ -202,9 +207,16 @@ fn main() {
         return;
     }
     println!("| | instructions | allocations | spans |\n|---|---|---|---|");
-    let names =
-        ["span of the SDK", "request", "request, peeked at", "chunk", "turn", "turn, peeked at"];
-    let [sdk, request, peeked, chunk, turn, turn_peeked] = names.map(|name| {
+    let names = [
+        "span of the SDK",
+        "request",
+        "request, answer with spaces",
+        "request, peeked at",
+        "chunk",
+        "turn",
+        "turn, peeked at",
+    ];
+    let [sdk, request, _, peeked, chunk, turn, turn_peeked] = names.map(|name| {
         let cost = cost(name);
         println!("| {name} | {} | {} | {} |", cost.0, cost.1, cost.2);
         cost
