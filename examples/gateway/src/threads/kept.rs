@@ -1,6 +1,6 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
-use super::{Entry, Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
+use super::{Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
 use crate::run_log::{Reader, RunLog, TooManyReaders};
 use crate::site::Principal;
 use crate::telemetry::Timeline;
@@ -8,12 +8,12 @@ use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use semconv_map::trace_context::TraceContext;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// How much there is of things.
+/// How much there is of things, for who asks with a signal.
+#[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Open {
     threads: usize,
@@ -23,16 +23,18 @@ pub(crate) struct Open {
     kept: usize,
 }
 
-impl fmt::Display for Open {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+#[cfg(unix)]
+impl std::fmt::Display for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} threads, {} of {} runs", self.threads, self.going_on, self.kept)
     }
 }
 
 impl Threads {
     /// How much there is of things.
+    #[cfg(unix)]
     pub(crate) fn open(&self) -> Open {
-        let is_open = |thread: &&Entry| !thread.commands.is_closed();
+        let is_open = |thread: &&super::Entry| !thread.commands.is_closed();
         let (going_on, kept) = {
             let runs = lock(&self.runs);
             let going_on = runs.values().filter(|run| !run.log.has_ended()).count();
