@@ -227,6 +227,8 @@ pub(crate) enum SettingsError {
     Cwd(String),
     #[error("site.origins: expected scheme://host, got `{0}`")]
     Origin(String),
+    #[error("auth.tokens.{0}: expected a token, got an empty one")]
+    Token(String),
     #[error("auth.trusted-header: `{0}` is no name of a header")]
     Header(String),
     #[error("telemetry: {0}")]
@@ -259,8 +261,13 @@ impl Settings {
     /// as `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; one token of a user as `GATEWAY_TOKEN`.
     fn with_environment(mut self) -> Result<Self, SettingsError> {
         self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
-        if let Some(token) = variable(TOKEN_VARIABLE) {
+        if let Ok(token) = env::var(TOKEN_VARIABLE) {
             self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
+        }
+        if let Some((user, _)) =
+            self.auth.tokens.iter().find(|(_, token)| token.reveal().is_empty())
+        {
+            return Err(SettingsError::Token(user.clone()));
         }
         own(&mut self.listen, "GATEWAY_LISTEN")?;
         own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;

@@ -64,7 +64,6 @@ async fn a_variable_that_is_empty_is_not_set() {
         "GATEWAY_AGENT",
         "GATEWAY_AGENT_URL",
         "GATEWAY_AGENT_TOKEN",
-        "GATEWAY_TOKEN",
         "GATEWAY_LISTEN",
         "GATEWAY_TIMES_TURN",
         "GATEWAY_TELEMETRY_TRACES",
@@ -123,6 +122,12 @@ async fn settings_that_cannot_be_read_are_explained() {
             &[("GATEWAY_PERMISSION", "maybe")],
             "GATEWAY_PERMISSION: unknown variant, expected one of `ask`, ",
         ),
+        (
+            "[auth.tokens]\na = 't'\nb = ''",
+            &[],
+            "auth.tokens.b: expected a token, got an empty one",
+        ),
+        ("", &[("GATEWAY_TOKEN", "")], "auth.tokens.user: expected a token, got an empty one"),
         ("[agents.a]\n[agents.b]", &[], "default-agent: expected one of a, b, got none"),
         ("default-agent = 'c'\n[agents.a]", &[], "default-agent: expected one of a, got c"),
     ] {
