@@ -64,6 +64,7 @@
 //! | `lint` | `lint`: what is wrong with a conversation |
 //! | `schemars` | `schema`: the JSON Schema of each version |
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 

@@ -51,6 +51,7 @@
 //!
 #![doc = include_str!("odd_input.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(any(feature = "codec", feature = "async"))]

@@ -37,6 +37,7 @@
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 #[cfg(feature = "plugin")]

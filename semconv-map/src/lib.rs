@@ -89,6 +89,7 @@
 //!
 #![doc = include_str!("decisions.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 
