@@ -17,6 +17,7 @@
 //! | see that a stream keeps the rules | [`verify::Verifier`] |
 //! | apply a stream to a conversation and a state | [`reduce::Reducer`], [`json_patch::Document`] |
 //! | make a stream shorter | [`compact::compact`], [`compact::Coalescer`] |
+//! | keep a run for pages that reconnect | [`run_log::RunLog`] |
 //! | know what an older page can take, or give it that | [`profile::Profile`], [`profile::Downgrade`] |
 //!
 //! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
@@ -80,6 +81,7 @@ pub mod profile;
 #[cfg(feature = "protobuf")]
 pub mod proto;
 pub mod reduce;
+pub mod run_log;
 pub mod sse;
 pub mod tool;
 pub mod transport;

@@ -8,6 +8,7 @@ use agui_types::message::Message;
 use agui_types::produce::Run;
 use agui_types::proto::{self, Frame, Malformed};
 use agui_types::reduce::Reducer;
+use agui_types::run_log::{PushError, Read, RunLog, RunLogLimits};
 use agui_types::sse::{self, Decoder};
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
@@ -137,6 +138,66 @@ pub fn agui_stream(data: &[u8]) {
         }
         assert_eq!(reduced(&shorter), made);
     }
+}
+
+/// A log numbers its events without a gap and stays within its bounds. A reader of the log and one of a copy move on
+/// with each read and end with its last event.
+pub fn agui_run_log(data: &[u8]) {
+    let Some((&[count, bytes, every, batch], body)) = data.split_first_chunk::<4>() else { return };
+    let input = r#"{"threadId":"t","runId":"r","messages":[]}"#;
+    let input: RunAgentInput = wire::decode(input).expect("an input");
+    let limits = RunLogLimits { events: count.into(), bytes: usize::from(bytes) * 16 };
+    let (max, every) = (usize::from(batch) * 16, usize::from(every) + 1);
+    let mut log = RunLog::new(&input, limits);
+    let (mut copy, mut after, mut largest) = (log.clone(), 0, 0);
+    for (place, event) in events(body).iter().enumerate() {
+        let last = log.last();
+        let frame = log.next_frame(event).expect("an event is JSON");
+        largest = largest.max(frame.len());
+        match log.push(event) {
+            Ok(number) => assert_eq!(number, last + 1),
+            Err(error) => assert!(matches!(error, PushError::Full) && log.is_full()),
+        }
+        if place % every == 0 {
+            let part = log.part(copy.last(), max);
+            copy.apply(part);
+            after = read(&log, after, max).unwrap_or(after);
+        }
+    }
+    // Compaction writes a chunk as three events. Patches may enlarge a state up to a bound of their own.
+    if !body.windows(6).any(|it| it == b"STATE_") {
+        assert!(log.bytes() <= 6 * limits.bytes + 4 * largest + 400, "{} bytes", log.bytes());
+    }
+    log.end();
+    while !copy.has_ended() {
+        let before = copy.last();
+        copy.apply(log.part(before, max));
+        assert!(copy.last() > before || copy.has_ended());
+    }
+    assert_eq!(copy.last(), log.last());
+    for log in [&log, &copy] {
+        let mut after = after;
+        while let Some(last) = read(log, after, max) {
+            after = last;
+        }
+        assert_eq!((after, log.read(after, max)), (log.last(), Read::Ended));
+    }
+}
+
+/// The number of the last event that a read gives, if it gives one.
+fn read(log: &RunLog, after: u64, max: usize) -> Option<u64> {
+    let frames = match log.read(after, max) {
+        Read::Frames(frames) | Read::Restart(frames) => frames,
+        _ => return None,
+    };
+    assert!(after < frames.last && frames.last <= log.last());
+    let mut decoder = Decoder::with_limit(usize::MAX);
+    decoder.push(&frames.bytes);
+    let ids =
+        core::iter::from_fn(|| decoder.next_frame()).map(|it| it.expect("a frame").last_event_id);
+    let id = ids.last().filter(|id| !id.is_empty());
+    assert!(id.is_none_or(|id| log.number(&id) == Some(frames.last)));
+    Some(frames.last)
 }
 
 /// Whatever a producer tries, in whatever order, what it sends keeps every rule.

@@ -20,7 +20,9 @@ mod value;
 mod wire;
 mod wire_modes;
 
-pub use agui::{agui_client, agui_event, agui_produce, agui_proto, agui_sse, agui_stream};
+pub use agui::{
+    agui_client, agui_event, agui_produce, agui_proto, agui_run_log, agui_sse, agui_stream,
+};
 pub use codec::codec;
 pub use conductor::conductor;
 pub use document::document;
@@ -42,7 +44,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -64,6 +66,7 @@ pub const TARGETS: [Target; 27] = [
     ("agui_proto", agui_proto),
     ("agui_sse", agui_sse),
     ("agui_stream", agui_stream),
+    ("agui_run_log", agui_run_log),
     ("agui_produce", agui_produce),
     ("agui_client", agui_client),
     ("mcp_message", mcp_message),

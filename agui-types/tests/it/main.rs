@@ -32,6 +32,8 @@ mod proto;
 #[cfg(test)]
 mod reduce;
 #[cfg(test)]
+mod run_log;
+#[cfg(test)]
 #[cfg(feature = "schemars")]
 mod schema;
 #[cfg(test)]

@@ -1,0 +1,289 @@
+//! The events of a run, numbered, kept within bounds and read by number.
+//!
+//! A [`RunLog`] stands between a run and any number of HTTP responses that show it. A reader has no queue: it passes
+//! the number of the last event that it has seen to [`RunLog::read`], so that neither a slow page nor a closed one
+//! holds up the agent. The log performs no I/O and wakes no reader; after [`push`](RunLog::push),
+//! [`end`](RunLog::end) and [`apply`](RunLog::apply) the program does.
+//!
+//! The newest events are kept as they were sent. Older ones are [compacted](crate::compact), so that they have no
+//! numbers any more. A reader that has seen a part of those receives [`Read::Restart`]: frames that restore the
+//! conversation to its state before the run and repeat the compacted events.
+//!
+//! ```
+//! use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
+//! use agui_types::input::RunAgentInput;
+//! use agui_types::run_log::{Read, RunLog, RunLogLimits, RunOutcome};
+//! use jsonrpc_core::wire;
+//!
+//! let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
+//! let mut log = RunLog::new(&input, RunLogLimits { events: 1000, bytes: 1024 * 1024 });
+//! log.push(&RunStartedEvent::new("t", "r").into())?;
+//! let Read::Frames(frames) = log.read(0, 64 * 1024) else { panic!("one event is unread") };
+//! assert_eq!(frames.last, 1);
+//! assert!(frames.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
+//! assert_eq!(log.read(1, 64 * 1024), Read::Pending);
+//!
+//! log.push(&RunFinishedEvent::new("t", "r").into())?;
+//! log.end();
+//! assert_eq!(log.outcome(), Some(&RunOutcome::Success));
+//! // A client that reconnects sends the last event id that it has seen.
+//! let seen = log.number("r:2").unwrap_or(0);
+//! assert_eq!(log.read(seen, 64 * 1024), Read::Ended);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::event::{Event, MessagesSnapshotEvent};
+use crate::id::RunId;
+use crate::input::RunAgentInput;
+use crate::message::{Message, ReasoningMessage};
+use crate::sse;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use bytes::Bytes;
+use jsonrpc_core::wire::Raw;
+
+mod fold;
+mod outcome;
+mod part;
+
+pub use outcome::RunOutcome;
+pub use part::{LogBase, LogPart};
+
+/// The events of one run, numbered from 1.
+///
+/// See the [module](self) for an example.
+#[derive(Clone, Debug)]
+pub struct RunLog {
+    run_id: RunId,
+    /// The run's part of an event id: the run id in printable ASCII.
+    printable_id: String,
+    limits: RunLogLimits,
+    /// The conversation before the run.
+    messages: Vec<Message>,
+    /// The state before the run; `None` means `{}`.
+    state: Option<Raw>,
+    /// How many events are in `old`.
+    folded: u64,
+    /// The oldest events, compacted, a frame each.
+    old: Vec<Bytes>,
+    old_bytes: usize,
+    /// The events behind the folded ones, a frame each.
+    recent: VecDeque<Bytes>,
+    recent_bytes: usize,
+    outcome: Option<RunOutcome>,
+    ended: bool,
+}
+
+/// Bounds of a [`RunLog`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLogLimits {
+    /// The largest number of events that are kept as they were sent.
+    pub events: usize,
+    /// The largest size of those events in bytes. A log whose compacted events exceed it as well
+    /// [is full](RunLog::is_full).
+    pub bytes: usize,
+}
+
+/// The result of [`RunLog::read`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Read {
+    /// The next events.
+    Frames(Frames),
+    /// The events up to [`Frames::last`], compacted, for a reader that has seen some of them.
+    ///
+    /// They start with `RUN_STARTED` and a `MESSAGES_SNAPSHOT` of the conversation before the run, so that they may
+    /// stand at the beginning of a response only. A reader in the middle of a response closes it; its client
+    /// reconnects.
+    Restart(Frames),
+    /// No event follows yet.
+    Pending,
+    /// No event follows, and the run has ended.
+    Ended,
+}
+
+/// Events as server-sent events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frames {
+    /// The number of the last event, from which to read on.
+    pub last: u64,
+    /// One or more whole frames. Compacted events have no `id`.
+    pub bytes: Bytes,
+}
+
+/// An event was not added to the log.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PushError {
+    /// The run has ended.
+    #[error("the run has ended")]
+    Ended,
+    /// The log is at twice its bound, and the event does not end the run.
+    #[error("the log of the run is full")]
+    Full,
+    /// The event has no JSON form.
+    #[error("the event cannot be written as JSON")]
+    Unwritable(#[source] serde_json::Error),
+}
+
+impl RunLog {
+    /// Creates an empty log of the run that `input` starts.
+    pub fn new(input: &RunAgentInput, limits: RunLogLimits) -> Self {
+        let printable = |c: char| if c.is_ascii_graphic() { c } else { '_' };
+        Self {
+            run_id: input.run_id.clone(),
+            printable_id: input.run_id.as_str().chars().map(printable).collect(),
+            limits,
+            messages: input.messages.clone(),
+            state: input.state.clone(),
+            folded: 0,
+            old: Vec::new(),
+            old_bytes: 0,
+            recent: VecDeque::new(),
+            recent_bytes: 0,
+            outcome: None,
+            ended: false,
+        }
+    }
+
+    /// Numbers the events from `last + 1` on: those of a run that continues an earlier one under the same id.
+    ///
+    /// To be called before the first event is added.
+    #[must_use]
+    pub fn with_last(mut self, last: u64) -> Self {
+        self.folded = last;
+        self
+    }
+
+    /// Adds an event and returns its number.
+    ///
+    /// # Errors
+    /// The run has ended, the log is at twice its bound, or the event has no JSON form. The event is not added then.
+    /// An event that ends the run is added however full the log is, so that readers learn of the end.
+    pub fn push(&mut self, event: &Event) -> Result<u64, PushError> {
+        let outcome = RunOutcome::of(event);
+        if self.ended {
+            return Err(PushError::Ended);
+        }
+        if self.old_bytes / 2 > self.limits.bytes && (outcome.is_none() || self.outcome.is_some()) {
+            return Err(PushError::Full);
+        }
+        let frame = self.next_frame(event).map_err(PushError::Unwritable)?;
+        self.outcome = outcome.or(self.outcome.take());
+        self.append(frame);
+        self.fold_if_over();
+        Ok(self.last())
+    }
+
+    /// Ends the run: no event follows.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// Returns the events behind number `after`, at most `max_bytes` of them but at least one.
+    ///
+    /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted events are returned
+    /// together, whatever their size.
+    pub fn read(&self, after: u64, max_bytes: usize) -> Read {
+        if after < self.folded && !self.old.is_empty() {
+            return self.read_old(after);
+        }
+        let skipped = after.saturating_sub(self.folded);
+        let mut unread = self.recent.iter().skip(usize::try_from(skipped).unwrap_or(usize::MAX));
+        let Some(first) = unread.next() else {
+            return if self.ended { Read::Ended } else { Read::Pending };
+        };
+        let mut bytes = first.len();
+        let fitting = unread.take_while(|frame| {
+            bytes = bytes.saturating_add(frame.len());
+            bytes <= max_bytes
+        });
+        let rest: Vec<&[u8]> = fitting.map(|frame| &frame[..]).collect();
+        let last = after.max(self.folded) + 1 + rest.len() as u64;
+        let bytes = if rest.is_empty() {
+            first.clone()
+        } else {
+            let first: &[u8] = first;
+            [&[first], &rest[..]].concat().concat().into()
+        };
+        Read::Frames(Frames { last, bytes })
+    }
+
+    /// Returns the number in an event id of this run, if an event of that number exists.
+    pub fn number(&self, event_id: &str) -> Option<u64> {
+        let (run_id, number) = event_id.rsplit_once(':')?;
+        let number = number.parse().ok().filter(|number| *number <= self.last())?;
+        (run_id == self.printable_id).then_some(number)
+    }
+
+    /// Returns the frame that an event would be, were it the next one.
+    ///
+    /// # Errors
+    /// The event has no JSON form, which does not happen for events that were decoded.
+    pub fn next_frame(&self, event: &Event) -> Result<Bytes, serde_json::Error> {
+        let id = format!("{}:{}", self.printable_id, self.last() + 1);
+        let mut bytes = Vec::new();
+        sse::write_id(&mut bytes, &id);
+        sse::write_event(&mut bytes, event)?;
+        Ok(bytes.into())
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.folded + self.recent.len() as u64
+    }
+
+    /// The memory that the events take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.old_bytes + self.recent_bytes
+    }
+
+    /// Whether compaction no longer keeps the log within its bounds. The run should be stopped: at twice the bound
+    /// the log accepts the end of the run only.
+    pub fn is_full(&self) -> bool {
+        self.old_bytes > self.limits.bytes
+    }
+
+    /// Whether the run has ended.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Outcome of the run, if an event has announced it. A [copy](Self::apply) takes it from the last event.
+    pub fn outcome(&self) -> Option<&RunOutcome> {
+        self.outcome.as_ref()
+    }
+
+    fn append(&mut self, frame: Bytes) {
+        self.recent_bytes += frame.len();
+        self.recent.push_back(frame);
+    }
+
+    /// The compacted events, for a reader that has seen those up to `after`.
+    fn read_old(&self, after: u64) -> Read {
+        let restated = if after > 0 { self.restated() } else { None };
+        let (start, rest) = self.old.split_at(self.old.len().min(1));
+        let bytes = [start, restated.as_slice(), rest].concat().concat().into();
+        let frames = Frames { last: self.folded, bytes };
+        if after > 0 { Read::Restart(frames) } else { Read::Frames(frames) }
+    }
+
+    /// The conversation before the run, as a frame.
+    fn restated(&self) -> Option<Bytes> {
+        let mut messages = self.messages.clone();
+        for event in self.old.iter().filter_map(fold::decode) {
+            // A snapshot keeps reasoning that it does not name, to which the repeated deltas would be appended.
+            if let Event::ReasoningMessageStart(start) = event {
+                messages.push(Message::Reasoning(ReasoningMessage::new(start.message_id, "")));
+            }
+        }
+        fold::encode(&MessagesSnapshotEvent::new(messages).into())
+    }
+}

@@ -1,0 +1,89 @@
+//! Parts of a log, for a copy elsewhere.
+use super::{RunLog, RunOutcome, fold};
+use alloc::vec::Vec;
+use bytes::Bytes;
+
+/// A part of a log, from which a copy in another process or a store is extended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogPart {
+    /// Compacted events that replace all events up to [`LogBase::last`]; `None` where the copy is past those.
+    pub base: Option<LogBase>,
+    /// The number of the event before `frames`.
+    pub after: u64,
+    /// The events that follow, a frame each.
+    pub frames: Vec<Bytes>,
+    /// Whether the run has ended with the last of `frames`.
+    pub has_ended: bool,
+}
+
+/// Compacted events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogBase {
+    /// The number of the last event that went into `frames`.
+    pub last: u64,
+    /// The compacted events, a frame each.
+    pub frames: Vec<Bytes>,
+}
+
+impl LogPart {
+    /// The number of the last event.
+    pub fn last(&self) -> u64 {
+        self.after + self.frames.len() as u64
+    }
+
+    /// Whether a copy would not change.
+    pub fn is_empty(&self) -> bool {
+        self.base.is_none() && self.frames.is_empty() && !self.has_ended
+    }
+}
+
+impl RunLog {
+    /// Returns the events behind number `after`, at most `max_bytes` of them but at least one, with the compacted
+    /// events where `after` is among those.
+    pub fn part(&self, after: u64, max_bytes: usize) -> LogPart {
+        let base =
+            (after < self.folded).then(|| LogBase { last: self.folded, frames: self.old.clone() });
+        let after = after.max(self.folded);
+        let skipped = usize::try_from(after - self.folded).unwrap_or(usize::MAX);
+        let mut bytes = 0_usize;
+        let fitting = self.recent.iter().skip(skipped).take_while(|frame| {
+            let is_first = bytes == 0;
+            bytes = bytes.saturating_add(frame.len());
+            is_first || bytes <= max_bytes
+        });
+        let frames: Vec<Bytes> = fitting.cloned().collect();
+        let has_ended = self.ended && after + frames.len() as u64 >= self.last();
+        LogPart { base, after, frames, has_ended }
+    }
+
+    /// Extends this copy of a log by a part of the original.
+    ///
+    /// Events that the copy has already stay as they are. A part behind a gap is ignored; the next one is to be
+    /// requested from [`last`](Self::last).
+    pub fn apply(&mut self, part: LogPart) {
+        if self.ended {
+            return;
+        }
+        if let Some(base) = part.base
+            && base.last > self.folded
+        {
+            let replaced = usize::try_from(base.last - self.folded).unwrap_or(usize::MAX);
+            let replaced = replaced.min(self.recent.len());
+            self.recent_bytes -= self.recent.drain(..replaced).map(|it| it.len()).sum::<usize>();
+            self.folded = base.last;
+            self.old_bytes = base.frames.iter().map(Bytes::len).sum();
+            self.old = base.frames;
+        }
+        if part.after > self.last() {
+            return;
+        }
+        let known = usize::try_from(self.last() - part.after).unwrap_or(usize::MAX);
+        part.frames.into_iter().skip(known).for_each(|frame| self.append(frame));
+        if part.has_ended {
+            self.ended = true;
+            let last = self.recent.back().or(self.old.last()).and_then(fold::decode);
+            self.outcome = last.as_ref().and_then(RunOutcome::of);
+        }
+        self.fold_if_over();
+    }
+}

@@ -1,0 +1,498 @@
+//! A log of a run: each reader ends with the conversation of the run, within the bounds.
+use crate::generate::cases;
+use agui_types::event::{
+    ActivitySnapshotEvent, Event, MessagesSnapshotEvent, ReasoningMessageContentEvent,
+    ReasoningMessageEndEvent, ReasoningMessageStartEvent, RunErrorEvent, RunFinishedEvent,
+    RunStartedEvent, TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent,
+    ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent, ToolCallStartEvent,
+};
+use agui_types::input::RunAgentInput;
+use agui_types::reduce::Reducer;
+use agui_types::run_log::{Frames, LogPart, PushError, Read, RunLog, RunLogLimits, RunOutcome};
+use agui_types::sse::Decoder;
+use agui_types::verify::Verifier;
+use jsonrpc_core::wire;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const LIMITS: RunLogLimits = RunLogLimits { events: 64, bytes: 16 * 1024 };
+const BATCH: usize = 256 * 1024;
+
+fn input() -> RunAgentInput {
+    wire::decode(
+        r#"{"protocolVersion":"1.0","threadId":"t","runId":"r 1","state":{"counted":[]},"tools":[],"context":[],
+            "messages":[{"id":"u","role":"user","content":"Hi"}]}"#,
+    )
+    .expect("an input")
+}
+
+fn started() -> Event {
+    let mut started = RunStartedEvent::new("t", "r 1");
+    started.protocol_version = Some("1.0".to_owned());
+    started.into()
+}
+
+fn finished() -> Event {
+    RunFinishedEvent::new("t", "r 1").into()
+}
+
+fn counted(n: usize) -> Event {
+    let patch = format!(r#"[{{"op":"add","path":"/counted/-","value":{n}}}]"#);
+    wire::decode(&format!(r#"{{"type":"STATE_DELTA","delta":{patch}}}"#)).expect("an event")
+}
+
+/// A run that thinks, counts and says `words` words.
+fn run(words: usize) -> Vec<Event> {
+    let mut events: Vec<Event> = vec![
+        started(),
+        ReasoningMessageStartEvent::new("thought", "reasoning").into(),
+        ReasoningMessageContentEvent::new("thought", "Hm").into(),
+        ReasoningMessageEndEvent::new("thought").into(),
+        TextMessageStartEvent::new("m").into(),
+    ];
+    for word in 0..words {
+        events.push(TextMessageContentEvent::new("m", format!("word {word} ")).into());
+        events.push(counted(word));
+    }
+    events.push(TextMessageEndEvent::new("m").into());
+    events.push(finished());
+    events
+}
+
+/// A step of a run; `usize` chooses one of a few messages or calls.
+#[derive(Clone, Debug)]
+enum Step {
+    Text(usize, String),
+    EndText(usize),
+    Thought(String),
+    Call(usize, String),
+    EndCall(usize),
+    Activity(usize, usize),
+    ActivityDelta(usize, usize),
+    Count(usize),
+    Restate(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = "[a-zé\"\n]{1,40}";
+    prop_oneof![
+        8 => (0..2_usize, text).prop_map(|(id, text)| Step::Text(id, text)),
+        1 => (0..2_usize).prop_map(Step::EndText),
+        3 => text.prop_map(Step::Thought),
+        4 => (0..2_usize, text).prop_map(|(id, text)| Step::Call(id, text)),
+        1 => (0..2_usize).prop_map(Step::EndCall),
+        2 => (0..2_usize, 0..9_usize).prop_map(|(id, n)| Step::Activity(id, n)),
+        2 => (0..2_usize, 0..9_usize).prop_map(|(id, n)| Step::ActivityDelta(id, n)),
+        4 => (0..9_usize).prop_map(Step::Count),
+        1 => (0..9_usize).prop_map(Step::Restate),
+    ]
+}
+
+/// The events of a run of these steps, without its end. Ids are used once.
+fn played(steps: Vec<Step>) -> Vec<Event> {
+    let mut events = vec![started()];
+    let (mut texts, mut calls, mut shown) = ([None; 2], [None; 2], BTreeSet::new());
+    for (place, step) in steps.into_iter().enumerate() {
+        match step {
+            Step::Text(id, text) => {
+                let of = *texts[id].get_or_insert_with(|| {
+                    events.push(TextMessageStartEvent::new(format!("m{place}")).into());
+                    place
+                });
+                events.push(TextMessageContentEvent::new(format!("m{of}"), text).into());
+            }
+            Step::EndText(id) => events.extend(
+                texts[id].take().map(|of| TextMessageEndEvent::new(format!("m{of}")).into()),
+            ),
+            Step::Thought(text) => {
+                let id = format!("t{place}");
+                events.push(ReasoningMessageStartEvent::new(id.clone(), "reasoning").into());
+                events.push(ReasoningMessageContentEvent::new(id.clone(), text).into());
+                events.push(ReasoningMessageEndEvent::new(id).into());
+            }
+            Step::Call(id, text) => {
+                let of = *calls[id].get_or_insert_with(|| {
+                    events.push(ToolCallStartEvent::new(format!("c{place}"), "tool").into());
+                    place
+                });
+                events.push(ToolCallArgsEvent::new(format!("c{of}"), text).into());
+            }
+            Step::EndCall(id) => {
+                if let Some(of) = calls[id].take() {
+                    let (call, result) = (format!("c{of}"), format!("r{of}"));
+                    events.push(ToolCallEndEvent::new(call.clone()).into());
+                    events.push(ToolCallResultEvent::new(result, call, "done").into());
+                }
+            }
+            Step::Activity(id, n) => {
+                shown.insert(id);
+                let content: wire::Extra =
+                    wire::decode(&format!(r#"{{"n":{n}}}"#)).expect("an object");
+                events.push(ActivitySnapshotEvent::new(format!("a{id}"), "plan", content).into());
+            }
+            Step::ActivityDelta(id, n) if shown.contains(&id) => {
+                let patch = format!(r#"[{{"op":"add","path":"/m","value":{n}}}]"#);
+                let event = format!(
+                    r#"{{"type":"ACTIVITY_DELTA","messageId":"a{id}","activityType":"plan","patch":{patch}}}"#
+                );
+                events.push(wire::decode(&event).expect("an event"));
+            }
+            Step::ActivityDelta(..) => {}
+            Step::Count(n) => events.push(counted(n)),
+            Step::Restate(n) => {
+                let state =
+                    format!(r#"{{"type":"STATE_SNAPSHOT","snapshot":{{"counted":[{n}]}}}}"#);
+                events.push(wire::decode(&state).expect("an event"));
+            }
+        }
+    }
+    let open = texts.into_iter().flatten();
+    events.extend(open.map(|of| TextMessageEndEvent::new(format!("m{of}")).into()));
+    let open = calls.into_iter().flatten();
+    events.extend(open.map(|of| ToolCallEndEvent::new(format!("c{of}")).into()));
+    events
+}
+
+fn decoded(frames: &Frames) -> (Vec<Event>, String) {
+    let mut decoder = Decoder::default();
+    decoder.push(&frames.bytes);
+    let (mut events, mut last) = (Vec::new(), String::new());
+    while let Some(frame) = decoder.next_frame() {
+        let frame = frame.expect("a frame");
+        events.push(frame.decode().expect("an event"));
+        last = frame.last_event_id;
+    }
+    (events, last)
+}
+
+fn reduced<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
+    let mut reducer = Reducer::for_input(&input()).expect("an input");
+    for event in events {
+        assert!(reducer.handle(event).is_none(), "{event:?}");
+    }
+    let (messages, state) = reducer.into_parts();
+    // A restart may move a message that the snapshot does not name.
+    let mut messages: Vec<String> =
+        messages.iter().map(|it| serde_json::to_string(it).expect("JSON")).collect();
+    messages.sort_unstable();
+    format!("{messages:?} {state}")
+}
+
+/// A client that reads a log, in one response or several.
+struct Client {
+    after: u64,
+    seen: Vec<Event>,
+    response: Verifier,
+}
+
+impl Client {
+    fn new() -> Self {
+        Self { after: 0, seen: Vec::new(), response: Verifier::strict_for(&input()) }
+    }
+
+    /// Reads once; whether there may be more.
+    fn read(&mut self, log: &RunLog, max_bytes: usize) -> bool {
+        let (frames, is_restart) = match log.read(self.after, max_bytes) {
+            Read::Frames(frames) => (frames, false),
+            Read::Restart(frames) => (frames, true),
+            Read::Pending => {
+                assert!(!log.has_ended() && self.after == log.last());
+                return false;
+            }
+            Read::Ended => {
+                assert!(log.has_ended() && self.after == log.last());
+                self.response.clone().finish().expect("the response is whole");
+                return false;
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(frames.last > self.after && frames.last <= log.last());
+        if is_restart {
+            self.response = Verifier::strict_for(&input());
+        }
+        let (events, last) = decoded(&frames);
+        events.iter().for_each(|event| self.response.handle(event).expect("no rule is broken"));
+        if !last.is_empty() {
+            assert_eq!(log.number(&last), Some(frames.last));
+        }
+        self.after = frames.last;
+        self.seen.extend(events);
+        true
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    Push(usize),
+    Read(usize, usize),
+    Copy(usize),
+    CopyAgain,
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        4 => (1..40_usize).prop_map(Action::Push),
+        4 => (0..3_usize, 0..4000_usize).prop_map(|(client, max)| Action::Read(client, max)),
+        1 => (0..4000_usize).prop_map(Action::Copy),
+        1 => Just(Action::CopyAgain),
+    ]
+}
+
+/// A log, its copy elsewhere, and the clients of both.
+struct World {
+    log: RunLog,
+    copy: RunLog,
+    last_part: LogPart,
+    clients: [Client; 3],
+    accepted: Vec<Event>,
+}
+
+impl World {
+    fn new(limits: RunLogLimits) -> Self {
+        let log = RunLog::new(&input(), limits);
+        Self {
+            copy: log.clone(),
+            log,
+            last_part: LogPart::default(),
+            clients: [Client::new(), Client::new(), Client::new()],
+            accepted: Vec::new(),
+        }
+    }
+
+    /// Adds an event, unless the log is full.
+    fn push(&mut self, event: Event) {
+        let before = self.log.last();
+        match self.log.push(&event) {
+            Ok(number) => {
+                assert_eq!(number, before + 1);
+                self.accepted.push(event);
+            }
+            Err(PushError::Full) => assert!(self.log.is_full() && self.log.last() == before),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The first two clients read the log, the third one its copy.
+    fn act(&mut self, action: Action, events: &mut impl Iterator<Item = Event>) {
+        match action {
+            Action::Push(count) => events.take(count).for_each(|event| self.push(event)),
+            Action::Read(client, max) => {
+                let log = if client == 2 { &self.copy } else { &self.log };
+                self.clients[client].read(log, max);
+            }
+            Action::Copy(max) => {
+                self.last_part = self.log.part(self.copy.last(), max);
+                self.copy.apply(self.last_part.clone());
+            }
+            Action::CopyAgain => self.copy.apply(self.last_part.clone()),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    /// In any order of pushes and reads each client, of the log and of a copy, ends with the run's conversation; no
+    /// rule of the protocol is broken, and the log stays within its bounds.
+    #[test]
+    fn each_client_ends_with_the_conversation_of_the_run(
+        steps in prop::collection::vec(step(), 0..150),
+        limits in (1..60_usize, 200..4000_usize),
+        actions in prop::collection::vec(action(), 0..60),
+        fails in any::<bool>(),
+    ) {
+        let limits = RunLogLimits { events: limits.0, bytes: limits.1 };
+        let mut world = World::new(limits);
+        let mut events = played(steps).into_iter();
+        for action in actions.into_iter().chain([Action::Push(usize::MAX)]) {
+            world.act(action, &mut events);
+            prop_assert!(world.log.bytes() <= 4 * limits.bytes + 400, "{}", world.log.bytes());
+        }
+        let was_full = world.log.is_full();
+        let end = if fails || was_full { RunErrorEvent::new("failed").into() } else { finished() };
+        world.push(end.clone());
+        prop_assert_eq!(world.accepted.last(), Some(&end));
+        prop_assert_eq!(world.log.outcome().cloned(), RunOutcome::of(&end));
+        world.log.end();
+        prop_assert!(matches!(world.log.push(&finished()), Err(PushError::Ended)));
+        while !world.copy.has_ended() {
+            world.copy.apply(world.log.part(world.copy.last(), 1000));
+        }
+        prop_assert_eq!(world.copy.outcome(), world.log.outcome());
+        for (place, client) in world.clients.iter_mut().enumerate() {
+            let log = if place == 2 { &world.copy } else { &world.log };
+            while client.read(log, 1000) {}
+            prop_assert_eq!(client.after, world.accepted.len() as u64);
+            prop_assert_eq!(reduced(&client.seen), reduced(&world.accepted));
+        }
+    }
+}
+
+/// A log of these events, ended.
+fn log(events: &[Event]) -> RunLog {
+    let mut log = RunLog::new(&input(), LIMITS);
+    events.iter().for_each(|event| assert!(log.push(event).is_ok()));
+    log.end();
+    log
+}
+
+#[test]
+fn unread_events_are_returned_as_they_were_sent() {
+    let events = run(3);
+    let log = log(&events);
+    for after in 0..events.len() {
+        let Read::Frames(frames) = log.read(after as u64, BATCH) else { panic!("frames") };
+        let (rest, last) = decoded(&frames);
+        assert_eq!(rest, events[after..]);
+        assert_eq!((last.as_str(), frames.last), ("r_1:13", 13));
+        let Read::Frames(one) = log.read(after as u64, 0) else { panic!("one frame") };
+        assert_eq!(decoded(&one).0, events[after..=after]);
+    }
+    assert_eq!(log.read(13, BATCH), Read::Ended);
+    assert_eq!(log.read(14, BATCH), Read::Ended);
+    assert_eq!(log.number("r_1:13"), Some(13));
+    for unknown in ["r_1:14", "r_2:1", "r_1:x", "1", ""] {
+        assert_eq!(log.number(unknown), None, "{unknown}");
+    }
+}
+
+#[test]
+fn compacted_events_are_read_from_the_beginning_or_as_a_restart() {
+    let events = run(500);
+    let log = log(&events);
+    assert!(!log.is_full() && log.bytes() <= 2 * LIMITS.bytes, "{}", log.bytes());
+    for after in [0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 900, events.len() - 5, events.len()] {
+        let mut client = Client::new();
+        client.after = after as u64;
+        client.seen.extend_from_slice(&events[..after]);
+        events[..after].iter().for_each(|event| client.response.handle(event).expect("a run"));
+        let is_restart = matches!(log.read(client.after, BATCH), Read::Restart(_));
+        assert_eq!(is_restart, (1..=900).contains(&after), "after {after}");
+        while client.read(&log, BATCH) {}
+        assert_eq!(reduced(&client.seen), reduced(&events), "after {after}");
+        if is_restart {
+            let restart = &client.seen[after..];
+            assert!(matches!(restart[1], Event::MessagesSnapshot(_)), "after {after}");
+        }
+    }
+}
+
+#[test]
+fn full_log_accepts_the_end_of_the_run_once() {
+    let mut log = RunLog::new(&input(), LIMITS);
+    let mut pushed = 0;
+    let refused = loop {
+        match log.push(&TextMessageStartEvent::new(format!("m{pushed}")).into()) {
+            Ok(_) => pushed += 1,
+            Err(error) => break error,
+        }
+        assert!(pushed < 10_000);
+    };
+    assert!(matches!(refused, PushError::Full) && log.is_full());
+    assert!(log.bytes() <= 4 * LIMITS.bytes, "{}", log.bytes());
+    assert_eq!(log.push(&finished()).ok(), Some(pushed + 1));
+    assert!(matches!(log.push(&finished()), Err(PushError::Full)));
+    log.end();
+    let mut client = Client { response: Verifier::tolerant(), ..Client::new() };
+    while client.after < log.last() {
+        let Read::Frames(frames) = log.read(client.after, BATCH) else { panic!("frames") };
+        client.seen.extend(decoded(&frames).0);
+        client.after = frames.last;
+    }
+    assert_eq!(client.seen.last(), Some(&finished()));
+}
+
+#[test]
+fn events_that_cannot_be_compacted_stay() {
+    let chunk: Event =
+        wire::decode(r#"{"type":"TEXT_MESSAGE_CHUNK","delta":"without an id"}"#).expect("an event");
+    let events = vec![chunk; 200];
+    let log = log(&events);
+    let mut seen = Vec::new();
+    let mut after = 0;
+    while let Read::Frames(frames) = log.read(after, BATCH) {
+        seen.extend(decoded(&frames).0);
+        after = frames.last;
+    }
+    assert_eq!(seen, events);
+}
+
+#[test]
+fn continued_run_continues_the_numbers() {
+    let mut log = RunLog::new(&input(), LIMITS).with_last(7);
+    assert_eq!(log.read(0, BATCH), Read::Pending);
+    assert_eq!(log.push(&started()).ok(), Some(8));
+    for after in [0, 3, 7] {
+        let Read::Frames(frames) = log.read(after, BATCH) else { panic!("frames") };
+        assert_eq!((frames.last, decoded(&frames).1.as_str()), (8, "r_1:8"));
+    }
+}
+
+#[test]
+fn part_behind_a_gap_is_ignored() {
+    let original = log(&run(3));
+    let mut copy = RunLog::new(&input(), LIMITS);
+    copy.apply(original.part(5, BATCH));
+    assert!(copy.last() == 0 && !copy.has_ended());
+    copy.apply(original.part(0, BATCH));
+    assert!(copy.last() == 13 && copy.has_ended());
+    copy.apply(LogPart {
+        after: 13,
+        frames: vec![b"data: {}\n\n"[..].into()],
+        ..LogPart::default()
+    });
+    assert_eq!(copy.last(), 13, "the run has ended");
+}
+
+#[test]
+fn frame_of_the_next_event_is_not_added() {
+    let mut log = RunLog::new(&input(), LIMITS);
+    let frame = log.next_frame(&started()).expect("JSON");
+    assert_eq!(log.last(), 0);
+    assert!(log.push(&started()).is_ok());
+    let Read::Frames(frames) = log.read(0, BATCH) else { panic!("frames") };
+    assert_eq!(frames.bytes, frame);
+}
+
+#[test]
+fn each_end_of_a_run_has_an_outcome() {
+    let error = |code: &str| RunOutcome::Error(Some(code.to_owned()));
+    let table = [
+        (r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#, RunOutcome::Success, "success"),
+        (
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success"}}"#,
+            RunOutcome::Success,
+            "success",
+        ),
+        (
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[]}}"#,
+            RunOutcome::Interrupt,
+            "interrupt",
+        ),
+        (
+            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}}"#,
+            RunOutcome::Cancelled,
+            "cancelled",
+        ),
+        (
+            r#"{"type":"RUN_ERROR","message":"m","code":"CANCELLED"}"#,
+            RunOutcome::Cancelled,
+            "cancelled",
+        ),
+        (r#"{"type":"RUN_ERROR","message":"m","code":"C"}"#, error("C"), "C"),
+        (r#"{"type":"RUN_ERROR","message":"m"}"#, RunOutcome::Error(None), "error"),
+    ];
+    for (event, expected, name) in table {
+        let outcome = RunOutcome::of(&wire::decode(event).expect("an event"));
+        assert_eq!(outcome.as_ref().map(RunOutcome::name), Some(name), "{event}");
+        assert_eq!(outcome, Some(expected), "{event}");
+    }
+    let other = MessagesSnapshotEvent::new(Vec::new()).into();
+    assert_eq!(RunOutcome::of(&other), None);
+    assert_eq!(
+        RunOutcome::of(
+            &wire::decode(r#"{"type":"CUSTOM","name":"n","value":1}"#).expect("an event")
+        ),
+        None
+    );
+}
