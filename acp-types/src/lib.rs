@@ -70,6 +70,7 @@ extern crate alloc;
 
 mod borrowed;
 pub mod capabilities;
+pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
 mod dispatch;
@@ -82,6 +83,7 @@ mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;
 pub mod session_state;
+mod spoken;
 pub mod v1;
 pub mod v2;
 

@@ -1,10 +1,11 @@
-use crate::RequestId;
 use crate::decode_error::Shape;
 use crate::envelope::{Members, Scan};
 use crate::json_str::JsonStr;
 use crate::message::Kind;
 use crate::peek_members::peek_members;
 use crate::scan::{Fault, MAX_DEPTH, Scanner};
+use crate::{RequestId, checked};
+use serde_json::value::RawValue;
 
 /// What a line is, without reading what it carries.
 ///
@@ -55,6 +56,11 @@ impl<'a> Peek<'a> {
     /// The params of a request or a notification, as JSON text: an object or an array.
     pub fn params(&self) -> Option<&'a str> {
         self.members.params
+    }
+
+    /// The params of a request or a notification, to be kept or passed on without a second check.
+    pub fn raw_params(&self) -> Option<&'a RawValue> {
+        checked::raw(self.members.params?)
     }
 
     /// The result of a response that has no error, as JSON text.

@@ -5,6 +5,7 @@ use super::schema::shown;
 use super::session::Standing;
 use super::{Linter, errors, receiver, rule};
 use crate::methods::{self, Direction as Receiver, Method, MethodKind, Stability};
+use crate::spoken::{self, Shape};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -73,21 +74,14 @@ fn is_initialize(method: &str) -> bool {
 
 /// The version that parameters of `initialize` are of, by their shape.
 fn version_of_request(params: &Value) -> u16 {
-    let asked = params.get("protocolVersion").and_then(Value::as_u64).unwrap_or(1);
-    if asked >= 2 && params.get("info").is_some() { 2 } else { 1 }
+    let shape = spoken::of_initialize(protocol_version(params), |name| params.get(name).is_some());
+    if shape == Shape::V2 { 2 } else { 1 }
 }
 
-/// The version that a result of `initialize` is of, by its shape.
+/// The version that a result of `initialize` is of, by its shape; where that does not decide, by the number.
 fn version_of_result(result: &Value) -> u16 {
-    let has = |name: &str| result.get(name).is_some();
-    let answered = result.get("protocolVersion").and_then(Value::as_u64).unwrap_or(1);
-    if has("info") || has("capabilities") {
-        2
-    } else if has("agentInfo") || has("agentCapabilities") || answered < 2 {
-        1
-    } else {
-        2
-    }
+    let shape = spoken::of_initialized(protocol_version(result), |name| result.get(name).is_some());
+    if shape == Shape::V1 { 1 } else { 2 }
 }
 
 /// What is kept of parameters, to be looked at beside the answer.

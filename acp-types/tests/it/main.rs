@@ -5,6 +5,8 @@ mod borrowed;
 #[cfg(test)]
 mod capabilities;
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod connection;
 #[cfg(test)]
 mod connection_v2;

@@ -1,0 +1,219 @@
+//! The client's side of one ACP connection: its sessions, turns and calls, without IO.
+//!
+//! A [`Connection`] takes the lines of the agent and calls of the program, and gives lines to send and typed events. It
+//! reads no clock: times are offsets from an epoch of the caller's choice.
+//!
+//! # Run loop
+//!
+//! After each `handle_*` and each call: transmit what [`poll_transmit`](Connection::poll_transmit) gives, take
+//! [`poll_event`](Connection::poll_event) until it returns `None`, and arm a timer for
+//! [`poll_timeout`](Connection::poll_timeout); when it fires, call [`handle_timeout`](Connection::handle_timeout).
+//!
+//! What holds, whatever the agent does:
+//! - Each session that is opened is [opened](SessionEvent::Opened) or [refused](SessionEvent::Refused) once; each call and
+//!   each turn ends once.
+//! - Each request of the agent is answered once: by the caller, or by the machine when the turn is cancelled, when the
+//!   agent withdraws it, or when the session is released.
+//! - Updates of a session keep their order, and reach no other. A session that is not polled loses its own oldest updates;
+//!   others are not affected.
+//! - Memory stays within the sum of the [`Limits`].
+//! - After [`Event::Closed`] nothing comes.
+//!
+//! ```
+//! use acp_types::client::{Connection, Event, Open, Options, Prompt, SessionEvent, TurnEnd, Update};
+//! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+//! use acp_types::v1::prompt_turn::StopReason;
+//! use acp_types::v1::session_setup::NewSessionRequest;
+//! use core::time::Duration;
+//!
+//! let now = Duration::ZERO;
+//! let mut connection = Connection::new(Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
+//! let session = connection.open_session(NewSessionRequest::new("/work", []), now);
+//! // An agent on the other side of a pipe; here its lines are ready.
+//! let answers = [
+//!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
+//!     r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+//!     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}}"#,
+//!     r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+//! ];
+//! let (mut sent, mut updates, mut reason) = (Vec::new(), 0, None);
+//! for line in answers {
+//!     connection.handle_line(Ok(line), now);
+//!     while let Some(event) = connection.poll_event() {
+//!         match event {
+//!             Event::Session(session, SessionEvent::Opened(_)) => {
+//!                 connection.prompt(session, Prompt::v1(["Hello".into()]), now)?;
+//!             }
+//!             Event::Session(_, SessionEvent::Update(update)) => {
+//!                 assert!(matches!(update.value, Update::V1(_)));
+//!                 updates += 1;
+//!             }
+//!             Event::Session(_, SessionEvent::TurnEnded(_, Ok(end))) => {
+//!                 if let TurnEnd::V1(response) = end.value { reason = Some(response.stop_reason) }
+//!             }
+//!             _ => {}
+//!         }
+//!     }
+//!     while let Some(transmit) = connection.poll_transmit() {
+//!         sent.extend(transmit.line);
+//!     }
+//! }
+//! assert_eq!((updates, reason), (1, Some(StopReason::EndTurn)));
+//! assert_eq!(sent.iter().filter(|byte| **byte == b'\n').count(), 3);
+//! # let _ = session;
+//! # Ok::<(), acp_types::client::PromptError>(())
+//! ```
+//!
+//! # Versions
+//!
+//! Version 1 is whole, version 2, a draft, is spoken with an agent that speaks it. Events hold a variant for each version.
+//! The number that the agent answers is a claim; the shape of its messages decides
+//! ([`Initialized::version`]).
+mod call;
+mod commands;
+mod error;
+mod event;
+mod handle;
+mod inbox;
+mod initialize;
+mod key;
+mod options;
+mod outgoing;
+mod poll;
+mod request;
+mod respond;
+mod session;
+
+pub use call::{Call, Open, Prompt, PromptContent, Reply};
+pub use error::{Answered, CallError, CloseReason, PromptError, TurnError};
+pub use event::{
+    AgentNotification, AgentRequest, AgentResponse, AuthMethods, Diagnostic, Event,
+    InitializeResponse, Initialized, NewSessionResponse, Opened, Problem, Received, SessionEvent,
+    TextChunk, TurnEnd, Update,
+};
+pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
+pub use options::{Limits, Options};
+pub use outgoing::{Purpose, Transmit};
+
+use crate::v1::session_setup::SessionId;
+use alloc::borrow::Cow;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+use inbox::{Early, Inbox, Room};
+use jsonrpc_core::{CancelMethod, Peer};
+use request::Requests;
+use session::Sessions;
+
+/// The client's side of one ACP connection; see the [module](self).
+#[derive(Debug)]
+pub struct Connection {
+    options: Options,
+    peer: Peer<Token>,
+    spoken: Spoken,
+    initialized: Option<Initialized>,
+    sessions: Sessions,
+    requests: Requests,
+    early: Early,
+    outgoing: outgoing::Outgoing,
+    /// Events outside of sessions.
+    inbox: Inbox,
+    diagnostics: VecDeque<Diagnostic>,
+    missed: u64,
+    /// Calls whose end has not been polled.
+    open_calls: usize,
+    next_key: u64,
+    closed: Option<CloseReason>,
+    is_closed_polled: bool,
+}
+
+/// What a request of ours is for.
+#[derive(Clone, Debug)]
+enum Token {
+    Initialize,
+    Open(SessionKey),
+    Prompt(SessionKey, TurnKey),
+    Call(CallKey, Cow<'static, str>),
+    /// `session/close` of a session that was released.
+    Close(SessionId),
+}
+
+/// The version that the agent speaks, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spoken {
+    /// The agent has not answered `initialize`.
+    Unknown,
+    /// Version 2 by its number, and nothing yet by its shape.
+    Claimed,
+    V1,
+    V2,
+}
+
+impl Spoken {
+    fn is_v2(self) -> bool {
+        matches!(self, Self::V2 | Self::Claimed)
+    }
+}
+
+impl Connection {
+    /// Queues `initialize` with the newest of the offered versions.
+    pub fn new(options: Options, now: Duration) -> Self {
+        let limits = options.limits;
+        let mut connection = Self {
+            peer: Peer::new(
+                CancelMethod::ACP,
+                // Sessions and calls have bounds of their own; each may have one request open, and one to close.
+                jsonrpc_core::Limits { ours: usize::MAX, theirs: limits.requests },
+            ),
+            spoken: Spoken::Unknown,
+            initialized: None,
+            sessions: Sessions::new(Room { count: limits.events, bytes: limits.event_bytes }),
+            requests: Requests::default(),
+            early: Early::default(),
+            outgoing: outgoing::Outgoing::default(),
+            inbox: Inbox::default(),
+            diagnostics: VecDeque::new(),
+            missed: 0,
+            open_calls: 0,
+            next_key: 0,
+            closed: None,
+            is_closed_polled: false,
+            options,
+        };
+        connection.send_initialize(now);
+        connection
+    }
+
+    /// The answer to `initialize`, once it has come.
+    pub fn initialized(&self) -> Option<&Initialized> {
+        self.initialized.as_ref()
+    }
+
+    /// The id of a session, once it is known.
+    pub fn session_id(&self, session: SessionKey) -> Option<&str> {
+        self.sessions.get(session)?.id()
+    }
+
+    /// Whether nothing follows any more, once the events that wait are polled.
+    pub fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_key += 1;
+        self.next_key
+    }
+
+    fn diagnose(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() < self.options.limits.diagnostics {
+            self.diagnostics.push_back(diagnostic);
+        } else {
+            self.missed += 1;
+        }
+    }
+
+    /// The bounds of the events outside of sessions.
+    fn room(&self) -> Room {
+        let Limits { events, event_bytes, .. } = self.options.limits;
+        Room { count: events, bytes: event_bytes }
+    }
+}

@@ -1,0 +1,156 @@
+//! Values that a client sends: sessions to open, prompts, calls, replies.
+use crate::methods::RequestParams;
+use crate::{v1, v2};
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde::Serialize;
+
+/// A session to open.
+///
+/// Whether the agent has the method, its capabilities say; see [`capabilities`](mod@crate::capabilities).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Open {
+    /// `session/new`, version 1.
+    New(Box<v1::session_setup::NewSessionRequest>),
+    /// `session/load`, version 1.
+    Load(Box<v1::session_setup::LoadSessionRequest>),
+    /// `session/resume`, version 1.
+    Resume(Box<v1::session_setup::ResumeSessionRequest>),
+    /// `session/fork`, version 1.
+    Fork(Box<v1::session_setup::ForkSessionRequest>),
+    /// `session/new`, version 2.
+    NewV2(Box<v2::session_setup::NewSessionRequest>),
+    /// `session/resume`, version 2.
+    ResumeV2(Box<v2::session_setup::ResumeSessionRequest>),
+    /// `session/fork`, version 2.
+    ForkV2(Box<v2::session_setup::ForkSessionRequest>),
+}
+
+macro_rules! open_from {
+    ($($Request:ty => $Variant:ident,)+) => { $(
+        impl From<$Request> for Open {
+            fn from(request: $Request) -> Self {
+                Self::$Variant(Box::new(request))
+            }
+        }
+    )+ };
+}
+
+open_from! {
+    v1::session_setup::NewSessionRequest => New,
+    v1::session_setup::LoadSessionRequest => Load,
+    v1::session_setup::ResumeSessionRequest => Resume,
+    v1::session_setup::ForkSessionRequest => Fork,
+    v2::session_setup::NewSessionRequest => NewV2,
+    v2::session_setup::ResumeSessionRequest => ResumeV2,
+    v2::session_setup::ForkSessionRequest => ForkV2,
+}
+
+/// A prompt: what the user says.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// The content.
+    pub content: PromptContent,
+    /// The `_meta` of the request; trace context goes here.
+    pub meta: Option<Meta>,
+}
+
+/// The content of a prompt, by version.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PromptContent {
+    /// In version 1.
+    V1(Vec<v1::content::ContentBlock>),
+    /// In version 2.
+    V2(Vec<v2::content::ContentBlock>),
+}
+
+impl Prompt {
+    /// A prompt in version 1.
+    pub fn v1(content: impl IntoIterator<Item = v1::content::ContentBlock>) -> Self {
+        Self { content: PromptContent::V1(content.into_iter().collect()), meta: None }
+    }
+
+    /// A prompt in version 2.
+    pub fn v2(content: impl IntoIterator<Item = v2::content::ContentBlock>) -> Self {
+        Self { content: PromptContent::V2(content.into_iter().collect()), meta: None }
+    }
+
+    /// Sets the `_meta` of the request.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// A call: any request of a client but those that open sessions and prompt them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Call {
+    pub(super) method: Cow<'static, str>,
+    pub(super) params: Result<Raw, String>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Call {
+    /// A call of a method of either version, or of an extension that has types.
+    pub fn new<P: RequestParams + Serialize>(params: &P) -> Self {
+        Self {
+            method: Cow::Borrowed(P::METHOD),
+            params: Raw::from_value(params).map_err(|error| error.to_string()),
+            timeout: None,
+        }
+    }
+
+    /// A call of a method that is known by name only.
+    pub fn raw(method: impl Into<Cow<'static, str>>, params: Raw) -> Self {
+        Self { method: method.into(), params: Ok(params), timeout: None }
+    }
+
+    /// Sets the time that the agent has to answer, in place of
+    /// [`Options::call_timeout`](super::Options::call_timeout).
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+/// A reply to a request of the agent: a result, or an error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply(pub(super) Result<Raw, ErrorObject>);
+
+impl Reply {
+    /// A result: the response of the method. One without a JSON form becomes an internal error.
+    pub fn result<T: Serialize + ?Sized>(response: &T) -> Self {
+        Self(
+            Raw::from_value(response)
+                .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string())),
+        )
+    }
+
+    /// An error.
+    pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(Err(ErrorObject::new(code, message)))
+    }
+}
+
+impl From<Result<Raw, ErrorObject>> for Reply {
+    fn from(outcome: Result<Raw, ErrorObject>) -> Self {
+        Self(outcome)
+    }
+}
+
+impl From<ErrorObject> for Reply {
+    fn from(error: ErrorObject) -> Self {
+        Self(Err(error))
+    }
+}

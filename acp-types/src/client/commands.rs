@@ -1,0 +1,326 @@
+//! What a program asks a connection for.
+use super::inbox::{Kept, Waiting};
+use super::outgoing::Purpose;
+use super::session::{Opening, Stage, Turn};
+use super::{
+    Answered, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
+    Reply, RequestKey, SessionKey, Spoken, Token, TurnError, TurnKey,
+};
+use crate::methods::{NotificationParams, RequestParams};
+use crate::v1::session_setup::SessionId;
+use crate::{v1, v2};
+use alloc::borrow::Cow;
+use alloc::string::ToString;
+use core::time::Duration;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{Notification, Request, RequestId};
+use serde::Serialize;
+
+/// The request that opens a session.
+struct OpenRequest {
+    method: &'static str,
+    params: Result<Raw, serde_json::Error>,
+    /// The session that is loaded or resumed.
+    session_id: Option<SessionId>,
+    is_v2: bool,
+}
+
+impl OpenRequest {
+    fn of<P: RequestParams + Serialize>(params: &P, id: Option<&str>, is_v2: bool) -> Self {
+        let (method, session_id) = (P::METHOD, id.map(SessionId::from));
+        Self { method, params: Raw::from_value(params), session_id, is_v2 }
+    }
+}
+
+impl From<&Open> for OpenRequest {
+    fn from(open: &Open) -> Self {
+        match open {
+            Open::New(params) => Self::of(&**params, None, false),
+            Open::Load(params) => Self::of(&**params, Some(params.session_id.as_str()), false),
+            Open::Resume(params) => Self::of(&**params, Some(params.session_id.as_str()), false),
+            Open::Fork(params) => Self::of(&**params, None, false),
+            Open::NewV2(params) => Self::of(&**params, None, true),
+            Open::ResumeV2(params) => Self::of(&**params, Some(params.session_id.as_str()), true),
+            Open::ForkV2(params) => Self::of(&**params, None, true),
+        }
+    }
+}
+
+impl Connection {
+    /// Opens a session: [`SessionEvent::Opened`](super::SessionEvent::Opened) or
+    /// [`SessionEvent::Refused`](super::SessionEvent::Refused) follows. Before the agent has answered `initialize` the
+    /// request waits for that.
+    pub fn open_session(&mut self, how: impl Into<Open>, now: Duration) -> SessionKey {
+        let key = SessionKey::new(self.number());
+        match self.begin_open(key, OpenRequest::from(&how.into()), now) {
+            Ok(opening) => self.sessions.insert(key, Stage::Opening(opening)),
+            Err(error) if !self.is_closed_polled => {
+                self.sessions.insert(key, Stage::Over);
+                self.sessions.push(key, Waiting::Refused(error));
+            }
+            Err(_) => {}
+        }
+        key
+    }
+
+    fn begin_open(
+        &mut self,
+        key: SessionKey,
+        open: OpenRequest,
+        now: Duration,
+    ) -> Result<Opening, CallError> {
+        if let Some(reason) = &self.closed {
+            return Err(CallError::Closed(reason.clone()));
+        }
+        if self.sessions.len() >= self.options.limits.sessions {
+            return Err(CallError::Full);
+        }
+        if self.spoken != Spoken::Unknown && self.spoken.is_v2() != open.is_v2 {
+            return Err(CallError::Version);
+        }
+        if let Some(id) = open.session_id.as_ref().filter(|id| self.sessions.is_in_use(id.as_str()))
+        {
+            return Err(CallError::InUse(id.clone()));
+        }
+        let params = open.params.map_err(|error| CallError::Encode(error.to_string()))?;
+        let deadline = now.saturating_add(self.options.call_timeout);
+        let purpose = Purpose::Session(key);
+        let request =
+            self.send(Token::Open(key), open.method.into(), &params, deadline, purpose)?;
+        let replay = open.session_id.map(|id| (id, Kept::default()));
+        Ok(Opening { request, is_v2: open.is_v2, replay })
+    }
+
+    /// Sends a prompt, which begins a turn: its end comes as
+    /// [`SessionEvent::TurnEnded`](super::SessionEvent::TurnEnded).
+    ///
+    /// # Errors
+    /// The session is not open, or has a turn whose end has not been polled.
+    pub fn prompt(
+        &mut self,
+        session: SessionKey,
+        prompt: Prompt,
+        now: Duration,
+    ) -> Result<TurnKey, PromptError> {
+        let state = self.sessions.get(session).ok_or(PromptError::NotOpen)?;
+        if let Some(turn) = state.turn_key() {
+            return Err(PromptError::TurnOpen(turn));
+        }
+        let Stage::Open(id) = &state.stage else { return Err(PromptError::NotOpen) };
+        let Prompt { content, meta } = prompt;
+        let params = match (content, self.spoken.is_v2()) {
+            (PromptContent::V1(content), false) => {
+                let mut request = v1::prompt_turn::PromptRequest::new(id.clone(), content);
+                request.meta = meta;
+                Raw::from_value(&request)
+            }
+            (PromptContent::V2(content), true) => {
+                let id = v2::session_setup::SessionId::from(id.as_str());
+                let mut request = v2::prompt_lifecycle::PromptRequest::new(id, content);
+                request.meta = meta;
+                Raw::from_value(&request)
+            }
+            _ => return Err(PromptError::Version),
+        };
+        let params = params.map_err(|error| PromptError::Encode(error.to_string()))?;
+        let turn = TurnKey::new(self.number());
+        let deadline = now.saturating_add(self.options.turn_timeout);
+        // The turn has a timer of its own.
+        let (token, purpose) = (Token::Prompt(session, turn), Purpose::Prompt(session, turn));
+        let id = self.peer.register(token, None).map_err(|_| PromptError::NotOpen)?;
+        let request = Request::new(id.clone(), "session/prompt", params.as_ref());
+        self.outgoing.push(request, purpose);
+        self.sessions.begin_turn(session, Turn::new(turn, id, deadline));
+        Ok(turn)
+    }
+
+    /// Cancels the turn of a session, if one is open, and answers the questions of the agent that are open in it. The turn
+    /// ends when the agent ends it, or after `grace` with [`TurnError::GraceOver`].
+    pub fn cancel(&mut self, session: SessionKey, grace: Duration, now: Duration) {
+        if !self.send_cancel(session) {
+            return;
+        }
+        self.sessions.set_deadline(session, now.saturating_add(grace));
+        for key in self.requests.keys(Some(session), true) {
+            self.give_up(key);
+        }
+    }
+
+    /// Whether a turn is open.
+    fn send_cancel(&mut self, session: SessionKey) -> bool {
+        let Some(Stage::Open(id)) = self.sessions.get(session).map(|session| &session.stage) else {
+            return false;
+        };
+        let params = v1::prompt_turn::CancelNotification::new(id.clone());
+        let Some(turn) = self.sessions.turn(session) else { return false };
+        if core::mem::replace(&mut turn.is_cancelled, true) {
+            return true;
+        }
+        let key = turn.key;
+        if let Ok(params) = Raw::from_value(&params) {
+            let notification = Notification::new("session/cancel", params.as_ref());
+            self.outgoing.push(notification, Purpose::Cancel(session, key));
+        }
+        true
+    }
+
+    /// Answers a request of the agent.
+    ///
+    /// # Errors
+    /// The request is answered already, by the caller or by the machine.
+    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
+        let open = self.requests.remove(request).ok_or(Answered)?;
+        let Reply(outcome) = reply.into();
+        self.send_reply(request, &open.id, outcome);
+        Ok(())
+    }
+
+    /// Makes a call: [`Event::CallEnded`](super::Event::CallEnded) follows. Before the agent has answered `initialize` the
+    /// call waits for that.
+    pub fn call(&mut self, call: Call, now: Duration) -> CallKey {
+        let key = CallKey::new(self.number());
+        if self.is_closed_polled {
+            return key;
+        }
+        self.open_calls += 1;
+        if let Err(error) = self.begin_call(key, call, now) {
+            self.push(Waiting::CallEnded(key, Err(error)));
+        }
+        key
+    }
+
+    fn begin_call(&mut self, key: CallKey, call: Call, now: Duration) -> Result<(), CallError> {
+        if let Some(reason) = &self.closed {
+            return Err(CallError::Closed(reason.clone()));
+        }
+        if self.open_calls > self.options.limits.calls {
+            return Err(CallError::Full);
+        }
+        let params = call.params.map_err(CallError::Encode)?;
+        let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
+        let token = Token::Call(key, call.method.clone());
+        self.send(token, call.method, &params, deadline, Purpose::Call(key))?;
+        Ok(())
+    }
+
+    /// Sends a notification.
+    ///
+    /// # Errors
+    /// The connection is closed or not initialized, or the parameters have no JSON form.
+    pub fn notify<P: NotificationParams + Serialize>(
+        &mut self,
+        params: &P,
+    ) -> Result<(), CallError> {
+        let params =
+            Raw::from_value(params).map_err(|error| CallError::Encode(error.to_string()))?;
+        self.notify_raw(P::METHOD, &params)
+    }
+
+    /// Sends a notification of a method that is known by name only.
+    ///
+    /// # Errors
+    /// The connection is closed or not initialized.
+    pub fn notify_raw(&mut self, method: &str, params: &Raw) -> Result<(), CallError> {
+        if let Some(reason) = &self.closed {
+            return Err(CallError::Closed(reason.clone()));
+        }
+        if self.spoken == Spoken::Unknown {
+            return Err(CallError::Version);
+        }
+        let notification = Notification::new(method, params.as_ref());
+        self.outgoing.push(notification, Purpose::Notification);
+        Ok(())
+    }
+
+    /// Lets a session go: open requests of it are answered, its turn and its opening end with
+    /// [`CallError::Released`], and updates that come later are dropped. The agent is sent `session/close` where it has
+    /// that.
+    pub fn release(&mut self, session: SessionKey, now: Duration) {
+        match self.sessions.get(session).map(|session| &session.stage) {
+            None | Some(Stage::Over) => {}
+            Some(Stage::Opening(_)) => {
+                if let Some(Stage::Opening(opening)) = self.sessions.end(session) {
+                    self.give_up_all(session);
+                    if self.outgoing.forget(&opening.request) {
+                        let _ = self.peer.forget(&opening.request);
+                    }
+                    self.sessions.drop_events(session);
+                    self.sessions.push(session, Waiting::Refused(CallError::Released));
+                }
+                self.drop_early();
+            }
+            Some(Stage::Open(id)) => {
+                let id = id.clone();
+                self.send_cancel(session);
+                self.give_up_all(session);
+                self.sessions.drop_events(session);
+                let error = TurnError::Call(CallError::Released);
+                if let Some(request) = self.sessions.end_turn(session, Err(error)) {
+                    let _ = self.peer.forget(&request);
+                }
+                self.sessions.end(session);
+                self.sessions.put_back(session);
+                self.send_close(id, Purpose::Session(session), now);
+            }
+        }
+    }
+
+    fn give_up_all(&mut self, session: SessionKey) {
+        for key in self.requests.keys(Some(session), false) {
+            self.give_up(key);
+        }
+    }
+
+    /// Sends `session/close` where the agent has it.
+    pub(super) fn send_close(&mut self, id: SessionId, purpose: Purpose, now: Duration) {
+        if !self.may_close() {
+            return;
+        }
+        let params = v1::session_setup::CloseSessionRequest::new(id.clone());
+        let Ok(params) = Raw::from_value(&params) else { return };
+        let deadline = now.saturating_add(self.options.call_timeout);
+        let sent = self.send(Token::Close(id), "session/close".into(), &params, deadline, purpose);
+        debug_assert!(sent.is_ok(), "numbers are never taken, and the connection is open");
+    }
+
+    fn may_close(&self) -> bool {
+        let Some(initialized) = &self.initialized else { return false };
+        match &initialized.response.value {
+            super::InitializeResponse::V1(response) => {
+                let agent = response.agent_capabilities.as_ref();
+                let sessions = agent.and_then(|agent| agent.session_capabilities.as_ref());
+                sessions.is_some_and(|sessions| sessions.close.is_some())
+            }
+            // Every agent that has sessions closes them.
+            super::InitializeResponse::V2(response) => {
+                response.capabilities.as_ref().is_some_and(|agent| agent.session.is_some())
+            }
+        }
+    }
+
+    /// Sends a request, or keeps it until `initialize` is answered.
+    fn send(
+        &mut self,
+        token: Token,
+        method: Cow<'static, str>,
+        params: &Raw,
+        deadline: Duration,
+        purpose: Purpose,
+    ) -> Result<RequestId, CallError> {
+        // There is room for any number.
+        let id = self.peer.register(token, Some(deadline)).map_err(|_| CallError::Full)?;
+        let request = Request::new(id.clone(), method, params.as_ref());
+        if self.spoken == Spoken::Unknown {
+            self.outgoing.hold(id.clone(), request, purpose);
+        } else {
+            self.outgoing.push(request, purpose);
+        }
+        Ok(id)
+    }
+
+    /// Forgets a call, sent or not.
+    pub(super) fn forget(&mut self, id: &RequestId) {
+        self.outgoing.forget(id);
+        let _ = self.peer.forget(id);
+    }
+}

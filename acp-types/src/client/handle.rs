@@ -1,0 +1,400 @@
+//! Input: lines, time, the end.
+use super::inbox::{Room, Waiting};
+use super::outgoing::Purpose;
+use super::poll::read;
+use super::request::{Kind, OpenRequest};
+use super::{
+    AgentNotification, AgentRequest, CallError, CloseReason, Connection, Diagnostic, Limits,
+    Problem, Received, RequestKey, SessionKey, TextChunk, Token, TurnError,
+};
+use crate::dispatch::object;
+use crate::spoken;
+use crate::v1::session_setup::SessionId;
+use crate::{v1, v2};
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use core::time::Duration;
+use jsonrpc_core::framing::FrameError;
+use jsonrpc_core::wire::{Decoded, Mode, Raw};
+use jsonrpc_core::{
+    ErrorCode, ErrorObject, Incoming, JsonStr, Kind as MessageKind, Notification, Peek, Request,
+    RequestId, peek_member, peek_members,
+};
+use serde_json::value::RawValue;
+
+/// Members that tell where an update goes.
+const UPDATE: [&[&str]; 2] = [&["sessionId"], &["update", "sessionUpdate"]];
+
+impl Connection {
+    /// Takes a line of the agent, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it.
+    pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
+        if self.closed.is_some() {
+            return;
+        }
+        if let Ok(text) = line
+            && let Ok((peek, [session, tag])) = peek_members(text.as_bytes(), UPDATE)
+            && is_update(&peek)
+        {
+            let session = session.ok().flatten().and_then(JsonStr::new);
+            let tag = tag.ok().flatten().and_then(JsonStr::new);
+            return self.handle_update(&peek, session, tag);
+        }
+        let incoming = self.peer.handle_line(line);
+        self.handle_incoming(incoming, now);
+        if self.outgoing.replies() > self.options.limits.replies {
+            self.close(CloseReason::Congested);
+        }
+    }
+
+    /// As [`handle_line`](Self::handle_line), except that a piece of text of the agent which nothing stands before is
+    /// returned, borrowed from the line, and makes no event. Nothing is allocated for it.
+    ///
+    /// All others are queued, so that order is kept: poll the events of the session first.
+    pub fn handle_line_direct<'a>(
+        &mut self,
+        line: Result<&'a str, FrameError>,
+        now: Duration,
+    ) -> Option<(SessionKey, TextChunk<'a>)> {
+        let direct = line.as_ref().ok().and_then(|text| self.direct(text));
+        if direct.is_none() {
+            self.handle_line(line, now);
+        }
+        direct
+    }
+
+    fn direct<'a>(&self, text: &'a str) -> Option<(SessionKey, TextChunk<'a>)> {
+        use crate::borrowed::ContentBlockRef::Text;
+        let may_be = self.closed.is_none() && text.contains("_chunk\"");
+        let (id, chunk) = if !may_be {
+            return None;
+        } else if self.spoken.is_v2() {
+            use v2::borrowed::{SessionUpdateRef, UpdateSessionNotificationRef};
+            let notification = UpdateSessionNotificationRef::from_line(text).ok()??;
+            let (SessionUpdateRef::AgentMessageChunk(chunk)
+            | SessionUpdateRef::AgentThoughtChunk(chunk)) = notification.update
+            else {
+                return None;
+            };
+            let Text(_) = chunk.content else { return None };
+            (notification.session_id, TextChunk::V2(notification))
+        } else {
+            use v1::borrowed::{SessionNotificationRef, SessionUpdateRef};
+            let notification = SessionNotificationRef::from_line(text).ok()??;
+            let (SessionUpdateRef::AgentMessageChunk(chunk)
+            | SessionUpdateRef::AgentThoughtChunk(chunk)) = notification.update
+            else {
+                return None;
+            };
+            let Text(_) = chunk.content else { return None };
+            (notification.session_id, TextChunk::V1(notification))
+        };
+        let key = self.sessions.find(&id.decode()?)?;
+        let session = self.sessions.get(key)?;
+        (session.is_open() && self.sessions.is_drained(key)).then_some((key, chunk))
+    }
+
+    /// Ends the connection: what is open ends, and [`Event::Closed`](super::Event::Closed) comes last. Lines that were read
+    /// have to be given before.
+    pub fn handle_closed(&mut self, why: CloseReason, now: Duration) {
+        let _ = now;
+        self.close(why);
+    }
+
+    /// Ends calls and turns whose time is over.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        while let Some(ended) = self.peer.poll_ended(now) {
+            self.outgoing.forget(&ended.id);
+            self.handle_response(ended.token, Err(CallError::Timeout), now);
+        }
+        while let Some(session) = self.sessions.next_overdue(now) {
+            let is_cancelled = self.sessions.turn(session).is_some_and(|turn| turn.is_cancelled);
+            let error = if is_cancelled {
+                TurnError::GraceOver
+            } else {
+                TurnError::Call(CallError::Timeout)
+            };
+            if let Some(request) = self.sessions.end_turn(session, Err(error)) {
+                let _ = self.peer.forget(&request);
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self, why: CloseReason) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.closed = Some(why.clone());
+        self.outgoing.clear();
+        for key in self.requests.keys(None, false) {
+            self.give_up(key);
+        }
+        self.outgoing.clear();
+        self.early.clear();
+        self.peer.handle_close();
+        let sessions: alloc::vec::Vec<_> = self.sessions.keys().collect();
+        for session in sessions {
+            let error = TurnError::Call(CallError::Closed(why.clone()));
+            self.sessions.end_turn(session, Err(error));
+            if let Some(super::session::Stage::Opening(_)) = self.sessions.end(session) {
+                self.sessions.push(session, Waiting::Refused(CallError::Closed(why.clone())));
+            }
+            self.sessions.put_back(session);
+        }
+        while let Some(ended) = self.peer.poll_ended(Duration::MAX) {
+            if let Token::Call(key, _) = ended.token {
+                self.push(Waiting::CallEnded(key, Err(CallError::Closed(why.clone()))));
+            }
+        }
+    }
+
+    /// Queues an event outside of sessions.
+    pub(super) fn push(&mut self, event: Waiting) {
+        let room = self.room();
+        self.inbox.push(event, room);
+    }
+
+    fn handle_update(
+        &mut self,
+        peek: &Peek<'_>,
+        session: Option<JsonStr<'_>>,
+        tag: Option<JsonStr<'_>>,
+    ) {
+        let Some(params) = peek.raw_params() else { return };
+        let tag = tag.and_then(|tag| tag.decode()).unwrap_or_default();
+        self.settle(spoken::of_update(&tag));
+        let Some(id) = session.and_then(|session| session.decode()) else {
+            // Only its decoder can say what is wrong with it.
+            if let Err(error) = read::<v1::prompt_turn::SessionNotification>(params.get()) {
+                let method = "session/update".to_owned();
+                self.diagnose(Diagnostic::Undecodable { method, error });
+            }
+            return;
+        };
+        let Some(key) = self.sessions.find(&id) else { return self.keep_early(&id, params) };
+        if tag == "subagent_update" {
+            self.own(key, params);
+        }
+        let raw = Raw::from(params);
+        let Limits { replay, replay_bytes, .. } = self.options.limits;
+        if let Some(kept) = self.sessions.replay(key) {
+            return kept.push(raw, Room { count: replay, bytes: replay_bytes });
+        }
+        let state = (tag == "state_update" && self.spoken.is_v2()).then(|| raw.clone());
+        self.sessions.push(key, Waiting::Update(raw));
+        if let Some(raw) = state {
+            self.handle_state(key, &raw);
+        }
+    }
+
+    /// Remembers that a session owns another.
+    fn own(&mut self, key: SessionKey, params: &RawValue) {
+        let update = peek_member(params.get(), "update").ok().flatten();
+        let id = update.and_then(|update| peek_member(update, "sessionId").ok().flatten());
+        if let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) {
+            self.sessions.own(key, &id, self.options.limits.sessions);
+        }
+    }
+
+    fn handle_state(&mut self, key: SessionKey, raw: &Raw) {
+        use v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
+        let is_own = |id: &str| self.sessions.get(key).and_then(|session| session.id()) == Some(id);
+        if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(raw.as_str())
+            && is_own(value.session_id.as_str())
+            && let SessionUpdate::StateUpdate(state) = value.update
+        {
+            self.sessions.change_state(key, Received::new(state, raw.clone()));
+        }
+    }
+
+    /// Keeps an update of a session that is not known, if one may still be named.
+    fn keep_early(&mut self, id: &str, params: &RawValue) {
+        if !self.sessions.has_unnamed() {
+            let session_id = id.to_owned();
+            return self.diagnose(Diagnostic::UnknownSession { session_id });
+        }
+        self.early.push(SessionId::from(id), Raw::from(params));
+        let Limits { early, early_bytes, .. } = self.options.limits;
+        while let Some(session_id) =
+            self.early.drop_oldest(Room { count: early, bytes: early_bytes })
+        {
+            self.diagnose(Diagnostic::EarlyDropped { session_id });
+        }
+    }
+
+    /// When no session is left that may be named, what came early belongs to none.
+    pub(super) fn drop_early(&mut self) {
+        if !self.sessions.has_unnamed() {
+            self.early.clear();
+        }
+    }
+
+    fn handle_incoming(&mut self, incoming: Incoming<'_, Token>, now: Duration) {
+        match incoming {
+            Incoming::Request(request) => self.handle_request(&request),
+            Incoming::Notification(notification) => self.handle_notification(&notification),
+            Incoming::Response { token, outcome, .. } => {
+                let outcome = outcome.map_err(|error| self.refused(error));
+                self.handle_response(token, outcome, now);
+            }
+            Incoming::Cancelled { id, .. } => {
+                if let Some(key) = self.requests.find(&id) {
+                    self.give_up(key);
+                }
+            }
+            Incoming::Refused { request, response } => {
+                self.outgoing.push(response, Purpose::Refusal);
+                let method = request.method.into_owned();
+                self.diagnose(Diagnostic::Refused { method, problem: Problem::Limit });
+            }
+            Incoming::Unmatched(response) => {
+                self.diagnose(Diagnostic::Unmatched { id: response.id });
+            }
+            Incoming::Malformed { error, reply, ended } => {
+                if let Some(reply) = reply {
+                    self.outgoing.push(reply, Purpose::Refusal);
+                }
+                let error = error.to_string();
+                if let Some((_, token)) = ended {
+                    self.handle_response(token, Err(CallError::Malformed(error.clone())), now);
+                }
+                self.diagnose(Diagnostic::Malformed { error });
+            }
+        }
+    }
+
+    fn handle_notification(&mut self, notification: &Notification<'_>) {
+        let (method, params) = (&*notification.method, notification.params);
+        let decoded = if self.spoken.is_v2() {
+            v2::dispatch::AgentNotification::decode_with(method, params, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentNotification::V2))
+        } else {
+            v1::dispatch::AgentNotification::decode_with(method, params, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentNotification::V1))
+        };
+        match self.tolerate(method, decoded) {
+            Ok(value) => {
+                let received = Box::new(Received { value, raw: raw_or_empty(params) });
+                let session = session_id(params).and_then(|id| self.sessions.find(&id));
+                let event = Waiting::Notification(received);
+                match session {
+                    Some(key) => self.sessions.push(key, event),
+                    None => self.push(event),
+                }
+            }
+            Err(error) => {
+                self.diagnose(Diagnostic::Undecodable { method: method.to_owned(), error });
+            }
+        }
+    }
+
+    fn handle_request(&mut self, request: &Request<'_>) {
+        let (id, method, params) = (&request.id, &*request.method, request.params);
+        let key = RequestKey::new(self.number());
+        let decoded = if self.spoken.is_v2() {
+            v2::dispatch::AgentRequest::decode_with(method, params, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentRequest::V2))
+        } else {
+            v1::dispatch::AgentRequest::decode_with(method, params, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentRequest::V1))
+        };
+        let value = match self.tolerate(method, decoded) {
+            Ok(value) => value,
+            Err(error) => {
+                let answer = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
+                return self.refuse(key, request, Problem::Params(error), Err(answer));
+            }
+        };
+        let (kind, raw) = (Kind::of(method), raw_or_empty(params));
+        let named = session_id(params);
+        let session = named.as_ref().and_then(|id| self.sessions.find(id));
+        let size = raw.as_str().len();
+        if named.is_some() && session.is_none() {
+            let answer = if kind.is_question() {
+                kind.cancelled()
+            } else {
+                Err(ErrorObject::new(v1::error::RESOURCE_NOT_FOUND, "no such session here"))
+            };
+            return self.refuse(key, request, Problem::UnknownSession, answer);
+        }
+        let has_room = match session {
+            Some(session) => self.sessions.has_room_for(session, size),
+            None => self.inbox.has_room_for(size, self.room()),
+        };
+        if !has_room {
+            let answer = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too much waits here");
+            return self.refuse(key, request, Problem::Limit, Err(answer));
+        }
+        let is_cancelled =
+            session.and_then(|session| self.sessions.turn(session)).is_some_and(|t| t.is_cancelled);
+        if is_cancelled && kind.is_question() {
+            return self.send_reply(key, id, kind.cancelled());
+        }
+        self.requests.insert(key, OpenRequest { id: id.clone(), session, kind });
+        let event = Waiting::Request(key, Box::new(Received { value, raw }));
+        match session {
+            Some(session) => self.sessions.push(session, event),
+            None => self.push(event),
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        key: RequestKey,
+        request: &Request<'_>,
+        problem: Problem,
+        answer: Result<Raw, ErrorObject>,
+    ) {
+        let method = request.method.clone().into_owned();
+        self.diagnose(Diagnostic::Refused { method, problem });
+        self.send_reply(key, &request.id, answer);
+    }
+
+    pub(super) fn send_reply(
+        &mut self,
+        key: RequestKey,
+        id: &RequestId,
+        outcome: Result<Raw, ErrorObject>,
+    ) {
+        let outcome = outcome.as_ref().map(Raw::as_ref).map_err(Clone::clone);
+        if let Ok(response) = self.peer.respond(id, outcome) {
+            self.outgoing.push(response, Purpose::Reply(key));
+        }
+    }
+
+    /// Answers a request that nobody is to answer any more, and says so to those who know of it.
+    pub(super) fn give_up(&mut self, key: RequestKey) {
+        let Some(open) = self.requests.remove(key) else { return };
+        self.send_reply(key, &open.id, open.kind.cancelled());
+        match open.session {
+            Some(session) => {
+                if !self.sessions.remove_request(session, key) {
+                    self.sessions.push(session, Waiting::Withdrawn(key));
+                }
+            }
+            None => {
+                if !self.inbox.remove_request(key) {
+                    self.push(Waiting::Withdrawn(key));
+                }
+            }
+        }
+    }
+}
+
+fn is_update(peek: &Peek<'_>) -> bool {
+    peek.kind() == MessageKind::Notification
+        && peek.method().is_some_and(|method| method == "session/update")
+}
+
+/// The session that parameters name.
+fn session_id(params: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    let id = peek_member(params?.get(), "sessionId").ok().flatten()?;
+    JsonStr::new(id)?.decode()
+}
+
+fn raw_or_empty(params: Option<&RawValue>) -> Raw {
+    match params {
+        Some(params) => Raw::from(params),
+        None => Raw::from_text(object(None)).unwrap_or_else(|_| Raw::from(RawValue::NULL)),
+    }
+}

@@ -1,0 +1,200 @@
+//! Events that wait to be polled, of one session or of the connection.
+use super::{
+    AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialized,
+    NewSessionResponse, Received, RequestKey, TurnEnd, TurnError, TurnKey,
+};
+use crate::v1::session_setup::SessionId;
+use crate::v2;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use jsonrpc_core::wire::Raw;
+
+/// An event that waits. Updates are decoded when they are polled: those that are dropped before cost no more than their
+/// text.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    Initialized(Box<Initialized>),
+    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
+    Opened { response: Box<Received<NewSessionResponse>>, session_id: SessionId, replay: Kept },
+    Refused(CallError),
+    Update(Raw),
+    Request(RequestKey, Box<Received<AgentRequest>>),
+    Withdrawn(RequestKey),
+    Notification(Box<Received<AgentNotification>>),
+    PromptAccepted(TurnKey, Box<Received<v2::prompt_lifecycle::PromptResponse>>),
+    TurnEnded(TurnKey, Result<Box<Received<TurnEnd>>, TurnError>),
+}
+
+impl Waiting {
+    /// Size of what may be dropped.
+    fn droppable(&self) -> Option<usize> {
+        match self {
+            Self::Update(raw) => Some(raw.as_str().len()),
+            Self::Notification(notification) => Some(notification.raw.as_str().len()),
+            _ => None,
+        }
+    }
+
+    /// Size of a request, which stays.
+    fn firm(&self) -> usize {
+        match self {
+            Self::Request(_, request) => request.raw.as_str().len(),
+            _ => 0,
+        }
+    }
+}
+
+/// Bounds of an [`Inbox`] or of [`Kept`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+}
+
+/// Events that wait to be polled, in order. Past its bounds the oldest updates and notifications are dropped and counted;
+/// all else stays.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    waiting: VecDeque<Waiting>,
+    /// Number of events that may be dropped.
+    droppable: usize,
+    /// Bytes of those.
+    bytes: usize,
+    /// Bytes of requests.
+    firm: usize,
+    dropped: u64,
+}
+
+impl Inbox {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.dropped == 0
+    }
+
+    /// Whether a request of this size has room, once updates are dropped.
+    pub(super) fn has_room_for(&self, size: usize, room: Room) -> bool {
+        self.firm.saturating_add(size) <= room.bytes
+    }
+
+    pub(super) fn push(&mut self, event: Waiting, room: Room) {
+        if let Some(size) = event.droppable() {
+            self.droppable += 1;
+            self.bytes += size;
+        }
+        self.firm += event.firm();
+        self.waiting.push_back(event);
+        while self.droppable > room.count || self.bytes + self.firm > room.bytes {
+            let oldest = self.waiting.iter().position(|event| event.droppable().is_some());
+            let Some(event) = oldest.and_then(|at| self.waiting.remove(at)) else { return };
+            self.forget(&event);
+            self.dropped += 1;
+        }
+    }
+
+    /// The next event.
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        let event = self.waiting.pop_front()?;
+        self.forget(&event);
+        Some(event)
+    }
+
+    /// The number of events that were dropped, once; not before the session is known to be open.
+    pub(super) fn take_dropped(&mut self) -> Option<u64> {
+        if matches!(self.waiting.front(), Some(Waiting::Opened { .. })) || self.dropped == 0 {
+            return None;
+        }
+        Some(core::mem::take(&mut self.dropped))
+    }
+
+    /// Removes a request that has not been polled; whether it was there.
+    pub(super) fn remove_request(&mut self, key: RequestKey) -> bool {
+        let is_it = |event: &Waiting| matches!(event, Waiting::Request(other, _) if *other == key);
+        let Some(at) = self.waiting.iter().position(is_it) else { return false };
+        if let Some(event) = self.waiting.remove(at) {
+            self.forget(&event);
+        }
+        true
+    }
+
+    /// Removes everything but the ends of what was begun.
+    pub(super) fn keep_ends(&mut self) {
+        self.waiting.retain(|event| {
+            matches!(event, Waiting::Opened { .. } | Waiting::Refused(_) | Waiting::TurnEnded(..))
+        });
+        (self.droppable, self.bytes, self.firm, self.dropped) = (0, 0, 0, 0);
+    }
+
+    fn forget(&mut self, event: &Waiting) {
+        if let Some(size) = event.droppable() {
+            self.droppable -= 1;
+            self.bytes -= size;
+        }
+        self.firm -= event.firm();
+    }
+}
+
+/// Updates that are kept for later, the newest within bounds.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    updates: VecDeque<Raw>,
+    bytes: usize,
+    left_out: u64,
+}
+
+impl Kept {
+    pub(super) fn push(&mut self, update: Raw, room: Room) {
+        self.bytes += update.as_str().len();
+        self.updates.push_back(update);
+        while (self.updates.len() > room.count || self.bytes > room.bytes)
+            && let Some(oldest) = self.updates.pop_front()
+        {
+            self.bytes -= oldest.as_str().len();
+            self.left_out += 1;
+        }
+    }
+
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    pub(super) fn into_updates(self) -> VecDeque<Raw> {
+        self.updates
+    }
+}
+
+/// Updates of sessions that are not named by an answer yet, the newest within bounds.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    updates: VecDeque<(SessionId, Raw)>,
+    bytes: usize,
+}
+
+impl Early {
+    pub(super) fn push(&mut self, session: SessionId, update: Raw) {
+        self.bytes += update.as_str().len();
+        self.updates.push_back((session, update));
+    }
+
+    /// Drops the oldest update if there are too many.
+    pub(super) fn drop_oldest(&mut self, room: Room) -> Option<SessionId> {
+        if self.updates.len() <= room.count && self.bytes <= room.bytes {
+            return None;
+        }
+        let (session, update) = self.updates.pop_front()?;
+        self.bytes -= update.as_str().len();
+        Some(session)
+    }
+
+    /// Takes the updates of a session, in order.
+    pub(super) fn take(&mut self, session: &SessionId) -> impl Iterator<Item = Raw> + use<> {
+        let (taken, others) = core::mem::take(&mut self.updates)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|(other, _)| other == session);
+        self.updates = others;
+        self.bytes = self.updates.iter().map(|(_, update)| update.as_str().len()).sum();
+        taken.into_iter().map(|(_, update)| update)
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,145 @@
+//! `initialize`, and the version that follows from it.
+use super::inbox::Waiting;
+use super::outgoing::Purpose;
+use super::poll::read;
+use super::session::Stage;
+use super::{
+    CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Received,
+    SessionKey, Spoken, Token,
+};
+use crate::negotiation::UnsupportedVersion;
+use crate::spoken::{self, Shape};
+use crate::v1::initialization::ProtocolVersion;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Raw, decode};
+use jsonrpc_core::{Request, peek_member};
+use serde_json::value::RawValue;
+
+impl Connection {
+    pub(super) fn send_initialize(&mut self, now: Duration) {
+        let params = match self.initialize_params() {
+            Ok(params) => params,
+            Err(error) => {
+                let error = CallError::Encode(error.to_string());
+                return self.close(CloseReason::Initialize(Box::new(error)));
+            }
+        };
+        let deadline = now.saturating_add(self.options.call_timeout);
+        if let Ok(id) = self.peer.register(Token::Initialize, Some(deadline)) {
+            let request = Request::new(id, "initialize", params.as_ref());
+            self.outgoing.push(request, Purpose::Initialize);
+        }
+    }
+
+    /// The parameters of the newest version, and behind them those of the older one that have other names.
+    fn initialize_params(&self) -> Result<Raw, serde_json::Error> {
+        match (&self.options.v1, &self.options.v2) {
+            (Some(v1), Some(v2)) => {
+                let read = |raw: Raw| raw.decode::<Extra>().unwrap_or_default();
+                let mut members = read(Raw::from_value(v2)?);
+                for (name, value) in read(Raw::from_value(v1)?).iter() {
+                    if members.get(name).is_none() {
+                        members.insert(name, value.clone());
+                    }
+                }
+                Raw::from_value(&members)
+            }
+            (None, Some(v2)) => Raw::from_value(v2),
+            (Some(v1), None) => Raw::from_value(v1),
+            (None, None) => Raw::from_value(&Extra::new()),
+        }
+    }
+
+    fn offered(&self) -> Vec<ProtocolVersion> {
+        let v1 = self.options.v1.is_some().then_some(ProtocolVersion::V1);
+        let v2 = self.options.v2.is_some().then_some(ProtocolVersion::V2);
+        v1.into_iter().chain(v2).collect()
+    }
+
+    /// The agent has answered `initialize`.
+    pub(super) fn handle_initialized(&mut self, outcome: Result<&RawValue, CallError>) {
+        match outcome.and_then(|result| self.read_initialized(result)) {
+            Ok((initialized, spoken)) => {
+                self.spoken = spoken;
+                self.initialized = Some(initialized.clone());
+                self.push(Waiting::Initialized(Box::new(initialized)));
+                self.refuse_other_version();
+                self.outgoing.release();
+            }
+            Err(CallError::Closed(reason)) => self.close(reason),
+            Err(error) => self.close(CloseReason::Initialize(Box::new(error))),
+        }
+    }
+
+    fn read_initialized(&mut self, result: &RawValue) -> Result<(Initialized, Spoken), CallError> {
+        let member = |name: &str| peek_member(result.get(), name).ok().flatten();
+        let claimed = member("protocolVersion").map_or(Ok(ProtocolVersion(0)), decode);
+        let claimed: ProtocolVersion = claimed.map_err(CallError::Invalid)?;
+        let shape =
+            spoken::of_initialized(Some(u64::from(claimed.0)), |name| member(name).is_some());
+        let (version, spoken) = match shape {
+            Shape::V1 => (ProtocolVersion::V1, Spoken::V1),
+            Shape::V2 => (ProtocolVersion::V2, Spoken::V2),
+            Shape::Either => (ProtocolVersion::V2, Spoken::Claimed),
+        };
+        let offered = self.offered();
+        let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
+        let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
+        if !is_named || !offered.contains(&version) {
+            let error = UnsupportedVersion { requested: claimed, supported: offered };
+            return Err(CallError::Closed(CloseReason::Version(error)));
+        }
+        let value = if version == ProtocolVersion::V2 {
+            let decoded = self.tolerate("initialize", read(result.get()));
+            decoded.map(|response| InitializeResponse::V2(Box::new(response)))
+        } else {
+            let decoded = self.tolerate("initialize", read(result.get()));
+            decoded.map(|response| InitializeResponse::V1(Box::new(response)))
+        };
+        let value = value.map_err(CallError::Invalid)?;
+        if version != claimed {
+            self.diagnose(Diagnostic::OtherVersion { claimed, spoken: version });
+        }
+        let response = Received { value, raw: Raw::from(result) };
+        Ok((Initialized { version, claimed, response }, spoken))
+    }
+
+    /// A message of this shape came: if the version was a claim until now, it is decided.
+    pub(super) fn settle(&mut self, shape: Shape) {
+        if self.spoken != Spoken::Claimed {
+            return;
+        }
+        match shape {
+            Shape::Either => {}
+            Shape::V2 => self.spoken = Spoken::V2,
+            Shape::V1 => {
+                self.spoken = Spoken::V1;
+                let claimed = ProtocolVersion::V2;
+                if let Some(initialized) = &mut self.initialized {
+                    initialized.version = ProtocolVersion::V1;
+                }
+                let spoken = ProtocolVersion::V1;
+                self.diagnose(Diagnostic::OtherVersion { claimed, spoken });
+            }
+        }
+    }
+
+    /// Refuses sessions that were asked for in another version before the version was known.
+    fn refuse_other_version(&mut self) {
+        let is_v2 = self.spoken.is_v2();
+        let other = |key: &SessionKey| {
+            let stage = self.sessions.get(*key).map(|session| &session.stage);
+            matches!(stage, Some(Stage::Opening(opening)) if opening.is_v2 != is_v2)
+        };
+        let wrong: Vec<_> = self.sessions.keys().filter(other).collect();
+        for key in wrong {
+            if let Some(Stage::Opening(opening)) = self.sessions.end(key) {
+                self.forget(&opening.request);
+            }
+            self.sessions.push(key, Waiting::Refused(CallError::Version));
+        }
+    }
+}

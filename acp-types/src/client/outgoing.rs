@@ -1,0 +1,102 @@
+//! Lines that wait to be transmitted.
+use super::{CallKey, RequestKey, SessionKey, TurnKey};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use jsonrpc_core::{Message, RequestId};
+
+/// A line to transmit, with its line end, and what it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Transmit {
+    /// The line.
+    pub line: Vec<u8>,
+    /// What it is for: telemetry finds the span to put into it by this.
+    pub purpose: Purpose,
+}
+
+/// What a line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// `initialize`.
+    Initialize,
+    /// The opening of a session, or its `session/close` after its release.
+    Session(SessionKey),
+    /// The prompt that begins a turn.
+    Prompt(SessionKey, TurnKey),
+    /// The cancellation of a turn.
+    Cancel(SessionKey, TurnKey),
+    /// A call.
+    Call(CallKey),
+    /// A notification of the caller.
+    Notification,
+    /// The answer to a request of the agent.
+    Reply(RequestKey),
+    /// An answer that the machine gives by itself to what never became a request.
+    Refusal,
+}
+
+/// Lines that wait to be transmitted.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    lines: VecDeque<Transmit>,
+    /// Calls that wait for the answer to `initialize`.
+    held: VecDeque<(RequestId, Transmit)>,
+    /// Number of lines that answer what the agent sent.
+    replies: usize,
+}
+
+impl Outgoing {
+    pub(super) fn push<'a>(&mut self, message: impl Into<Message<'a>>, purpose: Purpose) {
+        self.replies += usize::from(purpose.is_reply());
+        self.lines.push_back(Transmit { line: line(message), purpose });
+    }
+
+    /// Queues a call that is sent once the agent has answered `initialize`.
+    pub(super) fn hold<'a>(
+        &mut self,
+        id: RequestId,
+        message: impl Into<Message<'a>>,
+        purpose: Purpose,
+    ) {
+        self.held.push_back((id, Transmit { line: line(message), purpose }));
+    }
+
+    /// Sends what was held.
+    pub(super) fn release(&mut self) {
+        self.lines.extend(self.held.drain(..).map(|(_, transmit)| transmit));
+    }
+
+    /// Drops a call that was held.
+    pub(super) fn forget(&mut self, id: &RequestId) -> bool {
+        let before = self.held.len();
+        self.held.retain(|(held, _)| held != id);
+        self.held.len() < before
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Transmit> {
+        let transmit = self.lines.pop_front()?;
+        self.replies -= usize::from(transmit.purpose.is_reply());
+        Some(transmit)
+    }
+
+    pub(super) fn replies(&self) -> usize {
+        self.replies
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Purpose {
+    fn is_reply(self) -> bool {
+        matches!(self, Self::Reply(_) | Self::Refusal)
+    }
+}
+
+fn line<'a>(message: impl Into<Message<'a>>) -> Vec<u8> {
+    let mut line = Vec::new();
+    message.into().to_line(&mut line);
+    line
+}

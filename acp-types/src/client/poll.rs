@@ -1,0 +1,168 @@
+//! Output: lines, events, deadlines.
+use super::inbox::{Kept, Waiting};
+use super::{
+    Connection, Diagnostic, Event, Opened, Received, SessionEvent, SessionKey, Transmit, Update,
+};
+use crate::v1::session_setup::SessionId;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
+use serde::de::DeserializeOwned;
+
+impl Connection {
+    /// Returns the next line to send. Call until it returns `None`.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.outgoing.pop()
+    }
+
+    /// Returns the next event, of the connection before those of sessions, which take turns. Call until it returns `None`.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if let Some(event) = self.poll_connection() {
+            return Some(event);
+        }
+        while let Some(key) = self.sessions.next_ready() {
+            let event = self.poll_session_event(key);
+            self.sessions.put_back(key);
+            if let Some(event) = event {
+                return Some(Event::Session(key, event));
+            }
+        }
+        self.poll_diagnostic().or_else(|| self.poll_closed())
+    }
+
+    /// Returns the next event outside of sessions, for a caller that polls each session apart; see
+    /// [`poll_session_event`](Self::poll_session_event). [`Event::Closed`] comes when all sessions are polled.
+    pub fn poll_connection_event(&mut self) -> Option<Event> {
+        let event = self.poll_connection().or_else(|| self.poll_diagnostic());
+        event.or_else(|| {
+            let is_drained = self.sessions.keys().all(|key| self.sessions.is_drained(key));
+            is_drained.then(|| self.poll_closed()).flatten()
+        })
+    }
+
+    /// Returns the next event of one session. A session that is not polled holds up no other.
+    pub fn poll_session_event(&mut self, session: SessionKey) -> Option<SessionEvent> {
+        let event = loop {
+            let event = match self.sessions.pop(session)? {
+                Err(dropped) => break SessionEvent::Lagged { dropped },
+                Ok(event) => event,
+            };
+            if let Some(event) = self.session_event(event) {
+                break event;
+            }
+        };
+        self.sessions.put_back(session);
+        Some(event)
+    }
+
+    /// Returns when [`handle_timeout`](Self::handle_timeout) has something to do, unless something happens before.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        if self.closed.is_some() {
+            return None;
+        }
+        let (calls, turns) = (self.peer.poll_timeout(), self.sessions.next_timer());
+        calls.into_iter().chain(turns).min()
+    }
+
+    fn poll_connection(&mut self) -> Option<Event> {
+        if let Some(count) = self.inbox.take_dropped() {
+            return Some(Event::Diagnostic(Diagnostic::Dropped { count }));
+        }
+        let event = match self.inbox.pop()? {
+            Waiting::Initialized(initialized) => Event::Initialized(initialized),
+            Waiting::CallEnded(key, outcome) => {
+                self.open_calls = self.open_calls.saturating_sub(1);
+                Event::CallEnded(key, outcome)
+            }
+            Waiting::Request(key, request) => Event::Request(key, request),
+            Waiting::Withdrawn(key) => Event::Withdrawn(key),
+            Waiting::Notification(notification) => Event::Notification(notification),
+            // The others are of sessions.
+            _ => return None,
+        };
+        Some(event)
+    }
+
+    fn poll_diagnostic(&mut self) -> Option<Event> {
+        if let Some(diagnostic) = self.diagnostics.pop_front() {
+            return Some(Event::Diagnostic(diagnostic));
+        }
+        let count = core::mem::take(&mut self.missed);
+        (count > 0).then_some(Event::Diagnostic(Diagnostic::Missed { count }))
+    }
+
+    fn poll_closed(&mut self) -> Option<Event> {
+        let reason = self.closed.as_ref().filter(|_| !self.is_closed_polled)?.clone();
+        self.is_closed_polled = true;
+        Some(Event::Closed(reason))
+    }
+
+    /// The event; `None` for an update that cannot be decoded, which is a diagnostic.
+    fn session_event(&mut self, event: Waiting) -> Option<SessionEvent> {
+        Some(match event {
+            Waiting::Opened { session_id, response, replay } => {
+                SessionEvent::Opened(Box::new(self.opened_event(session_id, *response, replay)))
+            }
+            Waiting::Refused(error) => SessionEvent::Refused(error),
+            Waiting::Update(raw) => SessionEvent::Update(self.read_update(raw)?),
+            Waiting::Request(key, request) => SessionEvent::Request(key, request),
+            Waiting::Withdrawn(key) => SessionEvent::Withdrawn(key),
+            Waiting::Notification(notification) => SessionEvent::Notification(notification),
+            Waiting::PromptAccepted(key, response) => SessionEvent::PromptAccepted(key, response),
+            Waiting::TurnEnded(key, outcome) => {
+                SessionEvent::TurnEnded(key, outcome.map(|end| *end))
+            }
+            // Those of the connection.
+            Waiting::Initialized(_) | Waiting::CallEnded(..) => return None,
+        })
+    }
+
+    fn opened_event(
+        &mut self,
+        session_id: SessionId,
+        response: Received<super::NewSessionResponse>,
+        replay: Kept,
+    ) -> Opened {
+        let left_out = replay.left_out();
+        let updates = replay.into_updates().into_iter();
+        let replay: Vec<_> = updates.filter_map(|raw| self.read_update(raw)).collect();
+        Opened { session_id, response, replay, left_out }
+    }
+
+    fn read_update(&mut self, raw: Raw) -> Option<Received<Update>> {
+        let update = if self.spoken.is_v2() {
+            self.tolerate("session/update", read(raw.as_str())).map(Update::V2)
+        } else {
+            self.tolerate("session/update", read(raw.as_str())).map(Update::V1)
+        };
+        match update {
+            Ok(value) => Some(Received { value, raw }),
+            Err(error) => {
+                let method = "session/update".to_owned();
+                self.diagnose(Diagnostic::Undecodable { method, error });
+                None
+            }
+        }
+    }
+
+    /// Takes what was decoded, and reports what had to be left out for that.
+    pub(super) fn tolerate<T>(
+        &mut self,
+        method: &str,
+        decoded: Result<Decoded<T>, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let Decoded { value, diagnostics, .. } = decoded?;
+        if !diagnostics.is_empty() {
+            let method = method.to_owned();
+            self.diagnose(Diagnostic::Lenient { method, diagnostics });
+        }
+        Ok(value)
+    }
+}
+
+/// Reads a text as the schema's marks say.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<Decoded<T>, DecodeError> {
+    wire::decode_with(text, Mode::SpecLenient)
+}

@@ -1,0 +1,226 @@
+//! Answers of the agent.
+use super::inbox::Waiting;
+use super::outgoing::Purpose;
+use super::poll::read;
+use super::session::Stage;
+use super::{
+    AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Received,
+    SessionKey, Token, TurnEnd, TurnError, TurnKey,
+};
+use crate::dispatch::object;
+use crate::spoken;
+use crate::v1::error::AUTH_REQUIRED;
+use crate::v1::session_setup::SessionId;
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{DecodeError, Mode, Raw};
+use jsonrpc_core::{ErrorObject, peek_member};
+use serde_json::value::RawValue;
+
+impl Connection {
+    /// The error of a call that the agent refused.
+    pub(super) fn refused(&self, error: ErrorObject) -> CallError {
+        if error.code != AUTH_REQUIRED {
+            return CallError::Answered(error);
+        }
+        let methods = match &self.initialized {
+            Some(initialized) => initialized.response.value.auth_methods(),
+            None => AuthMethods::V1(Vec::new()),
+        };
+        CallError::AuthRequired { error, methods: Box::new(methods) }
+    }
+
+    /// Ends a request of ours.
+    pub(super) fn handle_response(
+        &mut self,
+        token: Token,
+        outcome: Result<&RawValue, CallError>,
+        now: Duration,
+    ) {
+        match token {
+            Token::Initialize => self.handle_initialized(outcome),
+            Token::Open(session) => self.handle_opened(session, outcome, now),
+            Token::Prompt(session, turn) => self.handle_prompted(session, turn, outcome),
+            Token::Call(key, method) => {
+                let outcome = outcome.and_then(|result| {
+                    let value = self.read_result(&method, result).map_err(CallError::Invalid)?;
+                    Ok(Box::new(Received { value, raw: Raw::from(result) }))
+                });
+                self.push(Waiting::CallEnded(key, outcome));
+            }
+            Token::Close(session_id) => {
+                if let Err(error) = outcome {
+                    self.diagnose(Diagnostic::CloseFailed { session_id, error });
+                }
+            }
+        }
+    }
+
+    fn read_result(
+        &mut self,
+        method: &str,
+        result: &RawValue,
+    ) -> Result<AgentResponse, DecodeError> {
+        let decoded = if self.spoken.is_v2() {
+            v2::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentResponse::V2))
+        } else {
+            v1::dispatch::AgentResponse::decode_with(method, result, Mode::SpecLenient)
+                .map(|decoded| decoded.map(AgentResponse::V1))
+        };
+        self.tolerate(method, decoded)
+    }
+
+    /// The agent has answered the opening of a session.
+    fn handle_opened(
+        &mut self,
+        key: SessionKey,
+        outcome: Result<&RawValue, CallError>,
+        now: Duration,
+    ) {
+        let stage = self.sessions.get(key).map(|session| &session.stage);
+        let Some(Stage::Opening(opening)) = stage else {
+            self.close_unwanted(key, outcome, now);
+            return self.drop_early();
+        };
+        let loaded = opening.replay.as_ref().map(|(id, _)| id.clone());
+        let opened = outcome.and_then(|result| {
+            let response = self.read_opened(loaded.as_ref(), result)?;
+            if loaded.is_none() && self.sessions.is_in_use(response.id()) {
+                return Err(CallError::InUse(response.id().into()));
+            }
+            Ok(Received { value: response, raw: Raw::from(result) })
+        });
+        match opened {
+            Ok(response) => {
+                let session_id = SessionId::from(response.value.id());
+                let replay = self.sessions.open(key, session_id.clone()).unwrap_or_default();
+                let response = Box::new(response);
+                let event = Waiting::Opened { session_id: session_id.clone(), response, replay };
+                self.sessions.push(key, event);
+                for update in self.early.take(&session_id) {
+                    self.sessions.push(key, Waiting::Update(update));
+                }
+            }
+            Err(error) => {
+                for request in self.requests.keys(Some(key), false) {
+                    self.give_up(request);
+                }
+                self.sessions.refuse(key, error);
+            }
+        }
+        self.drop_early();
+    }
+
+    /// Closes a session that was released before the agent had named it.
+    fn close_unwanted(
+        &mut self,
+        key: SessionKey,
+        outcome: Result<&RawValue, CallError>,
+        now: Duration,
+    ) {
+        let Ok(result) = outcome else { return };
+        let id = peek_member(result.get(), "sessionId").ok().flatten();
+        let id = id.and_then(|id| jsonrpc_core::wire::decode::<SessionId>(id).ok());
+        if let Some(id) = id.filter(|id| !self.sessions.is_in_use(id.as_str())) {
+            self.send_close(id, Purpose::Session(key), now);
+        }
+    }
+
+    /// Reads an answer in the form of that to `session/new`, which has the same members and the id.
+    fn read_opened(
+        &mut self,
+        loaded: Option<&SessionId>,
+        result: &RawValue,
+    ) -> Result<NewSessionResponse, CallError> {
+        use v1::session_setup as one;
+        use v2::session_setup as two;
+        let (text, method) = (object(Some(result)), "session/new");
+        let read = if self.spoken.is_v2() {
+            match loaded {
+                None => self.tolerate(method, read(text)),
+                Some(id) => self.tolerate("session/resume", read(text)).map(
+                    |answer: two::ResumeSessionResponse| {
+                        let mut response = two::NewSessionResponse::new(id.as_str());
+                        response.config_options = answer.config_options;
+                        response.available_commands = answer.available_commands;
+                        (response.meta, response.extra) = (answer.meta, answer.extra);
+                        response
+                    },
+                ),
+            }
+            .map(|response| NewSessionResponse::V2(Box::new(response)))
+        } else {
+            match loaded {
+                None => self.tolerate(method, read(text)),
+                Some(id) => self.tolerate("session/load", read(text)).map(
+                    |answer: one::LoadSessionResponse| {
+                        let mut response = one::NewSessionResponse::new(id.clone());
+                        (response.modes, response.config_options) =
+                            (answer.modes, answer.config_options);
+                        (response.meta, response.extra) = (answer.meta, answer.extra);
+                        response
+                    },
+                ),
+            }
+            .map(|response| NewSessionResponse::V1(Box::new(response)))
+        };
+        read.map_err(CallError::Invalid)
+    }
+
+    /// The agent has answered a prompt: in version 1 the turn is over, in version 2 it has begun.
+    fn handle_prompted(
+        &mut self,
+        session: SessionKey,
+        turn: TurnKey,
+        outcome: Result<&RawValue, CallError>,
+    ) {
+        if let Ok(result) = &outcome {
+            let has = |name: &str| peek_member(result.get(), name).ok().flatten().is_some();
+            self.settle(spoken::of_prompted(has));
+        }
+        if self.sessions.turn(session).is_none_or(|open| open.key != turn) {
+            return;
+        }
+        let failed = |error| Err(TurnError::Call(error));
+        let result = match outcome {
+            Ok(result) => result,
+            Err(error) => {
+                self.sessions.end_turn(session, failed(error));
+                return;
+            }
+        };
+        let (text, raw) = (object(Some(result)), Raw::from(result));
+        if self.spoken.is_v2() {
+            match self.tolerate("session/prompt", read(text)) {
+                Ok(value) => {
+                    let accepted = Box::new(Received { value, raw });
+                    self.sessions.push(session, Waiting::PromptAccepted(turn, accepted));
+                    self.sessions.accept(session);
+                }
+                Err(error) => {
+                    self.sessions.end_turn(session, failed(CallError::Invalid(error)));
+                }
+            }
+        } else {
+            let end = self.tolerate("session/prompt", read(text)).map(TurnEnd::V1);
+            let outcome = match end {
+                Ok(value) => Ok(Box::new(Received { value, raw })),
+                Err(error) => failed(CallError::Invalid(error)),
+            };
+            self.sessions.end_turn(session, outcome);
+        }
+    }
+}
+
+impl NewSessionResponse {
+    /// The id of the session.
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::V1(response) => response.session_id.as_str(),
+            Self::V2(response) => response.session_id.as_str(),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The sessions of a connection: their stages, turns, timers and inboxes.
+use super::inbox::{Inbox, Kept, Room, Waiting};
+use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
+use crate::v1::session_setup::SessionId;
+use crate::v2;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use core::time::Duration;
+use jsonrpc_core::RequestId;
+
+/// Sessions, by key and by id.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    all: BTreeMap<SessionKey, Session>,
+    /// Ids of sessions that are open or being loaded, and of the sessions that those own.
+    by_id: BTreeMap<SessionId, SessionKey>,
+    /// Sessions with events, each once.
+    ready: VecDeque<SessionKey>,
+    /// When turns end by themselves.
+    timers: BTreeSet<(Duration, SessionKey)>,
+    /// Number of sessions that the agent has not named yet.
+    unnamed: usize,
+    room: Room,
+}
+
+/// A session.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) stage: Stage,
+    turn: Option<Turn>,
+    inbox: Inbox,
+    is_ready: bool,
+}
+
+/// How far a session is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// The agent has not answered.
+    Opening(Opening),
+    Open(SessionId),
+    /// It was refused or released, or the connection is closed: it goes when its events are polled.
+    Over,
+}
+
+impl Stage {
+    fn is_unnamed(&self) -> bool {
+        matches!(self, Self::Opening(Opening { replay: None, .. }))
+    }
+}
+
+/// A session that is being opened.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) request: RequestId,
+    /// Whether the request is of version 2.
+    pub(super) is_v2: bool,
+    /// The session that is loaded or resumed, and what comes of it before the answer; `None` where the agent names it.
+    pub(super) replay: Option<(SessionId, Kept)>,
+}
+
+/// A turn whose end has not been polled.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) key: TurnKey,
+    /// The prompt, while it is not answered.
+    pub(super) request: Option<RequestId>,
+    /// When the turn ends by itself.
+    deadline: Duration,
+    pub(super) is_cancelled: bool,
+    is_ended: bool,
+    /// Version 2: the session was busy since the prompt.
+    is_busy: bool,
+    /// Version 2: the session has come to rest since the prompt.
+    idle: Option<Box<Received<TurnEnd>>>,
+}
+
+impl Turn {
+    pub(super) fn new(key: TurnKey, request: RequestId, deadline: Duration) -> Self {
+        Self {
+            key,
+            request: Some(request),
+            deadline,
+            is_cancelled: false,
+            is_ended: false,
+            is_busy: false,
+            idle: None,
+        }
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(room: Room) -> Self {
+        Self {
+            all: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            ready: VecDeque::new(),
+            timers: BTreeSet::new(),
+            unnamed: 0,
+            room,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = SessionKey> + '_ {
+        self.all.keys().copied()
+    }
+
+    pub(super) fn get(&self, key: SessionKey) -> Option<&Session> {
+        self.all.get(&key)
+    }
+
+    /// The session that updates and requests of this id go to.
+    pub(super) fn find(&self, id: &str) -> Option<SessionKey> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Whether a session of this id is open or being loaded. One that another owns may still be loaded.
+    pub(super) fn is_in_use(&self, id: &str) -> bool {
+        let key = self.find(id);
+        key.and_then(|key| self.get(key)).is_some_and(|session| session.id() == Some(id))
+    }
+
+    /// Whether the agent may speak of sessions that it has not named in an answer.
+    pub(super) fn has_unnamed(&self) -> bool {
+        self.unnamed > 0
+    }
+
+    pub(super) fn insert(&mut self, key: SessionKey, stage: Stage) {
+        if let Stage::Opening(Opening { replay: Some((id, _)), .. }) = &stage {
+            self.by_id.insert(id.clone(), key);
+        }
+        self.unnamed += usize::from(stage.is_unnamed());
+        let (turn, inbox) = (None, Inbox::default());
+        self.all.insert(key, Session { stage, turn, inbox, is_ready: false });
+    }
+
+    /// The session is open and has this id; gives what came of it before.
+    pub(super) fn open(&mut self, key: SessionKey, id: SessionId) -> Option<Kept> {
+        let session = self.all.get_mut(&key)?;
+        self.unnamed -= usize::from(session.stage.is_unnamed());
+        self.by_id.insert(id.clone(), key);
+        match core::mem::replace(&mut session.stage, Stage::Open(id)) {
+            Stage::Opening(opening) => opening.replay.map(|(_, kept)| kept),
+            _ => None,
+        }
+    }
+
+    /// The session owns another, whose updates come with its own.
+    pub(super) fn own(&mut self, key: SessionKey, id: &str, limit: usize) {
+        if self.by_id.len() < limit && !self.by_id.contains_key(id) {
+            self.by_id.insert(id.into(), key);
+        }
+    }
+
+    /// Ends a session; what was not polled of it is dropped, but for ends.
+    pub(super) fn end(&mut self, key: SessionKey) -> Option<Stage> {
+        let session = self.all.get_mut(&key)?;
+        self.unnamed -= usize::from(session.stage.is_unnamed());
+        self.by_id.retain(|_, owner| *owner != key);
+        Some(core::mem::replace(&mut session.stage, Stage::Over))
+    }
+
+    /// Drops what was not polled of a session, but for ends.
+    pub(super) fn drop_events(&mut self, key: SessionKey) {
+        if let Some(session) = self.all.get_mut(&key) {
+            session.inbox.keep_ends();
+        }
+    }
+
+    pub(super) fn refuse(&mut self, key: SessionKey, error: CallError) {
+        self.end(key);
+        self.push(key, Waiting::Refused(error));
+    }
+
+    pub(super) fn push(&mut self, key: SessionKey, event: Waiting) {
+        let Some(session) = self.all.get_mut(&key) else { return };
+        session.inbox.push(event, self.room);
+        if !session.is_ready {
+            session.is_ready = true;
+            self.ready.push_back(key);
+        }
+    }
+
+    /// Whether a request of this size has room.
+    pub(super) fn has_room_for(&self, key: SessionKey, size: usize) -> bool {
+        self.get(key).is_some_and(|session| session.inbox.has_room_for(size, self.room))
+    }
+
+    /// Removes a request that has not been polled; whether it was there.
+    pub(super) fn remove_request(&mut self, key: SessionKey, request: super::RequestKey) -> bool {
+        self.all.get_mut(&key).is_some_and(|session| session.inbox.remove_request(request))
+    }
+
+    /// Whether nothing of the session waits to be polled.
+    pub(super) fn is_drained(&self, key: SessionKey) -> bool {
+        self.get(key).is_none_or(|session| session.inbox.is_empty())
+    }
+
+    /// The next session that has events.
+    pub(super) fn next_ready(&mut self) -> Option<SessionKey> {
+        while let Some(key) = self.ready.pop_front() {
+            let Some(session) = self.all.get_mut(&key) else { continue };
+            session.is_ready = false;
+            if !session.inbox.is_empty() {
+                return Some(key);
+            }
+            self.sweep(key);
+        }
+        None
+    }
+
+    /// Puts a session back that still has events, and removes one that is over.
+    pub(super) fn put_back(&mut self, key: SessionKey) {
+        let Some(session) = self.all.get_mut(&key) else { return };
+        if session.inbox.is_empty() {
+            self.sweep(key);
+        } else if !session.is_ready {
+            session.is_ready = true;
+            self.ready.push_back(key);
+        }
+    }
+
+    fn sweep(&mut self, key: SessionKey) {
+        if let Some(Session { stage: Stage::Over, turn: None, .. }) = self.all.get(&key) {
+            self.all.remove(&key);
+        }
+    }
+
+    /// The next event of a session, or the number of those that were dropped before it.
+    pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<Waiting, u64>> {
+        let session = self.all.get_mut(&key)?;
+        if let Some(dropped) = session.inbox.take_dropped() {
+            return Some(Err(dropped));
+        }
+        let event = session.inbox.pop()?;
+        if matches!(event, Waiting::TurnEnded(..)) {
+            session.turn = None;
+        }
+        Some(Ok(event))
+    }
+
+    /// Keeps an update of a session that is being loaded.
+    pub(super) fn replay(&mut self, key: SessionKey) -> Option<&mut Kept> {
+        match &mut self.all.get_mut(&key)?.stage {
+            Stage::Opening(Opening { replay: Some((_, kept)), .. }) => Some(kept),
+            _ => None,
+        }
+    }
+
+    pub(super) fn begin_turn(&mut self, key: SessionKey, turn: Turn) {
+        if let Some(session) = self.all.get_mut(&key) {
+            self.timers.insert((turn.deadline, key));
+            session.turn = Some(turn);
+        }
+    }
+
+    /// The turn that has not ended.
+    pub(super) fn turn(&mut self, key: SessionKey) -> Option<&mut Turn> {
+        self.all.get_mut(&key)?.turn.as_mut().filter(|turn| !turn.is_ended)
+    }
+
+    /// Ends the turn by itself at this time, unless it does so earlier.
+    pub(super) fn set_deadline(&mut self, key: SessionKey, deadline: Duration) {
+        let Some(turn) = self.turn(key) else { return };
+        let (before, after) = (turn.deadline, deadline.min(turn.deadline));
+        turn.deadline = after;
+        self.timers.remove(&(before, key));
+        self.timers.insert((after, key));
+    }
+
+    /// Ends the turn that has not ended, and gives the prompt that is not answered.
+    pub(super) fn end_turn(
+        &mut self,
+        key: SessionKey,
+        outcome: Result<Box<Received<TurnEnd>>, TurnError>,
+    ) -> Option<RequestId> {
+        let turn = self.turn(key)?;
+        turn.is_ended = true;
+        let (turn_key, deadline, request) = (turn.key, turn.deadline, turn.request.take());
+        self.timers.remove(&(deadline, key));
+        self.push(key, Waiting::TurnEnded(turn_key, outcome));
+        request
+    }
+
+    /// Version 2: the session has taken in the prompt.
+    pub(super) fn accept(&mut self, key: SessionKey) {
+        let Some(turn) = self.turn(key) else { return };
+        turn.request = None;
+        if let Some(idle) = turn.idle.take() {
+            self.end_turn(key, Ok(idle));
+        }
+    }
+
+    /// Version 2: the session has another state.
+    pub(super) fn change_state(
+        &mut self,
+        key: SessionKey,
+        state: Received<v2::session_states::StateUpdate>,
+    ) {
+        use v2::session_states::{StateUpdate, StopReason};
+        let Some(turn) = self.turn(key) else { return };
+        turn.is_busy |= state.value.is_busy();
+        let StateUpdate::Idle(idle) = state.value else { return };
+        if !turn.is_busy && matches!(idle.stop_reason, StopReason::NotReported(_)) {
+            // The state before the prompt.
+            return;
+        }
+        let end = Box::new(Received { value: TurnEnd::V2(idle), raw: state.raw });
+        if turn.request.is_some() {
+            turn.idle = Some(end);
+        } else {
+            self.end_turn(key, Ok(end));
+        }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Duration> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// A session whose turn has to end now.
+    pub(super) fn next_overdue(&self, now: Duration) -> Option<SessionKey> {
+        self.timers.first().filter(|(at, _)| *at <= now).map(|(_, key)| *key)
+    }
+}
+
+impl Session {
+    /// Its id, once it is known.
+    pub(super) fn id(&self) -> Option<&str> {
+        match &self.stage {
+            Stage::Opening(opening) => opening.replay.as_ref().map(|(id, _)| id.as_str()),
+            Stage::Open(id) => Some(id.as_str()),
+            Stage::Over => None,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Open(_))
+    }
+
+    pub(super) fn turn_key(&self) -> Option<TurnKey> {
+        self.turn.as_ref().map(|turn| turn.key)
+    }
+}

@@ -1,0 +1,551 @@
+//! The client machine: what each call and each line comes to.
+use acp_types::client::{
+    AgentRequest, Call, CallError, CloseReason, Connection, Diagnostic, Event, InitializeResponse,
+    Limits, Options, Prompt, PromptError, Purpose, Reply, SessionEvent, SessionKey, TurnEnd,
+    TurnError, Update,
+};
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use acp_types::v1::prompt_turn::StopReason;
+use acp_types::v1::session_list::ListSessionsRequest;
+use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
+use acp_types::v2;
+use core::iter;
+use core::time::Duration;
+use jsonrpc_core::ErrorCode;
+use jsonrpc_core::wire::Raw;
+use serde_json::{Value, json};
+
+const NOW: Duration = Duration::from_secs(1_000);
+
+/// A connection, and what it has sent.
+struct Client(Connection);
+
+impl Client {
+    fn new(options: Options) -> Self {
+        Self(Connection::new(options, NOW))
+    }
+
+    /// One whose agent speaks version 1 and closes sessions.
+    fn v1() -> Self {
+        Self::with_limits(Limits::default())
+    }
+
+    fn with_limits(limits: Limits) -> Self {
+        let mut client = Self::new(v1_options().with_limits(limits));
+        client.sent();
+        client.answer(
+            1,
+            json!({
+                "protocolVersion": 1,
+                "agentCapabilities": { "sessionCapabilities": { "close": {} } },
+                "authMethods": [{ "id": "login", "name": "Log in" }],
+            }),
+        );
+        assert!(matches!(client.events()[..], [Event::Initialized(_)]));
+        client
+    }
+
+    /// The same, with an open session.
+    fn with_session() -> (Self, SessionKey) {
+        let mut client = Self::v1();
+        let session = client.open("s");
+        (client, session)
+    }
+
+    /// Opens a session that the agent calls `id`.
+    fn open(&mut self, id: &str) -> SessionKey {
+        let key = self.0.open_session(NewSessionRequest::new("/work", []), NOW);
+        let request = self.sent_id();
+        self.answer(request, json!({ "sessionId": id }));
+        let events = self.events();
+        assert!(matches!(&events[..], [Event::Session(_, SessionEvent::Opened(_))]), "{events:?}");
+        key
+    }
+
+    fn line(&mut self, line: impl ToString) {
+        self.0.handle_line(Ok(&line.to_string()), NOW);
+    }
+
+    fn answer(&mut self, id: i64, result: Value) {
+        self.line(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    }
+
+    fn refuse(&mut self, id: i64, code: i64) {
+        let error = json!({ "code": code, "message": "no" });
+        self.line(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    }
+
+    fn say(&mut self, session: &str, text: &str) {
+        self.line(update(session, text));
+    }
+
+    fn ask(&mut self, id: &str, method: &str, params: Value) {
+        self.line(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        iter::from_fn(|| self.0.poll_event()).collect()
+    }
+
+    fn sent(&mut self) -> Vec<Value> {
+        let lines = iter::from_fn(|| self.0.poll_transmit());
+        lines.map(|transmit| serde_json::from_slice(&transmit.line).unwrap()).collect()
+    }
+
+    /// The id of the last request that was sent.
+    fn sent_id(&mut self) -> i64 {
+        self.sent().last().and_then(|line| line["id"].as_i64()).expect("a request")
+    }
+}
+
+fn v1_options() -> Options {
+    Options::v1(InitializeRequest::new(ProtocolVersion::V1))
+}
+
+fn both() -> Options {
+    let info = v2::initialization::Implementation::new("client", "1");
+    let request = v2::initialization::InitializeRequest::new(ProtocolVersion::V2, info);
+    v1_options().with_v2(request)
+}
+
+fn update(session: &str, text: &str) -> Value {
+    let content = json!({ "type": "text", "text": text });
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+    let params = json!({ "sessionId": session, "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+}
+
+fn permission(session: &str) -> Value {
+    json!({ "sessionId": session, "toolCall": { "toolCallId": "t" }, "options": [] })
+}
+
+/// The texts of the updates among events.
+fn texts(events: &[Event]) -> Vec<String> {
+    let text = |event: &Event| match event {
+        Event::Session(_, SessionEvent::Update(update)) => {
+            let params: Value = serde_json::from_str(update.raw.as_str()).unwrap();
+            params["update"]["content"]["text"].as_str().map(str::to_owned)
+        }
+        _ => None,
+    };
+    events.iter().filter_map(text).collect()
+}
+
+#[test]
+fn calls_before_initialize_wait_for_it() {
+    let mut client = Client::new(v1_options());
+    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
+    let methods = |sent: Vec<Value>| sent.iter().map(|l| l["method"].clone()).collect::<Vec<_>>();
+    assert_eq!(methods(client.sent()), ["initialize"]);
+    client.answer(1, json!({ "protocolVersion": 1 }));
+    assert_eq!(methods(client.sent()), ["session/new", "session/list"]);
+}
+
+#[test]
+fn prompt_ends_with_the_answer_behind_its_updates() {
+    let (mut client, session) = Client::with_session();
+    let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
+    let again = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW);
+    assert_eq!(again, Err(PromptError::TurnOpen(turn)));
+    let transmit = client.0.poll_transmit().unwrap();
+    assert_eq!(transmit.purpose, Purpose::Prompt(session, turn));
+    client.say("s", "a");
+    client.say("s", "b");
+    client.answer(3, json!({ "stopReason": "end_turn" }));
+    let events = client.events();
+    assert_eq!(texts(&events), ["a", "b"]);
+    let Some(Event::Session(key, SessionEvent::TurnEnded(ended, Ok(end)))) = events.last() else {
+        panic!("{events:?}");
+    };
+    assert_eq!((*key, *ended), (session, turn));
+    assert!(
+        matches!(&end.value, TurnEnd::V1(response) if response.stop_reason == StopReason::EndTurn)
+    );
+    assert!(client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).is_ok());
+}
+
+#[test]
+fn early_updates_follow_the_opening() {
+    let mut client = Client::v1();
+    let session = client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    let request = client.sent_id();
+    client.say("other", "x");
+    client.say("s", "early");
+    assert_eq!(client.events(), []);
+    client.answer(request, json!({ "sessionId": "s" }));
+    let events = client.events();
+    assert!(matches!(&events[0], Event::Session(key, SessionEvent::Opened(_)) if *key == session));
+    assert_eq!(texts(&events), ["early"]);
+    client.say("other", "y");
+    let unknown = Diagnostic::UnknownSession { session_id: "other".to_owned() };
+    assert_eq!(client.events(), [Event::Diagnostic(unknown)]);
+}
+
+#[test]
+fn early_updates_are_bounded() {
+    let mut limits = Limits::default();
+    limits.early = 2;
+    let mut client = Client::with_limits(limits);
+    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    let request = client.sent_id();
+    ["a", "b", "c"].into_iter().for_each(|text| client.say("s", text));
+    client.answer(request, json!({ "sessionId": "s" }));
+    let events = client.events();
+    assert_eq!(texts(&events), ["b", "c"]);
+    assert!(matches!(events.last(), Some(Event::Diagnostic(Diagnostic::EarlyDropped { .. }))));
+}
+
+#[test]
+fn loaded_session_has_its_replay_within_bounds() {
+    let mut limits = Limits::default();
+    limits.replay = 2;
+    let mut client = Client::with_limits(limits);
+    let load = || LoadSessionRequest::new("old", "/work", []);
+    let session = client.0.open_session(load(), NOW);
+    let request = client.sent_id();
+    let second = client.0.open_session(load(), NOW);
+    let in_use = SessionEvent::Refused(CallError::InUse("old".into()));
+    assert_eq!(client.events(), [Event::Session(second, in_use)]);
+    ["a", "b", "c"].into_iter().for_each(|text| client.say("old", text));
+    client.answer(request, Value::Null);
+    let events = client.events();
+    let [Event::Session(key, SessionEvent::Opened(opened))] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!((*key, opened.session_id.as_str(), opened.left_out), (session, "old", 1));
+    assert_eq!(opened.replay.len(), 2);
+    assert!(matches!(opened.replay[0].value, Update::V1(_)));
+}
+
+#[test]
+fn unpolled_session_loses_its_own_oldest_updates() {
+    let mut limits = Limits::default();
+    limits.events = 2;
+    let mut client = Client::with_limits(limits);
+    let (slow, fast) = (client.open("slow"), client.open("fast"));
+    client.ask("q", "session/request_permission", permission("slow"));
+    for text in ["a", "b", "c", "d"] {
+        client.say("slow", text);
+    }
+    client.say("fast", "x");
+    assert!(matches!(client.0.poll_session_event(fast), Some(SessionEvent::Update(_))));
+    assert_eq!(client.0.poll_session_event(fast), None);
+    let events: Vec<_> = iter::from_fn(|| client.0.poll_session_event(slow)).collect();
+    assert_eq!(events[0], SessionEvent::Lagged { dropped: 2 });
+    assert!(matches!(events[1], SessionEvent::Request(..)));
+    let events: Vec<_> = events.into_iter().map(|event| Event::Session(slow, event)).collect();
+    assert_eq!(texts(&events), ["c", "d"]);
+}
+
+#[test]
+fn sessions_take_turns() {
+    let mut client = Client::v1();
+    let (one, two) = (client.open("one"), client.open("two"));
+    ["a", "b", "c"].into_iter().for_each(|text| client.say("one", text));
+    client.say("two", "x");
+    let order: Vec<_> = client
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Session(key, SessionEvent::Update(_)) => Some(key),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, [one, two, one, one]);
+}
+
+#[test]
+fn cancel_answers_questions_and_ends_after_grace() {
+    let (mut client, session) = Client::with_session();
+    let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
+    client.ask("q", "session/request_permission", permission("s"));
+    client.ask("f", "fs/read_text_file", json!({ "sessionId": "s", "path": "/x" }));
+    let asked: Vec<_> = client
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Session(_, SessionEvent::Request(key, request)) => Some((key, request)),
+            _ => None,
+        })
+        .collect();
+    let [(question, _), (file, read)] = &asked[..] else { panic!("{asked:?}") };
+    assert!(
+        matches!(&read.value, AgentRequest::V1(request) if request.method() == "fs/read_text_file")
+    );
+    client.sent();
+    client.0.cancel(session, Duration::from_secs(5), NOW);
+    let cancelled = json!({ "outcome": { "outcome": "cancelled" } });
+    assert_eq!(
+        client.sent(),
+        [
+            json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } }),
+            json!({ "jsonrpc": "2.0", "id": "q", "result": cancelled }),
+        ]
+    );
+    assert_eq!(client.events(), [Event::Session(session, SessionEvent::Withdrawn(*question))]);
+    assert!(client.0.reply(*question, Reply::error(ErrorCode::INTERNAL_ERROR, "late")).is_err());
+    assert!(client.0.reply(*file, Reply::result(&json!({ "content": "" }))).is_ok());
+    // A question that crosses the cancellation is answered at once.
+    client.ask("r", "session/request_permission", permission("s"));
+    assert_eq!(client.events(), []);
+    assert_eq!(client.0.poll_timeout(), Some(NOW + Duration::from_secs(5)));
+    client.0.handle_timeout(NOW + Duration::from_secs(5));
+    let ended = SessionEvent::TurnEnded(turn, Err(TurnError::GraceOver));
+    assert_eq!(client.events(), [Event::Session(session, ended)]);
+    client.answer(3, json!({ "stopReason": "cancelled" }));
+    assert_eq!(client.events(), [Event::Diagnostic(Diagnostic::Unmatched { id: 3.into() })]);
+}
+
+#[test]
+fn withdrawn_request_is_answered() {
+    let (mut client, session) = Client::with_session();
+    let withdraw = |client: &mut Client, id: &str| {
+        client.line(json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": { "requestId": id } }));
+    };
+    client.ask("q", "session/request_permission", permission("s"));
+    withdraw(&mut client, "q");
+    assert_eq!(client.events(), [], "it was not polled");
+    client.ask("f", "fs/read_text_file", json!({ "sessionId": "s", "path": "/x" }));
+    let events = client.events();
+    let [Event::Session(_, SessionEvent::Request(file, _))] = &events[..] else { panic!() };
+    withdraw(&mut client, "f");
+    assert_eq!(client.events(), [Event::Session(session, SessionEvent::Withdrawn(*file))]);
+    let sent = client.sent();
+    assert_eq!(sent[0]["result"]["outcome"]["outcome"], "cancelled");
+    assert_eq!(sent[1]["error"]["code"], -32800);
+}
+
+#[test]
+fn requests_of_unknown_sessions_are_answered_by_the_machine() {
+    let mut client = Client::v1();
+    client.sent();
+    client.ask("q", "session/request_permission", permission("x"));
+    client.ask("f", "fs/read_text_file", json!({ "sessionId": "x", "path": "/x" }));
+    client.ask("b", "session/request_permission", json!({}));
+    let sent = client.sent();
+    assert_eq!(sent[0]["result"]["outcome"]["outcome"], "cancelled");
+    assert_eq!(sent[1]["error"]["code"], -32002);
+    assert_eq!(sent[2]["error"]["code"], -32602);
+    let refused = |e: &Event| matches!(e, Event::Diagnostic(Diagnostic::Refused { .. }));
+    assert_eq!(client.events().iter().filter(|event| refused(event)).count(), 3);
+}
+
+#[test]
+fn released_session_ends_its_turn_and_is_closed() {
+    let (mut client, session) = Client::with_session();
+    let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
+    client.ask("q", "session/request_permission", permission("s"));
+    client.say("s", "lost");
+    client.sent();
+    client.0.release(session, NOW);
+    let methods: Vec<_> = client.sent().iter().map(|line| line["method"].clone()).collect();
+    assert_eq!(methods, [json!("session/cancel"), Value::Null, json!("session/close")]);
+    let released = TurnError::Call(CallError::Released);
+    let ended = SessionEvent::TurnEnded(turn, Err(released));
+    assert_eq!(client.events(), [Event::Session(session, ended)]);
+    client.say("s", "late");
+    assert!(matches!(client.events()[..], [Event::Diagnostic(Diagnostic::UnknownSession { .. })]));
+    // The agent may open it again.
+    client.open("s");
+}
+
+#[test]
+fn session_released_before_its_answer_is_closed_when_it_has_a_name() {
+    let mut client = Client::v1();
+    let session = client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    let request = client.sent_id();
+    client.0.release(session, NOW);
+    let released = SessionEvent::Refused(CallError::Released);
+    assert_eq!(client.events(), [Event::Session(session, released)]);
+    client.answer(request, json!({ "sessionId": "s" }));
+    assert_eq!(client.events(), []);
+    let sent = client.sent();
+    assert_eq!(
+        (&sent[0]["method"], &sent[0]["params"]["sessionId"]),
+        (&json!("session/close"), &json!("s"))
+    );
+}
+
+#[test]
+fn refused_login_carries_the_methods() {
+    let mut client = Client::v1();
+    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    let request = client.sent_id();
+    client.refuse(request, -32000);
+    let events = client.events();
+    let [Event::Session(_, SessionEvent::Refused(CallError::AuthRequired { methods, .. }))] =
+        &events[..]
+    else {
+        panic!("{events:?}");
+    };
+    assert!(format!("{methods:?}").contains("login"));
+}
+
+#[test]
+fn malformed_answer_ends_its_call() {
+    let mut client = Client::v1();
+    let call = client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
+    let id = client.sent_id();
+    client.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}"#));
+    let events = client.events();
+    assert!(
+        matches!(&events[0], Event::CallEnded(ended, Err(CallError::Malformed(_))) if *ended == call),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn call_ends_at_its_deadline() {
+    let mut client = Client::v1();
+    let call = Call::new(&ListSessionsRequest::new()).with_timeout(Duration::from_secs(2));
+    let call = client.0.call(call, NOW);
+    assert_eq!(client.0.poll_timeout(), Some(NOW + Duration::from_secs(2)));
+    client.0.handle_timeout(NOW + Duration::from_secs(2));
+    assert_eq!(client.events(), [Event::CallEnded(call, Err(CallError::Timeout))]);
+}
+
+#[test]
+fn closed_connection_ends_everything_once() {
+    let (mut client, session) = Client::with_session();
+    let turn = client.0.prompt(session, Prompt::v1(["Hi".into()]), NOW).unwrap();
+    let opening = client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    let call = client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
+    client.say("s", "last words");
+    let why = CloseReason::AgentClosed("exit status: 3".to_owned());
+    client.0.handle_closed(why.clone(), NOW);
+    let closed = || CallError::Closed(why.clone());
+    let events = client.events();
+    assert_eq!(events[0], Event::CallEnded(call, Err(closed())));
+    assert_eq!(texts(&events), ["last words"]);
+    let ended = SessionEvent::TurnEnded(turn, Err(TurnError::Call(closed())));
+    assert!(events.contains(&Event::Session(session, ended)));
+    assert!(events.contains(&Event::Session(opening, SessionEvent::Refused(closed()))));
+    assert_eq!(events.last(), Some(&Event::Closed(why)));
+    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
+    client.say("s", "too late");
+    assert_eq!((client.events(), client.sent(), client.0.poll_timeout()), (vec![], vec![], None));
+}
+
+#[test]
+fn version_is_that_of_the_shape() {
+    for (options, result, version) in [
+        (v1_options(), json!({ "protocolVersion": 1, "agentCapabilities": {} }), Some(1)),
+        (v1_options(), json!({ "protocolVersion": 2 }), None),
+        (v1_options(), json!({ "protocolVersion": 0 }), None),
+        (both(), json!({ "protocolVersion": 2, "agentCapabilities": {} }), Some(1)),
+        (both(), json!({ "protocolVersion": 1 }), Some(1)),
+        (both(), json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }), Some(2)),
+        (both(), json!({ "protocolVersion": 3, "info": { "name": "a", "version": "1" } }), None),
+    ] {
+        let mut client = Client::new(options);
+        client.answer(1, result.clone());
+        let events = client.events();
+        match (version, &events[0]) {
+            (Some(version), Event::Initialized(initialized)) => {
+                assert_eq!(initialized.version.0, version, "{result}");
+                let is_v2 = matches!(initialized.response.value, InitializeResponse::V2(_));
+                assert_eq!(is_v2, version == 2, "{result}");
+            }
+            (None, Event::Closed(CloseReason::Version(_))) => {}
+            other => panic!("{result}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn both_versions_are_offered_in_one_request() {
+    let mut client = Client::new(both());
+    let sent = client.sent();
+    assert_eq!(sent[0]["params"]["protocolVersion"], 2);
+    assert_eq!(sent[0]["params"]["info"]["name"], "client");
+}
+
+#[test]
+fn turn_of_version_2_ends_with_the_idle_state() {
+    let mut client = Client::new(both());
+    client.answer(1, json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" } }));
+    let session = client.0.open_session(v2::session_setup::NewSessionRequest::new("/work"), NOW);
+    client.answer(2, json!({ "sessionId": "s" }));
+    client.events();
+    let turn = client.0.prompt(session, Prompt::v2(["Hi".into()]), NOW).unwrap();
+    let state = |state: Value| {
+        let mut update = state;
+        update["sessionUpdate"] = json!("state_update");
+        let params = json!({ "sessionId": "s", "update": update });
+        json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })
+    };
+    client.line(state(json!({ "state": "running" })));
+    client.answer(3, json!({ "messageId": "m" }));
+    let events = client.events();
+    assert!(
+        matches!(events[1], Event::Session(_, SessionEvent::PromptAccepted(key, _)) if key == turn)
+    );
+    client.line(state(json!({ "state": "idle", "stopReason": "end_turn" })));
+    let events = client.events();
+    assert!(
+        matches!(
+            &events[1],
+            Event::Session(_, SessionEvent::TurnEnded(key, Ok(end)))
+                if *key == turn && matches!(end.value, TurnEnd::V2(_))
+        ),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn owned_session_is_heard_with_its_owner() {
+    let (mut client, session) = Client::with_session();
+    let update = json!({ "sessionUpdate": "subagent_update", "sessionId": "child", "state": { "state": "running" } });
+    let params = json!({ "sessionId": "s", "update": update });
+    client.line(json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
+    client.say("child", "x");
+    let events = client.events();
+    assert_eq!(texts(&events), ["x"]);
+    assert!(
+        events.iter().all(|event| matches!(event, Event::Session(key, _) if *key == session)),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn text_is_handed_over_directly_when_nothing_is_before_it() {
+    let (mut client, session) = Client::with_session();
+    let line = update("s", "a").to_string();
+    let direct = client.0.handle_line_direct(Ok(&line), NOW);
+    assert!(direct.is_some_and(|(key, _)| key == session));
+    assert_eq!(client.events(), []);
+    client.ask("q", "session/request_permission", permission("s"));
+    assert!(client.0.handle_line_direct(Ok(&line), NOW).is_none());
+    assert_eq!(texts(&client.events()), ["a"]);
+}
+
+#[test]
+fn extensions_pass_both_ways() {
+    let (mut client, session) = Client::with_session();
+    client.ask("x", "_example.com/ask", json!({ "sessionId": "s" }));
+    client.ask("y", "_example.com/ask", json!({}));
+    let events = client.events();
+    assert!(matches!(events[0], Event::Request(..)), "{events:?}");
+    assert!(matches!(events[1], Event::Session(key, SessionEvent::Request(..)) if key == session));
+    client.0.notify_raw("_example.com/tell", &Raw::from_text("{}").unwrap()).unwrap();
+    let call = client.0.call(Call::raw("_example.com/ask", Raw::from_text("{}").unwrap()), NOW);
+    let id = client.sent_id();
+    client.answer(id, json!([1.50]));
+    let events = client.events();
+    let [Event::CallEnded(ended, Ok(result))] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((*ended, result.raw.as_str()), (call, "[1.5]"));
+}
+
+#[test]
+fn agent_that_does_not_read_is_left() {
+    let mut limits = Limits::default();
+    limits.replies = 3;
+    let mut client = Client::with_limits(limits);
+    client.sent();
+    for _ in 0..4 {
+        client.line("{");
+    }
+    assert_eq!(client.events().last(), Some(&Event::Closed(CloseReason::Congested)));
+}
