@@ -70,6 +70,8 @@ pub struct Metric {
     pub instrument: Instrument,
     /// Its unit, as [UCUM](https://ucum.org/ucum) writes it.
     pub unit: &'static str,
+    /// What it measures, in one sentence.
+    pub description: &'static str,
     /// The upper bounds of a histogram's buckets, but for the last, which has none; empty for other instruments.
     pub boundaries: &'static [f64],
 }
@@ -127,13 +129,14 @@ impl From<f64> for MetricValue {
 }
 
 macro_rules! metrics {
-    ($( $(#[$doc:meta])* $NAME:ident = $name:literal, $instrument:ident, $unit:literal, $boundaries:expr; )+) => {
+    ($( #[doc = $doc:literal] $NAME:ident = $name:literal, $instrument:ident, $unit:literal, $boundaries:expr; )+) => {
         $(
-            $(#[$doc])*
+            #[doc = $doc]
             pub const $NAME: Metric = Metric {
                 name: $name,
                 instrument: Instrument::$instrument,
                 unit: $unit,
+                description: $doc.trim_ascii(),
                 boundaries: $boundaries,
             };
         )+
@@ -144,55 +147,55 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// How long a turn took.
+    /// Duration of a turn.
     GEN_AI_CLIENT_OPERATION_DURATION = "gen_ai.client.operation.duration", Histogram, "s", SECONDS;
-    /// The tokens of a turn, by `gen_ai.token.type`.
+    /// Number of tokens that a turn used, by type.
     GEN_AI_CLIENT_TOKEN_USAGE = "gen_ai.client.token.usage", Histogram, "{token}", TOKENS;
-    /// How long the client waited for the agent's first sign of work.
+    /// Time from the prompt to the first update of the agent.
     GEN_AI_CLIENT_OPERATION_TIME_TO_FIRST_CHUNK = "gen_ai.client.operation.time_to_first_chunk", Histogram, "s", SECONDS;
-    /// Tokens that went into the models.
+    /// Number of input tokens.
     GEN_AI_CLIENT_INFERENCE_USAGE_INPUT_TOKENS = "gen_ai.client.inference.usage.input_tokens", Counter, "{token}", &[];
-    /// Tokens that the models produced.
+    /// Number of output tokens.
     GEN_AI_CLIENT_INFERENCE_USAGE_OUTPUT_TOKENS = "gen_ai.client.inference.usage.output_tokens", Counter, "{token}", &[];
-    /// Input tokens that came out of the provider's cache.
+    /// Number of input tokens that were read from the provider's cache.
     GEN_AI_CLIENT_INFERENCE_USAGE_CACHE_READ_INPUT_TOKENS = "gen_ai.client.inference.usage.cache_read.input_tokens", Counter, "{token}", &[];
-    /// Input tokens that went into the provider's cache.
+    /// Number of input tokens that were written to the provider's cache.
     GEN_AI_CLIENT_INFERENCE_USAGE_CACHE_WRITE_INPUT_TOKENS = "gen_ai.client.inference.usage.cache_write.input_tokens", Counter, "{token}", &[];
-    /// Output tokens that the models thought with.
+    /// Number of output tokens that were used for reasoning.
     GEN_AI_CLIENT_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS = "gen_ai.client.inference.usage.reasoning.output_tokens", Counter, "{token}", &[];
-    /// How long a turn took.
+    /// Duration of a turn.
     GEN_AI_INVOKE_AGENT_DURATION = "gen_ai.invoke_agent.duration", Histogram, "s", &[0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
-    /// How many tool calls a turn had.
+    /// Number of tool calls in a turn.
     GEN_AI_INVOKE_AGENT_TOOL_CALLS = "gen_ai.invoke_agent.tool_calls", Histogram, "{tool_call}", &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-    /// How long a tool call took.
+    /// Duration of a tool call.
     GEN_AI_EXECUTE_TOOL_DURATION = "gen_ai.execute_tool.duration", Histogram, "s", SECONDS;
-    /// How long the client waited for an answer of the agent.
+    /// Duration of a request from the client to the agent.
     RPC_CLIENT_CALL_DURATION = "rpc.client.call.duration", Histogram, "s", RPC_SECONDS;
-    /// How long the client took to answer the agent.
+    /// Duration of a request from the agent to the client.
     RPC_SERVER_CALL_DURATION = "rpc.server.call.duration", Histogram, "s", RPC_SECONDS;
-    /// How long a request to an MCP server took.
+    /// Duration of a request, as the MCP client sees it.
     MCP_CLIENT_OPERATION_DURATION = "mcp.client.operation.duration", Histogram, "s", MCP_SECONDS;
-    /// How long an MCP server took to answer.
+    /// Duration of a request, as the MCP server sees it.
     MCP_SERVER_OPERATION_DURATION = "mcp.server.operation.duration", Histogram, "s", MCP_SECONDS;
-    /// How long a session of an MCP client lasted.
+    /// Duration of a session, as the MCP client sees it.
     MCP_CLIENT_SESSION_DURATION = "mcp.client.session.duration", Histogram, "s", MCP_SECONDS;
-    /// How long a session of an MCP server lasted.
+    /// Duration of a session, as the MCP server sees it.
     MCP_SERVER_SESSION_DURATION = "mcp.server.session.duration", Histogram, "s", MCP_SECONDS;
-    /// How long a turn took: the buckets of `gen_ai.invoke_agent.duration` and two more, for turns may take half an hour.
+    /// Duration of a turn, in buckets up to half an hour.
     ACP_PROMPT_DURATION = "acp.prompt.duration", Histogram, "s", &[0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 900.0, 1800.0];
-    /// How long the client waited for the agent's first sign of work.
+    /// Time from the prompt to the first update of the agent.
     ACP_PROMPT_TIME_TO_FIRST_UPDATE = "acp.prompt.time_to_first_update", Histogram, "s", MCP_SECONDS;
-    /// How long a tool call took.
+    /// Duration of a tool call.
     ACP_TOOL_CALL_DURATION = "acp.tool_call.duration", Histogram, "s", MCP_SECONDS;
-    /// How long the agent waited for a permission.
+    /// Time that the agent waited for a permission.
     ACP_PERMISSION_WAIT_DURATION = "acp.permission.wait.duration", Histogram, "s", MCP_SECONDS;
-    /// Sessions that were made, loaded, resumed or forked, and are neither closed nor deleted.
+    /// Number of sessions that are open.
     ACP_SESSION_ACTIVE = "acp.session.active", UpDownCounter, "{session}", &[];
-    /// Tokens in the context window.
+    /// Number of tokens in the context window.
     ACP_SESSION_CONTEXT_USED = "acp.session.context.used", Gauge, "{token}", &[];
-    /// Tokens that fit into the context window.
+    /// Size of the context window.
     ACP_SESSION_CONTEXT_SIZE = "acp.session.context.size", Gauge, "{token}", &[];
-    /// What sessions cost, by `acp.cost.currency`: what was added since the last report. A cost that shrinks adds nothing.
+    /// Cost of sessions, by currency; a cost that shrinks adds nothing.
     ACP_SESSION_COST = "acp.session.cost", Counter, "{cost}", &[];
 }
 

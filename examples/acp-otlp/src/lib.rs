@@ -39,7 +39,8 @@ use opentelemetry_otlp::ExporterBuildError;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector};
 use semconv_map::trace_context::Baggage;
-use std::env;
+use std::{env, process};
+use uuid::Uuid;
 
 /// How long anything may be put off or waited for, in milliseconds, whatever the environment says: a day.
 const MAX_DELAY: u64 = 24 * 60 * 60 * 1000;
@@ -79,6 +80,30 @@ impl Program {
             .unwrap_or_else(|| self.name.to_owned());
         let told = written.iter().map(|(key, value)| KeyValue::new(key.clone(), decoded(value)));
         Resource::builder().with_attributes(told).with_service_name(name).build()
+    }
+
+    /// The same for a program that runs: with its process, its host, and an instance id of its own, without which a backend
+    /// takes the metrics of two processes for one series. What the environment sets stays.
+    ///
+    /// Spec: [Service](https://opentelemetry.io/docs/specs/semconv/resource/service/),
+    /// [Host](https://opentelemetry.io/docs/specs/semconv/resource/host/),
+    /// [Process](https://opentelemetry.io/docs/specs/semconv/resource/process/)
+    pub fn running_resource(self, service_name: Option<String>) -> Resource {
+        let resource = self.resource(service_name);
+        let own = [
+            ("service.version", Some(Value::from(self.version))),
+            ("service.instance.id", Some(Value::from(Uuid::new_v4().to_string()))),
+            ("process.pid", Some(Value::from(i64::from(process::id())))),
+            ("host.name", gethostname::gethostname().into_string().ok().map(Value::from)),
+        ];
+        let missing = own.into_iter().filter_map(|(key, value)| {
+            let key = Key::from_static_str(key);
+            let value = value.filter(|_| resource.get_ref(&key).is_none())?;
+            Some(KeyValue::new(key, value))
+        });
+        let attributes =
+            resource.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        Resource::builder_empty().with_attributes(attributes.chain(missing)).build()
     }
 }
 

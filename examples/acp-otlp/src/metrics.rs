@@ -101,27 +101,27 @@ pub fn complaint(error: &Mutex<Option<String>>) -> Option<String> {
 }
 
 fn of_metric(meter: &Meter, metric: &Metric, value: MetricValue) -> Instrument {
-    let (name, unit) = (metric.name, metric.unit);
+    let (name, unit, description) = (metric.name, metric.unit, metric.description);
     let buckets = || metric.boundaries.to_vec();
     match (metric.instrument, value) {
-        (metric::Instrument::Counter, MetricValue::F64(_)) => {
-            Instrument::Counter(meter.f64_counter(name).with_unit(unit).build())
-        }
-        (metric::Instrument::Counter, _) => {
-            Instrument::CounterOfWhole(meter.u64_counter(name).with_unit(unit).build())
-        }
-        (metric::Instrument::UpDownCounter, _) => {
-            Instrument::UpDownCounter(meter.i64_up_down_counter(name).with_unit(unit).build())
-        }
-        (metric::Instrument::Gauge, _) => {
-            Instrument::Gauge(meter.i64_gauge(name).with_unit(unit).build())
-        }
+        (metric::Instrument::Counter, MetricValue::F64(_)) => Instrument::Counter(
+            meter.f64_counter(name).with_unit(unit).with_description(description).build(),
+        ),
+        (metric::Instrument::Counter, _) => Instrument::CounterOfWhole(
+            meter.u64_counter(name).with_unit(unit).with_description(description).build(),
+        ),
+        (metric::Instrument::UpDownCounter, _) => Instrument::UpDownCounter(
+            meter.i64_up_down_counter(name).with_unit(unit).with_description(description).build(),
+        ),
+        (metric::Instrument::Gauge, _) => Instrument::Gauge(
+            meter.i64_gauge(name).with_unit(unit).with_description(description).build(),
+        ),
         (_, MetricValue::I64(_)) => {
-            let histogram = meter.u64_histogram(name).with_unit(unit);
+            let histogram = meter.u64_histogram(name).with_unit(unit).with_description(description);
             Instrument::Counts(histogram.with_boundaries(buckets()).build())
         }
         (_, _) => {
-            let histogram = meter.f64_histogram(name).with_unit(unit);
+            let histogram = meter.f64_histogram(name).with_unit(unit).with_description(description);
             Instrument::Seconds(histogram.with_boundaries(buckets()).build())
         }
     }

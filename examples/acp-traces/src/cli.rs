@@ -37,8 +37,11 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
-    /// Write all messages to FILE, which is overwritten: with time, direction and everything in them
-    #[arg(long, value_name = "FILE")]
+    /// Write all messages to FILE, with time, direction and content
+    ///
+    /// {time}, {agent} and {pid} in the name are replaced; a folder gets a file of such a name. An existing file is never
+    /// changed: the next free name is taken, with a number.
+    #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) record: Option<PathBuf>,
 
     /// Tell the receiver of each request its span: put traceparent and tracestate into `_meta` where neither is there
@@ -123,7 +126,7 @@ pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) spans: SpanOptions,
 
-    /// What `--record` has written, or the conductor of ACP with `--trace`
+    /// A transcript that `--record` wrote, or the conductor of ACP with `--trace`; `-` for standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 }
@@ -133,11 +136,11 @@ pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) reading: ReadingOptions,
 
-    /// What `--record` has written, or the conductor of ACP with `--trace`
+    /// A transcript that `--record` wrote, or the conductor of ACP with `--trace`; `-` for standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
-    /// The page, which is overwritten
+    /// The page, which is overwritten; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }

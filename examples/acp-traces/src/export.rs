@@ -38,8 +38,11 @@ impl Destinations {
     ///
     /// # Errors
     /// The collector's address is no URL that can be used.
-    pub(crate) fn new(options: &SpanOptions, runtime: &Handle) -> Result<Self, ExportError> {
-        let resource = PROGRAM.resource(options.service_name.clone());
+    pub(crate) fn new(
+        options: &SpanOptions,
+        resource: Resource,
+        runtime: &Handle,
+    ) -> Result<Self, ExportError> {
         if is_disabled() {
             return Ok(Self { collector: None, file: None, resource });
         }
@@ -56,6 +59,11 @@ impl Destinations {
         };
         Ok(Self { collector, file, resource })
     }
+
+    /// The file alone, for a session whose collector cannot be used.
+    pub(crate) fn file_only(options: &SpanOptions, resource: Resource) -> Self {
+        Self { collector: None, file: options.file.clone(), resource }
+    }
 }
 
 /// Writes spans to a file, and sends them in batches from a thread of its own. What does not fit into its queues is
@@ -68,14 +76,16 @@ pub(crate) struct Exporter {
 
 impl Exporter {
     /// # Errors
-    /// The file cannot be written to.
-    pub(crate) fn new(destinations: Destinations) -> Result<Self, OpenError> {
+    /// The file cannot be written to; the exporter without it is returned as well.
+    pub(crate) fn new(destinations: Destinations) -> Result<Self, (Self, OpenError)> {
         let batches = destinations.collector.map(Batches::new);
-        let file = match &destinations.file {
-            Some(path) => Some((JsonLines::new(&destinations.resource), LineFile::append(path)?)),
-            None => None,
-        };
-        Ok(Self { batches, file })
+        match destinations.file.as_deref().map(LineFile::append).transpose() {
+            Ok(file) => {
+                let file = file.map(|file| (JsonLines::new(&destinations.resource), file));
+                Ok(Self { batches, file })
+            }
+            Err(error) => Err((Self { batches, file: None }, error)),
+        }
     }
 
     /// Spans go somewhere.
@@ -176,6 +186,7 @@ pub(crate) fn wants_metrics(options: &Options) -> bool {
 /// The collector's address is no URL that can be used.
 pub(crate) fn metrics(
     options: &Options,
+    resource: Resource,
     runtime: &Handle,
 ) -> Result<Option<Measuring>, ExportError> {
     let is_wanted = wants_metrics(options) || options.self_metrics;
@@ -189,7 +200,6 @@ pub(crate) fn metrics(
         named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, Signal::Metrics, protocol));
     let collector = MetricCollector::new(address, runtime)?;
     let schema_url = spans.reading.profile().schema_url();
-    let resource = PROGRAM.resource(spans.service_name.clone());
     let metrics = Metrics::new(PROGRAM, collector, resource, schema_url);
     let own = options.self_metrics.then(|| Own::new(metrics.meter()));
     Ok(Some(Measuring { metrics, own }))

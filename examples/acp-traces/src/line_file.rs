@@ -1,7 +1,7 @@
 //! A file of lines that a thread of its own writes: who has a line never waits for the disk.
 
 use acp_relay::{Gathering, Gathers};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +10,9 @@ use std::time::Instant;
 
 /// How many bytes may wait to be written. What comes on top is dropped and counted.
 pub(crate) const MAX_WAITING_BYTES: usize = 32 << 20;
+
+/// How many names are tried for a new file.
+const MAX_NUMBER: u32 = 1000;
 
 /// How many bytes are written at once.
 const MANY_BYTES: usize = 256 << 10;
@@ -56,6 +59,18 @@ impl Waiting {
     }
 }
 
+/// `session.jsonl` for the first file, `session-2.jsonl` for the second.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let Some(stem) = path.file_stem().filter(|_| number > 1) else { return path.to_owned() };
+    let mut name = stem.to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
 /// Whether two names are of one file, which has to be there for that.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
@@ -70,13 +85,34 @@ pub(crate) struct OpenError {
 }
 
 impl LineFile {
-    /// Begins a file anew.
+    /// Begins a new file, named as `path` or, where that exists, by a number behind its name. A pipe or a device is
+    /// written to as it is.
     ///
     /// # Errors
-    /// It cannot be written to.
-    pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
-        let file = create(path)?;
-        Self::start(path, file).map_err(OpenError::of(path))
+    /// The file cannot be written to, or [`MAX_NUMBER`] names are taken.
+    pub(crate) fn create_new(path: &Path) -> Result<Self, OpenError> {
+        let is_special = |it: fs::Metadata| !it.is_file() && !it.is_dir() && !it.is_symlink();
+        if path.symlink_metadata().is_ok_and(is_special) {
+            return Self::append(path);
+        }
+        let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
+        for number in 1..=MAX_NUMBER {
+            let path = numbered(path, number);
+            // Creating fails for any existing entry, links included.
+            match open(&path, File::options().write(true).create_new(true)) {
+                Ok(file) => return Self::start(&path, file).map_err(OpenError::of(&path)),
+                Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
+                    taken = error.source;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(OpenError::of(path)(taken))
+    }
+
+    /// The file's name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Goes on with a file. Others may do so at the same time: lines stay whole.
@@ -131,7 +167,7 @@ impl LineFile {
 /// # Errors
 /// It cannot be written to.
 pub(crate) fn create(path: &Path) -> Result<File, OpenError> {
-    open(path, File::options().write(true).truncate(true))
+    open(path, File::options().write(true).create(true).truncate(true))
 }
 
 /// Opens a file at whose end lines are written.
@@ -139,17 +175,17 @@ pub(crate) fn create(path: &Path) -> Result<File, OpenError> {
 /// # Errors
 /// It cannot be written to.
 pub(crate) fn append(path: &Path) -> Result<File, OpenError> {
-    open(path, File::options().append(true))
+    open(path, File::options().append(true).create(true))
 }
 
-/// For its owner's eyes only, where the system lets a program say so: there may be content in it.
+/// Opens a file. A new one can be read by its owner alone (mode 600), because it may hold content.
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File, OpenError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    options.create(true).open(path).map_err(OpenError::of(path))
+    options.open(path).map_err(OpenError::of(path))
 }
 
 impl OpenError {
@@ -158,7 +194,7 @@ impl OpenError {
         Self::of(path)(io::Error::other("another option names the same file"))
     }
 
-    fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { path: path.to_owned(), source }
     }
 }

@@ -1,5 +1,6 @@
 //! A recorded session, traced as if it were now: the same transcript gives the same spans, to the byte.
 
+use crate::PROGRAM;
 use crate::cli::ReplayOptions;
 use crate::export::{Destinations, JsonLines};
 use crate::line_file::{OpenError, append, is_same};
@@ -17,6 +18,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
+
+/// The number of invalid lines that are reported one by one.
+const MAX_REPORTED: usize = 10;
 
 /// How many spans a collector gets at once: what the SDK sends of a session.
 const BATCH: usize = 512;
@@ -58,8 +62,10 @@ fn set_up<'a>(
     options: &ReplayOptions,
     runtime: &'a Runtime,
 ) -> Result<(BufReader<File>, Sink<'a>), Box<dyn Error>> {
+    // Without the process that replays: the same transcript gives the same spans.
+    let resource = PROGRAM.resource(options.spans.service_name.clone());
     let Destinations { collector, file, resource } =
-        Destinations::new(&options.spans, runtime.handle())?;
+        Destinations::new(&options.spans, resource, runtime.handle())?;
     let transcript = open(&options.transcript)?;
     let file = match file {
         Some(path) if is_same(&path, &options.transcript) => {
@@ -72,38 +78,66 @@ fn set_up<'a>(
     Ok((transcript, sink))
 }
 
-/// Opens a transcript.
+/// Opens a transcript; `-` is standard input, which is copied so that it can be read twice.
 ///
 /// # Errors
 /// It cannot be read; in words.
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>, String> {
     let cannot_read = |error| format!("cannot read {}: {error}", path.display());
-    let mut transcript = BufReader::new(File::open(path).map_err(cannot_read)?);
+    let file = if path == Path::new("-") {
+        tempfile::tempfile().and_then(|mut copy| {
+            io::copy(&mut io::stdin().lock(), &mut copy)?;
+            copy.rewind()?;
+            Ok(copy)
+        })
+    } else {
+        File::open(path)
+    };
+    let mut transcript = BufReader::new(file.map_err(cannot_read)?);
     // A folder can be opened, but not read.
     transcript.fill_buf().map_err(cannot_read)?;
     Ok(transcript)
 }
 
-/// Hands on the messages of a transcript; gives how many lines are none, which are told on standard error.
+/// Hands on the messages of a transcript; returns the number of invalid lines. The first [`MAX_REPORTED`] of them are
+/// reported on standard error, and then their number.
 ///
 /// # Errors
-/// The transcript cannot be read to its end, or `take` fails.
+/// The transcript cannot be read to its end, `take` fails, or the file is no transcript: its first [`MAX_REPORTED`] lines,
+/// or all if there are fewer, are invalid.
 pub(crate) fn each_entry(
     transcript: impl BufRead,
     mut take: impl FnMut(Entry<'_>) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let (mut bad_lines, mut writer) = (0, Writer::Unknown);
+    let (mut valid, mut invalid, mut writer) = (0_u64, Vec::new(), Writer::Unknown);
+    let mut unreported = 0;
     for (line, text) in (1_u64..).zip(transcript.split(b'\n')) {
         match writer.entry(&text?) {
-            Ok(Some(entry)) => take(entry)?,
-            Ok(None) => {}
-            Err(error) => {
-                eprintln!("acp-traces: line {line} of the transcript is not an entry: {error}");
-                bad_lines += 1;
+            Ok(Some(entry)) => {
+                valid += 1;
+                take(entry)?;
             }
+            Ok(None) => {}
+            Err(error) if invalid.len() < MAX_REPORTED => {
+                invalid.push(format!("line {line} of the transcript is not an entry: {error}"));
+            }
+            Err(_) => unreported += 1,
+        }
+        if valid == 0 && invalid.len() == MAX_REPORTED {
+            break;
         }
     }
-    Ok(bad_lines)
+    if let (0, Some(first)) = (valid, invalid.first()) {
+        let why = format!("this is not a transcript of acp-traces or of the conductor: {first}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    for complaint in &invalid {
+        eprintln!("acp-traces: {complaint}");
+    }
+    if unreported > 0 {
+        eprintln!("acp-traces: {unreported} more lines are not entries");
+    }
+    Ok(invalid.len() as u64 + unreported)
 }
 
 /// Who wrote a transcript; its first lines tell.

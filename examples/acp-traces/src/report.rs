@@ -12,6 +12,7 @@ use semconv_map::{CloseReason, Tracker};
 use session::Session;
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Reads the transcript and writes its page.
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 /// # Errors
 /// The transcript cannot be read to its end, or the page cannot be written.
 pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
-    let (transcript, mut page) = match set_up(options) {
-        Ok(ends) => ends,
+    let transcript = match set_up(options) {
+        Ok(transcript) => transcript,
         Err(error) => {
             eprintln!("acp-traces: {error}");
             return Ok(ExitCode::from(2));
@@ -38,16 +39,25 @@ pub(crate) fn run(options: &ReportOptions) -> io::Result<ExitCode> {
     // The transcript does not say why there is no more of it.
     tracker.close(session.end(), CloseReason::ObserverStopped);
     session.take_all(&mut tracker);
-    page.write_all(page::of(&session, tracker.counters()).as_bytes())?;
+    let page = page::of(&session, tracker.counters());
+    if options.output == Path::new("-") {
+        io::stdout().write_all(page.as_bytes())?;
+    } else {
+        match line_file::create(&options.output) {
+            Ok(mut file) => file.write_all(page.as_bytes())?,
+            Err(error) => {
+                eprintln!("acp-traces: {error}");
+                return Ok(ExitCode::from(2));
+            }
+        }
+    }
     Ok(if bad_lines > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn set_up(
-    options: &ReportOptions,
-) -> Result<(impl io::BufRead + use<>, impl Write + use<>), Box<dyn Error>> {
+fn set_up(options: &ReportOptions) -> Result<impl io::BufRead + use<>, Box<dyn Error>> {
     let transcript = open(&options.transcript)?;
     if is_same(&options.output, &options.transcript) {
         return Err(OpenError::in_use(&options.output).into());
     }
-    Ok((transcript, line_file::create(&options.output)?))
+    Ok(transcript)
 }

@@ -1,12 +1,14 @@
 //! One session: the agent, the relay in both directions, and what is made of it.
 
+use crate::PROGRAM;
 use crate::cli::Options;
 use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::{LineFile, OpenError, is_same};
 use crate::observe::{self, SharedWatch};
+use crate::record;
 use acp_otlp::Ids;
 use acp_relay::{NotStarted, Session, Watching};
-use std::error::Error;
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,17 +18,14 @@ use tokio::runtime::{Builder, Runtime};
 /// cannot be run.
 ///
 /// # Errors
-/// The operating system refuses what every session needs: threads, descriptors, signal handlers; or the exporter cannot be
-/// made from these options.
+/// The operating system refuses what every session needs: threads, descriptors, signal handlers.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let Outputs { exporter, metrics, transcript } = match set_up(options, &runtime) {
-        Ok(outputs) => outputs,
-        Err(error) => {
-            eprintln!("acp-traces: {error}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+    if let Some(error) = same_file(options) {
+        eprintln!("acp-traces: {error}");
+        return Ok(ExitCode::from(2));
+    }
+    let Outputs { exporter, metrics, transcript } = set_up(options, &runtime);
     let mut policy = options.spans.reading.policy();
     policy.record_metrics = metrics.is_some() && export::wants_metrics(options);
     let records = metrics.is_some() || transcript.is_some();
@@ -59,15 +58,40 @@ struct Outputs {
     transcript: Option<LineFile>,
 }
 
-/// Makes what the options ask for, before anything runs.
-fn set_up(options: &Options, runtime: &Runtime) -> Result<Outputs, Box<dyn Error>> {
-    let exporter = Exporter::new(Destinations::new(&options.spans, runtime.handle())?)?;
-    let metrics = export::metrics(options, runtime.handle())?;
-    let transcript = match (&options.record, &options.spans.file) {
-        (Some(path), Some(spans)) if is_same(path, spans) => {
-            return Err(OpenError::in_use(path).into());
+/// The session comes first: an output that cannot be set up is reported, and the session goes on without it.
+fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
+    let resource = PROGRAM.running_resource(options.spans.service_name.clone());
+    let destinations = Destinations::new(&options.spans, resource.clone(), runtime.handle());
+    let destinations = match destinations {
+        Ok(destinations) => destinations,
+        Err(error) => {
+            eprintln!("acp-traces: {error}; no spans are sent");
+            Destinations::file_only(&options.spans, resource.clone())
         }
-        (path, _) => path.as_deref().map(LineFile::create).transpose()?,
     };
-    Ok(Outputs { exporter, metrics, transcript })
+    let exporter = Exporter::new(destinations).unwrap_or_else(|(exporter, error)| {
+        eprintln!("acp-traces: {error}; no spans are written there");
+        exporter
+    });
+    let metrics = export::metrics(options, resource, runtime.handle()).unwrap_or_else(|error| {
+        eprintln!("acp-traces: {error}; no metrics are sent");
+        None
+    });
+    let agent = options.command.first().map(OsString::as_os_str).unwrap_or_default();
+    let transcript = options.record.as_deref().and_then(|pattern| {
+        let begun = record::begin(pattern, agent);
+        begun.map_err(|error| eprintln!("acp-traces: {error}; nothing is recorded")).ok()
+    });
+    if let (Some(pattern), Some(file)) = (&options.record, &transcript)
+        && file.path() != pattern
+    {
+        eprintln!("acp-traces: recording to {}", file.path().display());
+    }
+    Outputs { exporter, metrics, transcript }
+}
+
+/// Spans and the transcript are to go to one file.
+fn same_file(options: &Options) -> Option<OpenError> {
+    let (path, spans) = options.record.as_ref().zip(options.spans.file.as_ref())?;
+    is_same(path, spans).then(|| OpenError::in_use(path))
 }

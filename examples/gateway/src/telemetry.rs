@@ -84,7 +84,7 @@ impl Telemetry {
         let mut policy = Policy::default();
         policy.record_metrics = settings.metrics;
         let schema_url = policy.profile.schema_url();
-        let resource = PROGRAM.resource(None);
+        let resource = PROGRAM.running_resource(None);
         let address = |signal| {
             let named = Address::named(PROGRAM, signal, settings.endpoint.as_deref(), None);
             named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, signal, None))

@@ -34,17 +34,47 @@ pub(crate) struct Own {
 
 impl Own {
     pub(crate) fn new(meter: &Meter) -> Self {
-        let counter = |name, unit| meter.u64_counter(name).with_unit(unit).build();
+        let counter = |name, unit, description| {
+            meter.u64_counter(name).with_unit(unit).with_description(description).build()
+        };
         let instruments = [
-            counter("acp_traces.messages", "{message}"),
-            counter("acp_traces.unread", "By"),
-            counter("acp_traces.long_messages", "{message}"),
-            counter("acp_traces.invalid_lines", "{line}"),
-            counter("acp_traces.undecodable", "{message}"),
-            counter("acp_traces.unmatched_responses", "{message}"),
-            counter("acp_traces.dropped_records", "{record}"),
-            counter("acp_traces.spans", "{span}"),
-            counter("acp_traces.spans.delivered", "{span}"),
+            counter("acp_traces.messages", "{message}", "Number of messages that were looked at."),
+            counter(
+                "acp_traces.unread",
+                "By",
+                "Bytes that passed faster than they could be looked at.",
+            ),
+            counter(
+                "acp_traces.long_messages",
+                "{message}",
+                "Number of messages that were too long to be looked at.",
+            ),
+            counter(
+                "acp_traces.invalid_lines",
+                "{line}",
+                "Number of lines that are not JSON-RPC messages.",
+            ),
+            counter(
+                "acp_traces.undecodable",
+                "{message}",
+                "Number of messages that do not fit their methods.",
+            ),
+            counter(
+                "acp_traces.unmatched_responses",
+                "{message}",
+                "Number of responses without a request.",
+            ),
+            counter(
+                "acp_traces.dropped_records",
+                "{record}",
+                "Number of spans, events and values that exceeded a limit.",
+            ),
+            counter("acp_traces.spans", "{span}", "Number of spans for the collector."),
+            counter(
+                "acp_traces.spans.delivered",
+                "{span}",
+                "Number of spans that the collector accepted.",
+            ),
         ];
         let mut own = Self { instruments, last: Seen::default() };
         // What did not happen is told as well: as zero.

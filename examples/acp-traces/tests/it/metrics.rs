@@ -58,6 +58,16 @@ fn a_turn_is_measured_with_the_units_and_buckets_of_the_conventions() {
     assert!(metrics.keys().all(|name| !name.starts_with("acp_traces.")));
 }
 
+/// A description makes a metric readable in a backend that has no copy of the conventions.
+#[test]
+fn every_metric_has_a_description() {
+    let metrics = measured(&["--metrics", "--self-metrics"]);
+    assert!(metrics.len() > 10);
+    for metric in metrics.values() {
+        assert!(metric.description.ends_with('.'), "{}: {:?}", metric.name, metric.description);
+    }
+}
+
 #[test]
 fn nothing_is_measured_unasked() {
     assert_eq!(measured(&[]), BTreeMap::new());

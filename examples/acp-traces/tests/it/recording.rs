@@ -65,28 +65,102 @@ fn what_is_no_text_and_what_has_no_line_end_is_recorded_as_it_is() {
     }
 }
 
+/// The files of a folder, sorted by name, with the texts that were recorded in them.
+fn texts_in(folder: &Path) -> Vec<(String, Vec<String>)> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let texts = read(&entry.path())
+            .iter()
+            .map(|it| String::from_utf8_lossy(&it.bytes).into())
+            .collect();
+        (entry.file_name().into_string().unwrap(), texts)
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+fn echo(pattern: &Path, text: &str) {
+    let mut proxy = recorded_by(pattern, &["echo"]);
+    proxy.write(text.as_bytes());
+    proxy.finish();
+}
+
 #[test]
-fn a_transcript_begins_anew_and_is_its_owners() {
-    let (_folder, path) = place();
-    for text in ["the first and longer one", "the second"] {
-        let mut proxy = recorded_by(&path, &["echo"]);
-        proxy.write(text.as_bytes());
-        proxy.finish();
-        assert!(read(&path).iter().all(|entry| *entry.bytes == *text.as_bytes()));
+fn an_existing_transcript_is_kept_and_the_next_name_is_taken() {
+    let (folder, path) = place();
+    for text in ["first", "second", "third"] {
+        echo(&path, text);
     }
+    let twice = |text: &str| vec![text.to_owned(); 2];
+    let expected = [
+        ("session-2.jsonl".to_owned(), twice("second")),
+        ("session-3.jsonl".to_owned(), twice("third")),
+        ("session.jsonl".to_owned(), twice("first")),
+    ];
+    assert_eq!(texts_in(folder.path()), expected);
     #[cfg(unix)]
-    {
+    for name in ["session.jsonl", "session-2.jsonl"] {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let mode = fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_by_a_recording() {
+    let (folder, path) = place();
+    let target = folder.path().join("target");
+    fs::write(&target, "kept").unwrap();
+    std::os::unix::fs::symlink(&target, &path).unwrap();
+    echo(&path, "text");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "kept");
+    assert_eq!(read(&folder.path().join("session-2.jsonl")).len(), 2);
+}
+
+#[test]
+fn a_folder_gets_one_file_for_each_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inside = folder.path().join("new").into_os_string();
+    inside.push("/");
+    let pattern = PathBuf::from(inside);
+    echo(&pattern, "one");
+    echo(&pattern, "two");
+    let files = texts_in(&pattern);
+    let mut texts: Vec<_> = files.iter().map(|(_, texts)| texts[0].as_str()).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["one", "two"]);
+    for (name, _) in files {
+        // 20260102T030405Z-agent-123.jsonl
+        let (time, rest) = name.split_at(16);
+        assert!(time.ends_with('Z') && time.as_bytes()[8] == b'T', "{name}");
+        let pid = rest.rsplit('-').next().unwrap().strip_suffix(".jsonl").unwrap();
+        assert!(pid.parse::<u32>().is_ok(), "{name}");
     }
 }
 
 #[test]
-fn a_transcript_that_cannot_be_written_is_told_before_anything_runs() {
-    let (folder, _) = place();
-    let mut command = acp_traces(&["--record", folder.path().to_str().unwrap()]);
-    let output = command.arg("--").arg(test_agent()).args(["exit", "0"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+fn placeholders_in_the_name_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    echo(&folder.path().join("of-{agent}-{pid}.jsonl"), "text");
+    let files = texts_in(folder.path());
+    let agent = test_agent().file_stem().unwrap().to_str().unwrap().to_owned();
+    assert!(files[0].0.starts_with(&format!("of-{agent}-")), "{files:?}");
+    assert!(!files[0].0.contains('{'), "{files:?}");
+}
+
+#[test]
+fn a_recording_that_cannot_be_created_is_reported_and_the_session_goes_on() {
+    let (folder, path) = place();
+    fs::write(&path, "a file").unwrap();
+    let below = path.join("session.jsonl");
+    let mut command =
+        acp_traces(&["--otlp-endpoint", NO_COLLECTOR, "--record", below.to_str().unwrap()]);
+    let output = command.arg("--").arg(test_agent()).args(["exit", "7"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.starts_with("acp-traces: cannot write to "), "{told}");
+    assert!(told.contains("; nothing is recorded\n"), "{told}");
+    drop(folder);
 }

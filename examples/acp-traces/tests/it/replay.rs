@@ -5,7 +5,7 @@ use crate::editor::Editor;
 use crate::proxy::{NO_COLLECTOR, Proxy, acp_traces, test_agent};
 use crate::span_files::{lines, names, span};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -74,9 +74,11 @@ fn a_session_replayed_is_the_session_traced() {
     let (once, twice) =
         (replay_to(&place("once"), &transcript), replay_to(&place("twice"), &transcript));
     assert_eq!(fs::read(&once).unwrap(), fs::read(&twice).unwrap());
+    // A replay has no process of its own in its resource.
     let without_ids = |path: &Path| -> Vec<Value> {
         let mut lines = lines(path);
         for line in &mut lines {
+            line["resourceSpans"][0]["resource"] = json!(null);
             let span = &mut line["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
             for id in ["traceId", "spanId", "parentSpanId"] {
                 span[id] = json!(null);
@@ -250,4 +252,28 @@ fn a_service_name_of_the_environment_is_no_hindrance() {
     command.env("OTEL_SERVICE_NAME", "variable").arg("--file").arg(&file);
     assert_eq!(told(&command.output().unwrap()), "");
     assert!(fs::read_to_string(&file).unwrap().contains("\"variable\""));
+}
+
+#[test]
+fn a_transcript_can_come_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let spans = folder.path().join("spans");
+    let file = File::open(TURN).unwrap();
+    let mut command = acp_traces(&["replay", "-", "--file", spans.to_str().unwrap()]);
+    assert!(command.stdin(file).status().unwrap().success());
+    let from_file = folder.path().join("from-file");
+    replay_to(&from_file, Path::new(TURN));
+    assert_eq!(fs::read(&spans).unwrap(), fs::read(&from_file).unwrap());
+}
+
+#[test]
+fn another_format_is_one_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    fs::write(&log, "a line of a log\n".repeat(1000)).unwrap();
+    let output = replay(&log, &["--otlp-endpoint", NO_COLLECTOR]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = told(&output);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.contains("this is not a transcript"), "{told}");
 }

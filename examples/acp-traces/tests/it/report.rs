@@ -123,3 +123,22 @@ fn a_page_that_cannot_be_written_is_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stderr.starts_with(b"acp-traces: cannot write to "));
 }
+
+#[test]
+fn another_format_makes_no_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, page) = (folder.path().join("log"), folder.path().join("page.html"));
+    fs::write(&log, "a line of a log\n").unwrap();
+    let (of, to) = (log.to_str().unwrap(), page.to_str().unwrap());
+    let output = acp_traces(&["report", of, "-o", to]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!page.exists());
+}
+
+#[test]
+fn a_page_can_go_to_standard_output() {
+    let output = acp_traces(&["report", crate::replay::TURN, "-o", "-"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.starts_with(b"<!doctype html>"));
+    assert!(!Path::new("-").exists());
+}

@@ -95,10 +95,12 @@ fn lines_are_the_json_of_otlp() {
     assert_eq!(scope["scope"]["name"], "acp-traces");
     assert_eq!(scope["schemaUrl"], "https://opentelemetry.io/schemas/1.41.1");
     let resource = &lines[0]["resourceSpans"][0]["resource"]["attributes"];
-    assert_eq!(
-        resource[0],
-        json!({ "key": "service.name", "value": { "stringValue": "acp-traces" } })
-    );
+    let resource = resource.as_array().unwrap();
+    let name = json!({ "key": "service.name", "value": { "stringValue": "acp-traces" } });
+    assert!(resource.contains(&name), "{resource:?}");
+    for key in ["service.instance.id", "process.pid", "host.name"] {
+        assert!(resource.iter().any(|attribute| attribute["key"] == key), "{key}");
+    }
 }
 
 #[test]
@@ -159,4 +161,25 @@ fn nothing_is_exported_when_the_environment_says_so() {
     command.env("OTEL_SDK_DISABLED", "True");
     tour(command);
     assert!(!path.exists());
+}
+
+/// Two proxies at once are two series of metrics.
+#[test]
+fn each_session_has_an_instance_id_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let instance_of = |name: &str| {
+        let path = folder.path().join(name);
+        let mut command = acp_traces(&["--file", path.to_str().unwrap(), "--"]);
+        let mut editor = Editor::start(Proxy::spawn({
+            command.arg(test_agent()).arg("demo");
+            command
+        }));
+        editor.prompt("hello");
+        editor.proxy.finish();
+        let line = lines(&path).remove(0);
+        let attributes = line["resourceSpans"][0]["resource"]["attributes"].clone();
+        let attributes = attributes.as_array().unwrap().iter();
+        attributes.filter(|it| it["key"] == "service.instance.id").cloned().next().unwrap()
+    };
+    assert_ne!(instance_of("one"), instance_of("two"));
 }

@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::collector::Collector;
 use crate::protocols::{HttpCollector, session};
-use crate::proxy::acp_traces;
+use crate::proxy::{acp_traces, test_agent};
 use crate::replay::{TURN, TURN_SPANS};
 use axum::serve::Listener;
 use std::fs;
@@ -116,7 +116,7 @@ fn a_collector_that_nobody_vouches_for_gets_nothing() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_before_anything_runs() {
+fn unusable_tls_settings_are_reported_and_the_session_goes_on() {
     let certificate = Certificate::new();
     let (key, missing) = (certificate.file("key.pem"), certificate.file("missing.pem"));
     let not_there = fs::read(&missing).unwrap_err().to_string();
@@ -125,17 +125,18 @@ fn what_cannot_be_used_is_told_before_anything_runs() {
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", &key, "there is no certificate in it"),
         ("OTEL_EXPORTER_OTLP_CLIENT_KEY", &key, "the certificate and its key go together"),
     ];
+    let run = |command: &mut Command| {
+        let output = command.arg("--").arg(test_agent()).args(["exit", "7"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "the agent ran");
+        String::from_utf8(output.stderr).unwrap()
+    };
     for (variable, path, expected) in rows {
         for protocol in ["grpc", "http/json"] {
-            let mut command = to("https://127.0.0.1:1", protocol);
-            let output = command.env(variable, path).args(["--", "agent"]).output().unwrap();
-            assert_eq!(output.status.code(), Some(2));
-            let told = String::from_utf8(output.stderr).unwrap();
+            let told = run(to("https://127.0.0.1:1", protocol).env(variable, path));
             assert!(told.starts_with(&format!("acp-traces: {variable} names ")), "{told}");
-            assert!(told.contains(expected), "{told}");
+            assert!(told.contains(expected) && told.contains("; no spans are sent\n"), "{told}");
         }
     }
-    let output = to("ftp://127.0.0.1", "grpc").args(["--", "agent"]).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = run(&mut to("ftp://127.0.0.1", "grpc"));
     assert!(told.contains("has to be http://HOST:PORT or https://HOST:PORT"), "{told}");
 }
