@@ -85,7 +85,7 @@ mod respond;
 mod session;
 
 pub use call::{Call, Open, Prompt, PromptContent, Reply};
-pub use error::{Answered, CallError, CloseReason, PromptError, TurnError};
+pub use error::{Answered, CallError, CloseReason, PromptError, TurnError, UnsupportedVersion};
 pub use event::{
     AgentNotification, AgentRequest, AgentResponse, AuthMethods, Diagnostic, Event,
     InitializeResponse, Initialized, NewSessionResponse, Opened, Problem, Received, SessionEvent,

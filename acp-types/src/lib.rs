@@ -51,12 +51,10 @@
 //! function of `dispatch` can be read in one of the [modes](jsonrpc_core::wire::Mode), and has exactly the marks of the
 //! schema for it. Only `_meta` has none, since it is kept whatever it is.
 //!
-//! Whole lines are read and written in one pass with [`line`](mod@line); programs that pass on, translate or count what
-//! an agent streams can do without copies of it: see [`v1::borrowed`] and [`v2::borrowed`]. With the feature `schemars` the types have JSON Schemas.
-//!
-//! Read by method, when the envelope says what it is: see [`v1::dispatch`] and [`v2::dispatch`]. Which of the two, the
-//! `initialize` pair decides: see [`negotiation`]; what may be sent then, [`capabilities`] say. What a session is at, after
-//! all that was said, [`session_state`] holds.
+//! The envelope says which method a message is of, [`v1::dispatch`] and [`v2::dispatch`] read the rest by it. The
+//! `initialize` pair decides which version a connection speaks; [`capabilities`] says what may be sent then.
+//! [`session_state`] holds the state of a session after all of its updates. With the feature `schemars` the types have JSON
+//! Schemas.
 //!
 //! | with the feature | there is |
 //! |---|---|
@@ -78,7 +76,6 @@ pub mod line;
 #[cfg(feature = "lint")]
 pub mod lint;
 pub mod methods;
-pub mod negotiation;
 mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;

@@ -3,7 +3,7 @@
 //! Spec: [Agent Client Protocol, version 2](https://agentclientprotocol.com/protocol/v2/overview)
 //!
 //! The specification may still change all of it, and this module changes with it, in any release. A connection
-//! speaks it only where both sides agreed on that: see [`negotiation`](crate::negotiation).
+//! speaks it only where both sides agreed on it in `initialize`.
 //!
 //! One module for each page of the specification, and for what has no page yet; names are those of its
 //! [schema](https://agentclientprotocol.com/protocol/v2/schema). What is marked unstable here is not even in the draft

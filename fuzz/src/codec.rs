@@ -1,23 +1,13 @@
-use crate::framing::{Cuts, Item, Stream, at_once};
+use crate::framing::{Cuts, Item, at_once};
 use bytes::BytesMut;
-use jsonrpc_core::codec::{Codec, Framing};
-use jsonrpc_core::framing::{Body, ContentLength, Frame, Lines};
+use jsonrpc_core::codec::Codec;
+use jsonrpc_core::framing::{Frame, Lines};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// A codec gives what its framing gives, and reads what it wrote. The first byte chooses the framing; the rest is as for
-/// the framings.
+/// The codec gives what `Lines` gives, and reads what it wrote.
 pub fn codec(data: &[u8]) {
-    let Some((&which, data)) = data.split_first() else { return };
     let Some(cuts) = Cuts::read(data) else { return };
-    let policy = cuts.policy;
-    match which % 3 {
-        0 => check(&cuts, |limit| Lines::new(limit).with_text(policy)),
-        1 => check(&cuts, |limit| ContentLength::new(limit).with_text(policy)),
-        _ => check(&cuts, |limit| Body::new(limit).with_text(policy)),
-    }
-}
-
-fn check<F: Framing + Stream>(cuts: &Cuts<'_>, new: impl Fn(usize) -> F) {
+    let new = |limit| Lines::new(limit).with_text(cuts.policy);
     let expected = at_once(new(cuts.limit), cuts.stream);
     let mut codec = Codec::new(new(cuts.limit));
     let (mut buffer, mut found) = (BytesMut::new(), Vec::new());
@@ -39,7 +29,7 @@ fn check<F: Framing + Stream>(cuts: &Cuts<'_>, new: impl Fn(usize) -> F) {
 }
 
 /// What is written is one message, the same but for line breaks, which a line cannot have.
-fn written<F: Framing>(frame: &Frame, mut codec: Codec<F>) {
+fn written(frame: &Frame, mut codec: Codec) {
     let mut buffer = BytesMut::new();
     codec.encode(frame.clone(), &mut buffer).expect("no IO");
     let items = rest(&mut codec, &mut buffer);
@@ -55,13 +45,10 @@ fn on_one_line(frame: &Frame) -> Vec<u8> {
     spaced.collect()
 }
 
-fn rest<F: Framing>(
-    codec: &mut Codec<F>,
-    buffer: &mut BytesMut,
-) -> Vec<<Codec<F> as Decoder>::Item> {
+fn rest(codec: &mut Codec, buffer: &mut BytesMut) -> Vec<<Codec as Decoder>::Item> {
     core::iter::from_fn(|| codec.decode_eof(buffer).expect("no IO")).collect()
 }
 
-fn bytes(item: &<Codec<Lines> as Decoder>::Item) -> Item {
+fn bytes(item: &<Codec as Decoder>::Item) -> Item {
     item.as_ref().map(|frame| frame.as_bytes().to_vec()).map_err(Clone::clone)
 }

@@ -1,4 +1,4 @@
-use jsonrpc_core::framing::{Body, ContentLength, FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
 
 /// How a stream is cut, and what may be in it.
 pub(crate) struct Cuts<'a> {
@@ -36,93 +36,40 @@ impl<'a> Cuts<'a> {
 /// A message of a stream, or what came in its place.
 pub(crate) type Item = Result<Vec<u8>, FrameError>;
 
-/// What the framings have in common.
-pub(crate) trait Stream {
-    fn push(&mut self, bytes: &[u8]);
-    fn finish(&mut self);
-    fn take(&mut self) -> Option<Item>;
-
-    fn rest(&mut self) -> Vec<Item> {
-        core::iter::from_fn(|| self.take()).collect()
-    }
+/// The lines that can be taken now.
+pub(crate) fn rest(lines: &mut Lines) -> Vec<Item> {
+    core::iter::from_fn(|| lines.next_bytes().map(|item| item.map(<[u8]>::to_vec))).collect()
 }
 
-macro_rules! stream {
-    ($($framing:ident),*) => {$(
-        impl Stream for $framing {
-            fn push(&mut self, bytes: &[u8]) {
-                $framing::push(self, bytes);
-            }
-
-            fn finish(&mut self) {
-                $framing::finish(self);
-            }
-
-            fn take(&mut self) -> Option<Item> {
-                self.next_bytes().map(|item| item.map(<[u8]>::to_vec))
-            }
-        }
-    )*};
+/// The lines of a stream that is there at once.
+pub(crate) fn at_once(mut lines: Lines, stream: &[u8]) -> Vec<Item> {
+    lines.push(stream);
+    lines.finish();
+    rest(&mut lines)
 }
 
-stream!(Lines, ContentLength, Body);
-
-/// The messages of a stream that is there at once.
-pub(crate) fn at_once(mut framing: impl Stream, stream: &[u8]) -> Vec<Item> {
-    framing.push(stream);
-    framing.finish();
-    framing.rest()
-}
-
-/// However the stream comes, it gives the same, and no message is longer than the limit or against the policy.
-fn check<F: Stream>(cuts: &Cuts<'_>, new: impl Fn() -> F) -> Vec<Item> {
-    let expected = at_once(new(), cuts.stream);
-    let (mut framing, mut found) = (new(), Vec::new());
-    for (piece, is_taken) in cuts.pieces() {
-        framing.push(piece);
-        if is_taken {
-            found.extend(framing.rest());
-        }
-    }
-    framing.finish();
-    found.extend(framing.rest());
-    assert_eq!(found, expected);
-    for message in found.iter().flatten() {
-        // U+FFFD takes three bytes, for one that is none.
-        let longest =
-            if cuts.policy.utf8 == OnInvalid::Repair { 3 * cuts.limit } else { cuts.limit };
-        assert!(message.len() <= longest);
-        assert!(!message.iter().all(|byte| b" \t\r\n".contains(byte)));
-        assert!(cuts.policy.utf8 == OnInvalid::Pass || core::str::from_utf8(message).is_ok());
-    }
-    found
-}
-
-/// A stream gives the same lines however it is cut.
+/// A stream gives the same lines however it is cut, and no line is longer than the limit or against the policy.
 pub fn lines(data: &[u8]) {
     let Some(cuts) = Cuts::read(data) else { return };
     let new = || Lines::new(cuts.limit).with_text(cuts.policy);
-    for line in check(&cuts, new).iter().flatten() {
-        assert!(!line.contains(&b'\n'));
+    let expected = at_once(new(), cuts.stream);
+    let (mut lines, mut found) = (new(), Vec::new());
+    for (piece, is_taken) in cuts.pieces() {
+        lines.push(piece);
+        if is_taken {
+            found.extend(rest(&mut lines));
+        }
     }
-}
-
-/// A stream gives the same messages however it is cut.
-pub fn content_length(data: &[u8]) {
-    let Some(cuts) = Cuts::read(data) else { return };
-    check(&cuts, || ContentLength::new(cuts.limit).with_text(cuts.policy));
-}
-
-/// A body is the same however it is cut, and where it is there as a whole.
-pub fn body(data: &[u8]) {
-    let Some(cuts) = Cuts::read(data) else { return };
-    let new = || Body::new(cuts.limit).with_text(cuts.policy);
-    let found = check(&cuts, new);
-    assert!(found.len() <= 1);
-    let (mut pushed, whole) = (new(), new());
-    pushed.push(cuts.stream);
-    pushed.finish();
-    let pushed = pushed.next().map(|text| text.map(str::to_owned));
-    let read = whole.read(cuts.stream).map(|text| text.map(|text| text.into_owned()));
-    assert_eq!(pushed, read);
+    lines.finish();
+    found.extend(rest(&mut lines));
+    assert_eq!(found, expected);
+    for line in found.iter().flatten() {
+        // U+FFFD takes three bytes, for one that is none.
+        let longest =
+            if cuts.policy.utf8 == OnInvalid::Repair { 3 * cuts.limit } else { cuts.limit };
+        assert!(line.len() <= longest);
+        assert!(!line.contains(&b'\n'));
+        assert!(!line.iter().all(|byte| b" \t\r\n".contains(byte)));
+        assert!(cuts.policy.utf8 == OnInvalid::Pass || core::str::from_utf8(line).is_ok());
+    }
 }

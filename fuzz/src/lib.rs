@@ -10,7 +10,6 @@ mod framing;
 mod mcp;
 mod message;
 mod peek;
-mod peek_cache;
 mod peek_members;
 mod peer;
 mod skim;
@@ -27,11 +26,10 @@ pub use codec::codec;
 pub use conductor::conductor;
 pub use document::document;
 pub use driver::driver;
-pub use framing::{body, content_length, lines};
+pub use framing::lines;
 pub use mcp::{mcp_context, mcp_message, mcp_peers, mcp_schema};
 pub use message::message;
 pub use peek::peek;
-pub use peek_cache::peek_cache;
 pub use peek_members::peek_members;
 pub use peer::peer;
 pub use skim::skim;
@@ -44,19 +42,16 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 25] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
     ("peek", peek),
     ("peek_members", peek_members),
-    ("peek_cache", peek_cache),
     ("skim", skim),
     ("wire", wire),
     ("wire_modes", wire_modes),
     ("lines", lines),
-    ("content_length", content_length),
-    ("body", body),
     ("codec", codec),
     ("transcript", transcript),
     ("conductor", conductor),

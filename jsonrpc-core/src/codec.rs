@@ -1,4 +1,4 @@
-//! Framings as decoders and encoders of `tokio-util`, for anything that tokio reads and writes.
+//! Lines as a decoder and an encoder of `tokio-util`, for anything that tokio reads and writes.
 //!
 //! With a child process, its standard input and output:
 //!
@@ -33,27 +33,24 @@
 //! # Ok(())
 //! # }
 //! ```
-use crate::framing::{BEHIND, BodyCutter, HeaderCutter, LineCutter, header_for};
-use crate::framing::{
-    Body, ContentLength, Cut, Cutter, Frame, FrameError, Lines, OnInvalid, TextPolicy,
-};
+use crate::framing::{BEHIND, Cut, Frame, FrameError, LineCutter, Lines, OnInvalid, TextPolicy};
 use crate::{Message, encode};
 use alloc::vec::Vec;
 use bytes::{Buf, Bytes, BytesMut};
-use core::{fmt, mem};
+use core::mem;
 use std::io;
 use tokio_util::codec::{Decoder, Encoder};
 
-/// A [`Decoder`] and an [`Encoder`] for one of the [framings](crate::framing).
+/// A [`Decoder`] and an [`Encoder`] for [`Lines`].
 ///
 /// What it reads are [`Frame`]s: parts of the buffer they were read into, without a copy unless text has to be
 /// repaired. A message that cannot be taken is an item as well, so that it does not end the stream.
 ///
-/// What it writes are [`Message`]s, and frames that are only passed on. Each becomes one piece of the buffer, header
-/// and all, so that it leaves in one write.
+/// What it writes are [`Message`]s, and frames that are only passed on. Each becomes one piece of the buffer
+/// with its line end, so that it leaves in one write.
 #[derive(Debug)]
-pub struct Codec<F: Framing> {
-    cutter: F::Cutter,
+pub struct Codec {
+    cutter: LineCutter,
     text: TextPolicy,
     /// A message on its way out.
     scratch: Vec<u8>,
@@ -68,10 +65,10 @@ const IDLE_BUFFER: usize = 256 * 1024;
 /// How much room is kept for the next message to write, in bytes.
 const IDLE_SCRATCH: usize = 256 * 1024;
 
-impl<F: Framing> Codec<F> {
-    /// With the limit and the policy of `framing`, on which nothing has happened yet.
-    pub fn new(framing: F) -> Self {
-        let (cutter, text) = framing.into_parts();
+impl Codec {
+    /// With the limit and the policy of `lines`.
+    pub fn new(lines: Lines) -> Self {
+        let (cutter, text) = lines.into_parts();
         Self { cutter, text, scratch: Vec::new() }
     }
 
@@ -101,23 +98,19 @@ impl<F: Framing> Codec<F> {
         buffer.advance(self.cutter.drop_some(buffer));
         loop {
             match self.cutter.cut(buffer, is_finished) {
-                Cut::Message { range, taken } => {
+                Cut::Line { length, taken } => {
                     let mut message = buffer.split_to(taken);
-                    message.truncate(range.end);
-                    message.advance(range.start);
+                    message.truncate(length);
                     return Some(self.frame(message));
                 }
                 Cut::Space { taken } => {
                     buffer.advance(taken);
                     if buffer.is_empty() && taken > IDLE_BUFFER {
-                        // It has grown for a message that nobody gets.
+                        // It has grown for a message that was dropped.
                         *buffer = BytesMut::new();
                     }
                 }
-                Cut::Error { error, taken } => {
-                    buffer.advance(taken);
-                    return Some(Err(error));
-                }
+                Cut::Error(error) => return Some(Err(error)),
                 Cut::Unfinished => {
                     self.make_room(buffer);
                     return None;
@@ -140,7 +133,7 @@ impl<F: Framing> Codec<F> {
     }
 }
 
-impl<F: Framing> Decoder for Codec<F> {
+impl Decoder for Codec {
     type Item = Result<Frame, FrameError>;
     type Error = io::Error;
 
@@ -157,87 +150,34 @@ impl<F: Framing> Decoder for Codec<F> {
     }
 }
 
-impl<F: Framing> Encoder<Message<'_>> for Codec<F> {
+impl Encoder<Message<'_>> for Codec {
     type Error = io::Error;
 
     fn encode(&mut self, message: Message<'_>, out: &mut BytesMut) -> io::Result<()> {
         self.scratch.clear();
         self.scratch.shrink_to(IDLE_SCRATCH);
         encode::message(&message, &mut self.scratch);
-        F::wrap(&self.scratch, true, out);
+        put_line(&self.scratch, true, out);
         Ok(())
     }
 }
 
-impl<F: Framing> Encoder<Frame> for Codec<F> {
+impl Encoder<Frame> for Codec {
     type Error = io::Error;
 
     fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> io::Result<()> {
-        F::wrap(frame.as_bytes(), frame.is_one_line(), out);
+        put_line(frame.as_bytes(), frame.is_one_line(), out);
         Ok(())
     }
 }
 
-/// [`Lines`], [`ContentLength`] or [`Body`].
-///
-/// As a decoder, [`Body`] takes all that comes until the end for one message; as an encoder it writes messages with
-/// nothing between them.
-#[expect(private_bounds, reason = "nobody else implements it")]
-pub trait Framing: Sealed {}
-
-impl<F: Sealed> Framing for F {}
-
-/// What the codec needs of a framing.
-trait Sealed: fmt::Debug {
-    type Cutter: Cutter + fmt::Debug;
-
-    fn into_parts(self) -> (Self::Cutter, TextPolicy);
-
-    /// Appends a message with what frames it.
-    fn wrap(message: &[u8], is_one_line: bool, out: &mut BytesMut);
-}
-
-impl Sealed for Lines {
-    type Cutter = LineCutter;
-
-    fn into_parts(self) -> (LineCutter, TextPolicy) {
-        (LineCutter::new(self.buffer.cutter.limit()), self.buffer.text)
+/// Appends a message and its line end.
+fn put_line(message: &[u8], is_one_line: bool, out: &mut BytesMut) {
+    let start = out.len();
+    out.reserve(message.len() + 1);
+    out.extend_from_slice(message);
+    if !is_one_line {
+        encode::keep_on_one_line(out, start);
     }
-
-    fn wrap(message: &[u8], is_one_line: bool, out: &mut BytesMut) {
-        let start = out.len();
-        out.reserve(message.len() + 1);
-        out.extend_from_slice(message);
-        if !is_one_line {
-            encode::keep_on_one_line(out, start);
-        }
-        out.extend_from_slice(b"\n");
-    }
-}
-
-impl Sealed for ContentLength {
-    type Cutter = HeaderCutter;
-
-    fn into_parts(self) -> (HeaderCutter, TextPolicy) {
-        (HeaderCutter::new(self.buffer.cutter.limit), self.buffer.text)
-    }
-
-    fn wrap(message: &[u8], _: bool, out: &mut BytesMut) {
-        let header = header_for(message.len());
-        out.reserve(header.len() + message.len());
-        out.extend_from_slice(header.as_bytes());
-        out.extend_from_slice(message);
-    }
-}
-
-impl Sealed for Body {
-    type Cutter = BodyCutter;
-
-    fn into_parts(self) -> (BodyCutter, TextPolicy) {
-        (BodyCutter::new(self.buffer.cutter.limit()), self.buffer.text)
-    }
-
-    fn wrap(message: &[u8], _: bool, out: &mut BytesMut) {
-        out.extend_from_slice(message);
-    }
+    out.extend_from_slice(b"\n");
 }

@@ -7,16 +7,16 @@
 //! | [`Message`] | requests, notifications and responses, borrowed from their line, what they carry left as text |
 //! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
 //! | [`MessageBuf`] | a message that is kept |
-//! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way, [`peek_params`] reads them on the way, and [`PeekCache`] is for lines that are much alike |
+//! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way |
 //! | [`Skim`] | some members of a message, when nothing hangs on the rest: it reads as far as somebody asks, and checks nothing |
-//! | [`framing`] | messages out of a stream of bytes, cut anywhere: lines, headers with a length, bodies |
+//! | [`framing`] | messages out of a stream of bytes, cut anywhere |
 //! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
 //! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
 //! | [`transcript`] | what went over a connection, written down, read back and played again |
 //!
 //! | with the feature | there is | is for | brings |
 //! |---|---|---|---|
-//! | `codec` | `codec` | the framings as decoders and encoders, over a child process for example | bytes, bytestring, tokio-util; std |
+//! | `codec` | `codec` | lines as a decoder and an encoder, over a child process for example | bytes, bytestring, tokio-util; std |
 //! | `async` | `driver`, `memory` | connections that run by themselves, with async handlers, on any runtime; its page has two of them at work | async-trait, bytes, bytestring, futures; std |
 //! | `schemars` | `JsonSchema` for what the macros of [`wire`] define | schemas of a protocol's types | schemars |
 //!
@@ -24,7 +24,7 @@
 //!
 //! Apart from those nothing here sends, receives or waits, and nothing at all looks at a clock. Nothing panics at what a
 //! peer sends, and nothing grows past a limit: [`framing::Lines::DEFAULT_LIMIT`],
-//! [`framing::ContentLength::MAX_HEADER`], [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`],
+//! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`],
 //! [`Limits`], `driver::Options`, and those of [`wire::Decoded`].
 //!
 //! ```
@@ -76,7 +76,6 @@ pub mod memory;
 mod message;
 mod message_buf;
 mod peek;
-mod peek_cache;
 mod peek_members;
 mod peer;
 mod pending;
@@ -96,7 +95,6 @@ pub use json_str::JsonStr;
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
 pub use peek::{Peek, PeekError, peek, peek_member};
-pub use peek_cache::PeekCache;
 pub use peek_members::{Found, peek_members};
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,

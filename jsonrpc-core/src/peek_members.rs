@@ -8,8 +8,7 @@ use core::ops::Range;
 pub type Found<'a> = Result<Option<&'a str>, PeekError>;
 
 /// Says what a line is, as [`peek`](crate::peek()) does, and finds members in the params of a request or a notification
-/// on the way: one pass for all of them, no memory. [`PeekCache`](crate::PeekCache) does the same for streams of lines
-/// that are much alike.
+/// on the way: one pass for all of them, no memory.
 ///
 /// A path has the names of a member and of those around it, the outermost first. What is found is what
 /// [`peek_member`](crate::peek_member) finds, name by name.
@@ -74,48 +73,16 @@ impl<'p, const N: usize> Seen<'p, N> {
 
     #[inline]
     pub(crate) fn found<'a>(&self, text: &'a str) -> [Found<'a>; N] {
-        find(&self.search.found, text, Range::clone)
+        let mut found = [const { Ok(None) }; N];
+        for (found, place) in found.iter_mut().zip(&self.search.found) {
+            *found = match place {
+                Place::Nowhere => Ok(None),
+                Place::At(range) => Ok(text.get(range.clone())),
+                Place::Twice => Err(PeekError::Duplicate),
+            };
+        }
+        found
     }
-
-    pub(crate) fn into_places(self, peek: &Peek<'_>) -> Places<N> {
-        let [_, id, method, params, result, error] = self.scan.members;
-        let there = peek.members;
-        let members = [
-            id.filter(|_| there.id.is_some()),
-            method.filter(|_| there.method.is_some()),
-            params.filter(|_| there.params.is_some()),
-            result.filter(|_| there.result.is_some()),
-            error.filter(|_| there.error.is_some()),
-        ];
-        Places { kind: peek.kind, members, found: self.search.found }
-    }
-}
-
-/// What `text` has at these places, each moved by `shift`.
-#[inline]
-fn find<'a, const N: usize>(
-    places: &[Place; N],
-    text: &'a str,
-    shift: impl Fn(&Range<usize>) -> Range<usize>,
-) -> [Found<'a>; N] {
-    let mut found = [const { Ok(None) }; N];
-    for (found, place) in found.iter_mut().zip(places) {
-        *found = match place {
-            Place::Nowhere => Ok(None),
-            Place::At(range) => Ok(text.get(shift(range))),
-            Place::Twice => Err(PeekError::Duplicate),
-        };
-    }
-    found
-}
-
-/// Where the parts of a message are in its line.
-#[derive(Clone, Debug)]
-pub(crate) struct Places<const N: usize> {
-    kind: Kind,
-    /// The id, the method, the params, the result and the error.
-    members: [Option<Range<usize>>; 5],
-    found: [Place; N],
 }
 
 /// Where a member is.
@@ -125,33 +92,6 @@ enum Place {
     Nowhere,
     At(Range<usize>),
     Twice,
-}
-
-impl<const N: usize> Places<N> {
-    /// Where the id is.
-    pub(crate) fn id(&self) -> Option<&Range<usize>> {
-        let [id, ..] = &self.members;
-        id.as_ref()
-    }
-
-    /// What `text` has at these places, each moved by `shift`.
-    #[inline]
-    pub(crate) fn read<'a>(
-        &self,
-        text: &'a str,
-        shift: impl Fn(&Range<usize>) -> Range<usize>,
-    ) -> (Peek<'a>, [Found<'a>; N]) {
-        let part = |range: &Option<Range<usize>>| text.get(shift(range.as_ref()?));
-        let [id, method, params, result, error] = &self.members;
-        let members = Members {
-            id: part(id),
-            method: part(method),
-            params: part(params),
-            result: part(result),
-            error: part(error),
-        };
-        (Peek { kind: self.kind, members }, find(&self.found, text, shift))
-    }
 }
 
 /// Finds members on the way through the params.

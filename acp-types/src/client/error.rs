@@ -1,9 +1,11 @@
 //! Errors of a client connection.
 use super::{AuthMethods, TurnKey};
-use crate::negotiation::UnsupportedVersion;
+use crate::v1::initialization::ProtocolVersion;
 use crate::v1::session_setup::SessionId;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::DecodeError;
 
@@ -107,3 +109,22 @@ pub enum CloseReason {
     #[error("the agent does not read")]
     Congested,
 }
+
+/// There is no version that both sides speak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnsupportedVersion {
+    /// The version that the agent answered with.
+    pub answered: ProtocolVersion,
+    /// The versions that the client offers.
+    pub offered: Vec<ProtocolVersion>,
+}
+
+impl fmt::Display for UnsupportedVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the agent speaks version {}; the client offers", self.answered.0)?;
+        self.offered.iter().try_for_each(|version| write!(f, " {}", version.0))
+    }
+}
+
+impl core::error::Error for UnsupportedVersion {}

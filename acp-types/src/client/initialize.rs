@@ -5,9 +5,8 @@ use super::poll::read;
 use super::session::Stage;
 use super::{
     CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Received,
-    SessionKey, Spoken, Token,
+    SessionKey, Spoken, Token, UnsupportedVersion,
 };
-use crate::negotiation::UnsupportedVersion;
 use crate::spoken::{self, Shape};
 use crate::v1::initialization::ProtocolVersion;
 use alloc::boxed::Box;
@@ -89,7 +88,7 @@ impl Connection {
         let asked = offered.last().copied().unwrap_or(ProtocolVersion::V1);
         let is_named = ProtocolVersion::V1 <= claimed && claimed <= asked;
         if !is_named || !offered.contains(&version) {
-            let error = UnsupportedVersion { requested: claimed, supported: offered };
+            let error = UnsupportedVersion { answered: claimed, offered };
             return Err(CallError::Closed(CloseReason::Version(error)));
         }
         let value = if version == ProtocolVersion::V2 {

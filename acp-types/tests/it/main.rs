@@ -1,8 +1,8 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
-mod borrowed;
 #[cfg(test)]
+mod borrowed;
 mod capabilities;
 #[cfg(test)]
 mod client;
@@ -23,13 +23,12 @@ mod law;
 #[cfg(test)]
 mod lenient;
 #[cfg(test)]
-mod line;
 #[cfg(test)]
+mod line;
 mod lint;
 #[cfg(test)]
 mod methods;
 #[cfg(test)]
-mod negotiation;
 #[cfg(test)]
 mod preserve;
 #[cfg(test)]

@@ -1,10 +1,7 @@
 //! The ways to read and to write the messages of ACP as types. A caller knows which method a line is of.
 use crate::corpus::{Case, Line};
 use crate::paths::Path;
-use acp_types::line;
-use acp_types::v1::borrowed::{
-    ContentBlockRef, PromptRequestRef, SessionNotificationRef, SessionUpdateRef,
-};
+use acp_types::methods::{NotificationParams as _, RequestParams as _};
 use acp_types::v1::file_system::ReadTextFileResponse;
 use acp_types::v1::prompt_turn::{PromptRequest, SessionNotification};
 use acp_types::v1::tool_calls::RequestPermissionRequest;
@@ -23,13 +20,9 @@ use std::sync::{Arc, Mutex};
 /// What is compared: the base of every ratio first.
 pub const OFFICIAL: &str = "acp schema, method known";
 pub const SDK: &str = "acp SDK, typed";
-pub const OWNED: &str = "ours: one pass, owned";
-pub const BY_METHOD: &str = "ours: envelope, then by method, owned";
-pub const BORROWED: &str = "ours: one pass, borrowed";
-pub const BORROWED_ALL: &str = "ours: one pass, borrowed, all strings and lists read";
+pub const OWNED: &str = "ours: envelope, then by method";
 pub const OFFICIAL_WRITE: &str = "acp schema, to_vec";
 pub const WRITE: &str = "ours: written into a buffer";
-pub const WRITE_BORROWED: &str = "ours: borrowed, written into a buffer";
 
 /// The cases of messages that have a type in both.
 pub const CASES: &[&str] = &[
@@ -53,11 +46,6 @@ fn is_updates(case: &Case) -> bool {
     case.lines.iter().all(|line| line.text.contains(r#""session/update""#))
 }
 
-/// The cases whose lines have types that borrow.
-fn is_borrowed(case: &Case) -> bool {
-    is_updates(case) || case.name == "image_4m"
-}
-
 fn is_typed(case: &Case) -> bool {
     CASES.contains(&case.name)
 }
@@ -69,20 +57,12 @@ pub fn paths() -> Vec<Path> {
         path(OFFICIAL, |case| each(case, official_typed), is_typed),
         path(SDK, |case| each(case, sdk), is_updates),
         path(OWNED, |case| each(case, owned), is_typed),
-        path(BY_METHOD, |case| each(case, by_method), is_typed),
-        path(BORROWED, |case| each(case, borrowed), is_borrowed),
-        path(BORROWED_ALL, |case| each(case, borrowed_all), is_updates),
         path(
             OFFICIAL_WRITE,
             |case| OFFICIAL_VALUES.write(case, |value, out| *out = value.to_vec()),
             is_typed,
         ),
         path(WRITE, |case| OWN_VALUES.write(case, Own::write), is_typed),
-        path(
-            WRITE_BORROWED,
-            |case| BORROWED_VALUES.write(case, write_chunk),
-            |case| case.name.starts_with("chunk"),
-        ),
     ]
 }
 
@@ -143,39 +123,6 @@ fn sdk(line: &Line) {
 }
 
 fn owned(line: &Line) {
-    let text = &*line.text;
-    with(
-        line,
-        || {
-            drop(black_box(
-                line::read_notification::<SessionNotification>(text)
-                    .expect("a message")
-                    .expect("an update"),
-            ))
-        },
-        || {
-            drop(black_box(
-                line::read_request::<RequestPermissionRequest>(text)
-                    .expect("a message")
-                    .expect("a question"),
-            ))
-        },
-        || {
-            drop(black_box(
-                line::read_request::<PromptRequest>(text).expect("a message").expect("a prompt"),
-            ))
-        },
-        || {
-            drop(black_box(
-                line::read_response::<ReadTextFileResponse>(text)
-                    .expect("a message")
-                    .expect("an answer"),
-            ))
-        },
-    );
-}
-
-fn by_method(line: &Line) {
     match Message::decode(&line.text).expect("a message") {
         Message::Notification(message) => {
             drop(black_box(
@@ -204,33 +151,6 @@ fn by_method(line: &Line) {
     }
 }
 
-fn borrowed(line: &Line) {
-    if line.kind == Kind::Request {
-        let prompt = PromptRequestRef::from_line(&line.text).expect("a message");
-        return drop(black_box(prompt.expect("a prompt")));
-    }
-    black_box(
-        SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update"),
-    );
-}
-
-fn borrowed_all(line: &Line) {
-    let notification =
-        SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update");
-    match notification.update {
-        SessionUpdateRef::AgentMessageChunk(chunk) | SessionUpdateRef::AgentThoughtChunk(chunk) => {
-            let ContentBlockRef::Text(text) = chunk.content else { panic!("not text") };
-            drop(black_box(text.text.decode().expect("a string")));
-        }
-        SessionUpdateRef::ToolCall(call) | SessionUpdateRef::ToolCallUpdate(call) => {
-            drop(black_box(call.title.value().and_then(|title| title.decode())));
-            drop(black_box(call.content().expect("a list")));
-            drop(black_box(call.locations().expect("a list")));
-        }
-        other => drop(black_box(other.to_owned().expect("an update"))),
-    }
-}
-
 /// Values to write, by case: they are read at the first run, which is not measured.
 struct Values<T> {
     read: fn(&Case) -> Vec<T>,
@@ -239,7 +159,6 @@ struct Values<T> {
 
 static OFFICIAL_VALUES: Values<Official> = Values::new(official_values);
 static OWN_VALUES: Values<Own> = Values::new(own_values);
-static BORROWED_VALUES: Values<(String, String)> = Values::new(borrowed_values);
 
 impl<T> Values<T> {
     const fn new(read: fn(&Case) -> Vec<T>) -> Self {
@@ -306,14 +225,34 @@ enum Own {
 
 impl Own {
     fn write(&self, out: &mut Vec<u8>) {
-        let written = match self {
-            Self::Update(value) => line::write_notification(value, out),
-            Self::Permission(id, value) => line::write_request(id, value, out),
-            Self::Prompt(id, value) => line::write_request(id, value, out),
-            Self::File(id, value) => line::write_response(id, value, out),
-        };
-        written.expect("JSON");
+        match self {
+            Self::Update(value) => write_call(SessionNotification::METHOD, None, value, out),
+            Self::Permission(id, value) => {
+                write_call(RequestPermissionRequest::METHOD, Some(id), value, out);
+            }
+            Self::Prompt(id, value) => write_call(PromptRequest::METHOD, Some(id), value, out),
+            Self::File(id, value) => {
+                out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+                wire::write(id, out).expect("an id");
+                out.extend_from_slice(br#","result":"#);
+                wire::write(value, out).expect("JSON");
+            }
+        }
+        out.extend_from_slice(b"}\n");
     }
+}
+
+/// Writes a call up to its params, without its last brace.
+fn write_call<T: Serialize>(method: &str, id: Option<&RequestId>, params: &T, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    if let Some(id) = id {
+        out.extend_from_slice(br#","id":"#);
+        wire::write(id, out).expect("an id");
+    }
+    out.extend_from_slice(br#","method":"#);
+    wire::write(method, out).expect("a string");
+    out.extend_from_slice(br#","params":"#);
+    wire::write(params, out).expect("JSON");
 }
 
 fn own_values(case: &Case) -> Vec<Own> {
@@ -335,30 +274,4 @@ fn own_values(case: &Case) -> Vec<Own> {
         )
     };
     case.lines.iter().map(read).collect()
-}
-
-/// The session and the text of a piece of a message, escapes and all.
-fn borrowed_values(case: &Case) -> Vec<(String, String)> {
-    let read = |line: &Line| {
-        let notification =
-            SessionNotificationRef::from_line(&line.text).expect("a message").expect("an update");
-        let SessionUpdateRef::AgentMessageChunk(chunk) = notification.update else {
-            panic!("not a piece")
-        };
-        let ContentBlockRef::Text(text) = chunk.content else { panic!("not text") };
-        (notification.session_id.as_escaped().to_owned(), text.text.as_escaped().to_owned())
-    };
-    case.lines.iter().map(read).collect()
-}
-
-fn write_chunk((session, text): &(String, String), out: &mut Vec<u8>) {
-    for part in [
-        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":""#,
-        session,
-        r#"","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#,
-        text,
-        "\"}}}}\n",
-    ] {
-        out.extend_from_slice(part.as_bytes());
-    }
 }

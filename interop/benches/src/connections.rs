@@ -92,8 +92,8 @@ impl Handler for Typed {
 }
 
 type OurDriver = Driver<
-    FramedRead<tokio::io::ReadHalf<DuplexStream>, Codec<Lines>>,
-    FramedWrite<tokio::io::WriteHalf<DuplexStream>, Codec<Lines>>,
+    FramedRead<tokio::io::ReadHalf<DuplexStream>, Codec>,
+    FramedWrite<tokio::io::WriteHalf<DuplexStream>, Codec>,
     Arc<Typed>,
 >;
 

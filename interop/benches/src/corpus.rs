@@ -9,8 +9,6 @@ pub struct Case {
     pub lines: Vec<Line>,
     /// The lines as they are in a stream.
     pub stream: Vec<u8>,
-    /// The same messages, each behind a header with its length.
-    pub framed: Vec<u8>,
 }
 
 /// One message; a caller that reads lines with a peer's types knows what it waits for.
@@ -71,12 +69,7 @@ pub fn case(name: &str) -> Case {
     let (name, lines) = all.find(|(known, _)| *known == name).expect("a case");
     let lines: Vec<_> = lines().into_iter().map(Line::new).collect();
     let stream = lines.iter().flat_map(|line| [line.text.as_bytes(), b"\n"].concat()).collect();
-    let framed = lines.iter().flat_map(|line| {
-        let header = format!("Content-Length: {}\r\n\r\n", line.text.len());
-        [header.as_bytes(), line.text.as_bytes()].concat()
-    });
-    let framed = framed.collect();
-    Case { name, lines, stream, framed }
+    Case { name, lines, stream }
 }
 
 /// One message, so often that what a path does once for all lines does not count.

@@ -47,25 +47,11 @@ fn goals(costs: &Costs, sizes: &Sizes) {
         ("envelope, beside jsonrpc-core 18", "jsonrpc-core 18", decode, 9.0, 15.0),
         ("peek, checked, beside jsonrpsee-types", "jsonrpsee-types", "ours: peek", 1.5, 1.5),
         (
-            "peek at method, id, session and kind with shapes, beside jsonrpsee-types",
-            "jsonrpsee-types",
-            "ours: PeekCache",
-            1.5,
-            5.0,
-        ),
-        (
             "lines in reads of 4 KiB, beside LinesCodec",
             "tokio-util: LinesCodec",
             "ours: Lines, as bytes",
             2.5,
             3.0,
-        ),
-        (
-            "messages with a length, read and decoded, beside lsp-server's",
-            "lsp-server: read",
-            "ours: ContentLength, decode",
-            5.0,
-            8.0,
         ),
     ] {
         Goal::ratio(what, over(peer, ours), must, target).print();
@@ -103,14 +89,8 @@ fn framing(costs: &Costs, sizes: &Sizes) {
             "1 GiB without a line end, through the codec: KiB resident beyond the limit",
             "the same: KiB allocated beyond it",
         ),
-        (
-            "length",
-            "a length of 10^12, of which 1 GiB comes: KiB resident",
-            "the same: KiB allocated",
-        ),
     ] {
-        let beyond = if what == "length" { 0.0 } else { limit };
-        let most = held(what).map(|bytes| ((bytes as f64 - beyond) / 1024.0).max(0.0));
+        let most = held(what).map(|bytes| ((bytes as f64 - limit) / 1024.0).max(0.0));
         Goal::at_most(resident, most[0], 256.0, 256.0).print();
         Goal::at_most(allocated, most[1], 256.0, 256.0).print();
     }

@@ -7,13 +7,12 @@ use agent_client_protocol_schema::v1::SessionNotification;
 use bytes::BytesMut;
 use futures::StreamExt as _;
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::framing::{ContentLength, Lines, OnInvalid, TextPolicy};
-use jsonrpc_core::{Kind, Message, Peek, PeekCache, PeekError, peek, peek_member, peek_members};
+use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::{Kind, Message, Peek, PeekError, peek, peek_member, peek_members};
 use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::hint::black_box;
-use std::io::BufReader;
 use std::iter;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, repeat};
@@ -47,7 +46,6 @@ pub fn paths() -> Vec<Path> {
             |case| each(case, |line| peek_members(line.text.as_bytes(), MEMBERS)),
             any,
         ),
-        path("ours: PeekCache", peek_cache, any),
         path("ours: peek, then peek_member", |case| each(case, members), any),
         path(
             "serde_json::Value",
@@ -93,8 +91,6 @@ pub fn paths() -> Vec<Path> {
             any,
         ),
         path("ours: Lines, peek, forward", |case| Forward::new(case).pass(case), any),
-        path("ours: ContentLength, decode", content_length, any),
-        path("lsp-server: read", lsp_server_read, any),
         path("ours: semconv-map's Tracker", tracker, any),
     ]
 }
@@ -112,14 +108,6 @@ fn each<'a, T, E: std::fmt::Debug>(
 ) -> usize {
     for line in &case.lines {
         black_box(read(black_box(line)).expect("a message"));
-    }
-    case.lines.len()
-}
-
-fn peek_cache(case: &Case) -> usize {
-    let mut cache = PeekCache::new(MEMBERS);
-    for line in &case.lines {
-        let _ = black_box(cache.peek(black_box(line).text.as_bytes()).expect("a message"));
     }
     case.lines.len()
 }
@@ -248,27 +236,6 @@ impl Forward {
     }
 }
 
-fn content_length(case: &Case) -> usize {
-    let (mut messages, mut count) = (ContentLength::default(), 0);
-    for read in case.framed.chunks(READ) {
-        messages.push(read);
-        while let Some(text) = messages.next() {
-            drop(black_box(Message::decode(text.expect("text")).expect("a message")));
-            count += 1;
-        }
-    }
-    count
-}
-
-fn lsp_server_read(case: &Case) -> usize {
-    let (mut reader, mut count) = (BufReader::with_capacity(READ, &*case.framed), 0);
-    while let Some(message) = lsp_server::Message::read(&mut reader).expect("a message") {
-        drop(black_box(message));
-        count += 1;
-    }
-    count
-}
-
 /// How much comes of what never ends, in bytes.
 pub const ENDLESS: usize = 1024 * 1024 * 1024;
 
@@ -279,8 +246,6 @@ pub enum Endless {
     Line,
     /// The same, read through the codec.
     CodecLine,
-    /// A message whose length is 10^12.
-    Length,
 }
 
 /// Takes so much, in pieces, of what has no end; then a message, where one can follow.
@@ -305,15 +270,6 @@ pub fn endless(what: Endless, limit: usize, size: usize, piece: &[u8]) {
             let [Err(_), Ok(frame)] = &came[..] else { panic!("expected an error and a message") };
             assert_eq!(frame.as_bytes(), b"{}");
             1
-        }
-        Endless::Length => {
-            let mut messages = ContentLength::new(limit);
-            messages.push(b"Content-Length: 1000000000000\r\n\r\n");
-            let errors = pieces.filter(|piece| {
-                messages.push(piece);
-                messages.next().is_some_and(|message| message.is_err())
-            });
-            errors.count()
         }
     };
     assert_eq!(errors, 1);

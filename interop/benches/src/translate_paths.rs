@@ -2,7 +2,6 @@
 //! The official crates need a program between them; here it is the shortest that can be, without any state.
 use crate::corpus::{self, Case, Line, Named};
 use crate::paths::Path;
-use acp_types::line;
 use acp_types::v1::prompt_turn::SessionNotification;
 use ag_ui::encode::EventStreamFormatter as _;
 use ag_ui::event::TextMessageContentEvent;
@@ -13,7 +12,7 @@ use agent_client_protocol_schema::rpc::{JsonRpcMessage, Notification};
 use agent_client_protocol_schema::v1 as official;
 use agui_bridge::{FastText, Options, Translator};
 use agui_types::sse;
-use jsonrpc_core::wire;
+use jsonrpc_core::{Message, wire};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -86,8 +85,12 @@ type OfficialUpdate = JsonRpcMessage<Notification<official::SessionNotification>
 impl Turn {
     /// Decodes the line as a type, and gives it to the translator.
     pub fn typed(&mut self, line: &str) {
-        let notification = line::read_notification::<SessionNotification>(line);
-        self.translator.handle_notification(notification.expect("a message").expect("an update"));
+        let Ok(Message::Notification(update)) = Message::decode(line) else {
+            panic!("not a notification")
+        };
+        let params = update.params.expect("params").get();
+        let update: SessionNotification = wire::decode(params).expect("an update");
+        self.translator.handle_notification(update);
         while let Some(event) = self.translator.poll_event() {
             sse::write_event(&mut self.out, &event).expect("JSON");
         }

@@ -1,3 +1,4 @@
+//! Why a message cannot be taken from the stream.
 use crate::decode_error::reply;
 use crate::message::{Kind, Response};
 use crate::peek::{Recovered, recover};
@@ -40,38 +41,6 @@ pub enum FrameError {
         /// Its id, where it can be read and it is clear whose it is.
         id: Option<RequestId>,
     },
-    /// The header of a message does not say how long the message is. What follows is skipped up to the next header.
-    #[error("bad header: {0}")]
-    Header(HeaderProblem),
-    /// The stream ended inside a message or its header.
-    #[error("the stream ended inside a message")]
-    Truncated {
-        /// What kind of message it is, as far as that can be told.
-        kind: Option<Kind>,
-        /// Its id, where it can be read and it is clear whose it is.
-        id: Option<RequestId>,
-    },
-}
-
-/// What is wrong with the header of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HeaderProblem {
-    /// A line of it is not a name, a colon and a value.
-    #[error("expected `name: value`")]
-    Field,
-    /// `Content-Length` is not there.
-    #[error("expected `Content-Length`, got none")]
-    Missing,
-    /// `Content-Length` is there twice, with different values.
-    #[error("expected one `Content-Length`, got two that differ")]
-    Duplicate,
-    /// `Content-Length` is not a number, or one beyond 64 bits.
-    #[error("expected `Content-Length` to be a number of bytes")]
-    Length,
-    /// It is longer than [`ContentLength::MAX_HEADER`](super::ContentLength::MAX_HEADER).
-    #[error("header longer than {} bytes", super::ContentLength::MAX_HEADER)]
-    TooLong,
 }
 
 impl FrameError {
@@ -80,25 +49,24 @@ impl FrameError {
         match self {
             Self::TooLong { .. } => ErrorCode::INVALID_REQUEST,
             Self::Utf8 { .. } | Self::Surrogate { .. } => ErrorCode::PARSE_ERROR,
-            Self::Header(_) | Self::Truncated { .. } => ErrorCode::PARSE_ERROR,
         }
     }
 
     /// What kind of message it is, as far as that can be told.
     pub fn kind(&self) -> Option<Kind> {
         match self {
-            Self::TooLong { kind, .. } | Self::Utf8 { kind, .. } => *kind,
-            Self::Surrogate { kind, .. } | Self::Truncated { kind, .. } => *kind,
-            Self::Header(_) => None,
+            Self::TooLong { kind, .. } | Self::Utf8 { kind, .. } | Self::Surrogate { kind, .. } => {
+                *kind
+            }
         }
     }
 
     /// The id of the message, as far as that can be told.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
-            Self::TooLong { id, .. } | Self::Utf8 { id, .. } => id.as_ref(),
-            Self::Surrogate { id, .. } | Self::Truncated { id, .. } => id.as_ref(),
-            Self::Header(_) => None,
+            Self::TooLong { id, .. } | Self::Utf8 { id, .. } | Self::Surrogate { id, .. } => {
+                id.as_ref()
+            }
         }
     }
 
@@ -115,10 +83,5 @@ impl FrameError {
     pub(crate) fn surrogate(at: usize, message: &[u8]) -> Self {
         let Recovered { kind, id } = recover(message);
         Self::Surrogate { at, kind, id }
-    }
-
-    pub(crate) fn truncated(head: &[u8]) -> Self {
-        let Recovered { kind, id } = recover(head);
-        Self::Truncated { kind, id }
     }
 }

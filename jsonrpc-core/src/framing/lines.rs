@@ -1,12 +1,13 @@
-use super::cut::{BYTE_ORDER_MARK, Buffer, Cut, Cutter, is_blank};
-use super::skim::TooLong;
+//! Lines out of a stream of bytes.
+use super::cut::{BEHIND, Cut, LineCutter};
 use super::{FrameError, TextPolicy};
-use memchr::memchr;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Cuts a stream of bytes into lines: one JSON-RPC message each.
 ///
-/// Give it what was read with [`push`](Self::push), in pieces of any size, then take lines with [`next`](Self::next)
-/// until there are none; how the bytes were cut makes no difference to the lines. No byte is searched twice, so a line
+/// Bytes that were read go in with [`push`](Self::push), in pieces of any size; lines are
+/// taken with [`next`](Self::next) until there are none. How the bytes were cut makes no difference to the lines. No byte is searched twice, so a line
 /// costs as much as it is long. It holds one unfinished line up to the limit, and what was pushed and not taken yet.
 ///
 /// | in the stream | what comes of it |
@@ -31,33 +32,53 @@ use memchr::memchr;
 /// ```
 #[derive(Debug)]
 pub struct Lines {
-    pub(crate) buffer: Buffer<LineCutter>,
+    cutter: LineCutter,
+    text: TextPolicy,
+    bytes: Vec<u8>,
+    /// Where the next line starts.
+    start: usize,
+    is_finished: bool,
+    /// A line that differs from its bytes.
+    repaired: Vec<u8>,
 }
+
+/// What the buffer may keep hold of while it is empty, in bytes.
+const IDLE_CAPACITY: usize = 256 * 1024;
 
 impl Lines {
     /// How long a line may be unless told otherwise, in bytes: 16 MiB.
-    pub const DEFAULT_LIMIT: usize = super::DEFAULT_LIMIT;
+    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
     /// Lines of up to `limit` bytes, not counting the line end.
     pub fn new(limit: usize) -> Self {
-        Self { buffer: Buffer::new(LineCutter::new(limit)) }
+        Self {
+            cutter: LineCutter::new(limit),
+            text: TextPolicy::default(),
+            bytes: Vec::new(),
+            start: 0,
+            is_finished: false,
+            repaired: Vec::new(),
+        }
     }
 
     /// With another policy for invalid text.
     #[must_use]
     pub fn with_text(mut self, policy: TextPolicy) -> Self {
-        self.buffer.text = policy;
+        self.text = policy;
         self
     }
 
     /// Takes the bytes that come next in the stream.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.buffer.push(bytes);
+        let dropped = self.cutter.drop_some(bytes);
+        let bytes = bytes.get(dropped..).unwrap_or_default();
+        self.make_room(bytes.len());
+        self.bytes.extend_from_slice(bytes);
     }
 
-    /// Tells that the stream has ended, so that bytes behind the last line end are a line of their own.
+    /// Marks the end of the stream, so that bytes behind the last line end are a line of their own.
     pub fn finish(&mut self) {
-        self.buffer.finish();
+        self.is_finished = true;
     }
 
     /// The next whole line, without its line end.
@@ -70,7 +91,11 @@ impl Lines {
     )]
     #[inline]
     pub fn next(&mut self) -> Option<Result<&str, FrameError>> {
-        self.buffer.next_text()
+        let line = self.next_with(self.text.before_text())?;
+        Some(line.and_then(|bytes| {
+            core::str::from_utf8(bytes)
+                .map_err(|error| FrameError::utf8(error.valid_up_to(), bytes))
+        }))
     }
 
     /// The same as bytes, for a policy that lets pass what is not UTF-8.
@@ -79,7 +104,78 @@ impl Lines {
     /// As those of [`next`](Self::next).
     #[inline]
     pub fn next_bytes(&mut self) -> Option<Result<&[u8], FrameError>> {
-        self.buffer.next_bytes()
+        self.next_with(self.text)
+    }
+
+    #[inline(always)]
+    fn next_with(&mut self, policy: TextPolicy) -> Option<Result<&[u8], FrameError>> {
+        if policy.passes_all()
+            && let Some((length, taken)) = self.cutter.glance(self.bytes.get(self.start..)?)
+        {
+            let start = self.start;
+            self.start += taken;
+            return self.bytes.get(start..start + length).map(Ok);
+        }
+        self.next_slowly(policy)
+    }
+
+    #[inline(never)]
+    fn next_slowly(&mut self, policy: TextPolicy) -> Option<Result<&[u8], FrameError>> {
+        let place = match self.next_place()? {
+            Ok(place) => place,
+            Err(error) => return Some(Err(error)),
+        };
+        let line = self.bytes.get_mut(place).unwrap_or_default();
+        Some(match policy.apply(line) {
+            Ok(None) => Ok(line),
+            Ok(Some(repaired)) => {
+                self.repaired = repaired;
+                Ok(&self.repaired)
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Where the next line is.
+    fn next_place(&mut self) -> Option<Result<Range<usize>, FrameError>> {
+        loop {
+            let rest = self.bytes.get(self.start..).unwrap_or_default();
+            match self.cutter.cut(rest, self.is_finished) {
+                Cut::Line { length, taken } => {
+                    let start = self.start;
+                    self.start += taken;
+                    return Some(Ok(start..start + length));
+                }
+                Cut::Space { taken } => self.start += taken,
+                Cut::Error(error) => {
+                    if self.start >= self.bytes.len() {
+                        (self.bytes, self.start) = (Vec::new(), 0);
+                    }
+                    return Some(Err(error));
+                }
+                Cut::Unfinished => return None,
+            }
+        }
+    }
+
+    /// Forgets what was taken, when that moves fewer bytes than it frees, and grows, though not far past the limit.
+    fn make_room(&mut self, more: usize) {
+        let rest = self.bytes.len() - self.start;
+        if rest <= self.start {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        if rest == 0 {
+            self.bytes.shrink_to(IDLE_CAPACITY);
+            self.repaired = Vec::new();
+        }
+        let needed = self.bytes.len() + more;
+        if needed > self.bytes.capacity() {
+            let doubled = needed.max(2 * self.bytes.capacity());
+            let enough = self.cutter.limit().saturating_add(BEHIND);
+            let target = if needed <= enough { doubled.min(enough) } else { doubled };
+            self.bytes.reserve_exact(target - self.bytes.len());
+        }
     }
 }
 
@@ -89,104 +185,32 @@ impl Default for Lines {
     }
 }
 
-/// Finds line ends.
-#[derive(Debug)]
-pub(crate) struct LineCutter {
-    /// Up to where there is no line end.
-    searched: usize,
-    limit: usize,
-    place: Place,
-    /// A line that was too long, and has not been told of.
-    too_long: Option<TooLong>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// At the start of the stream, where a byte order mark may stand.
-    Start,
-    InLines,
-    /// In what is left of a line that was too long.
-    TooLong,
-}
-
-impl LineCutter {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { searched: 0, limit, place: Place::Start, too_long: None }
+/// What a codec needs of lines that have not been used yet.
+#[cfg(feature = "codec")]
+impl Lines {
+    pub(crate) fn into_parts(self) -> (LineCutter, TextPolicy) {
+        (LineCutter::new(self.cutter.limit()), self.text)
     }
 }
 
-impl Cutter for LineCutter {
-    #[inline(always)]
-    fn glance(&mut self, buffer: &[u8]) -> Option<(usize, usize)> {
-        // A line that starts with anything above a space is not blank, and none that is searched here starts earlier.
-        let is_at_line = self.place == Place::InLines && self.searched == 0;
-        if !is_at_line || self.too_long.is_some() || *buffer.first()? <= b' ' {
-            return None;
-        }
-        let Some(end) = memchr(b'\n', buffer) else {
-            self.searched = buffer.len();
-            return None;
-        };
-        let length = end - usize::from(buffer.get(..end)?.ends_with(b"\r"));
-        (length <= self.limit).then_some((length, end + 1))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
 
-    fn cut(&mut self, buffer: &[u8], is_finished: bool) -> Cut {
-        if let Some(too_long) = &self.too_long {
-            let is_end = self.place != Place::TooLong || is_finished;
-            let Some(error) = too_long.tell(is_end) else { return Cut::Unfinished };
-            self.too_long = None;
-            return Cut::Error { error, taken: 0 };
+    #[test]
+    fn stream_without_line_ends_takes_no_more_memory_than_a_line() {
+        let limit = 1024 * 1024;
+        let (mut lines, mut most, mut errors) = (Lines::new(limit), 0, 0);
+        let piece = vec![b'a'; 64 * 1024];
+        for _ in 0..1024 {
+            lines.push(&piece);
+            errors += usize::from(lines.next().is_some());
+            most = most.max(lines.bytes.capacity());
         }
-        if self.place == Place::Start {
-            if BYTE_ORDER_MARK.starts_with(buffer) && buffer != BYTE_ORDER_MARK && !is_finished {
-                return Cut::Unfinished;
-            }
-            self.place = Place::InLines;
-            if buffer.starts_with(BYTE_ORDER_MARK) {
-                return Cut::Space { taken: BYTE_ORDER_MARK.len() };
-            }
-        }
-        let unsearched = buffer.get(self.searched..).unwrap_or_default();
-        let end = memchr(b'\n', unsearched).map(|end| self.searched + end);
-        let bytes = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
-        let taken = end.map_or(buffer.len(), |end| end + 1);
-        let is_whole = end.is_some() || is_finished && !bytes.is_empty();
-        // Where the line end has not come yet, a carriage return may be a part of it.
-        let line = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        self.searched = 0;
-        if line.len() > self.limit {
-            if end.is_none() {
-                self.place = Place::TooLong;
-            }
-            self.too_long.insert(TooLong::new(self.limit)).pass(bytes);
-            return Cut::Space { taken };
-        }
-        if !is_whole {
-            self.searched = buffer.len();
-            return Cut::Unfinished;
-        }
-        if is_blank(line) {
-            Cut::Space { taken }
-        } else {
-            Cut::Message { range: 0..line.len(), taken }
-        }
-    }
-
-    fn drop_some(&mut self, bytes: &[u8]) -> usize {
-        if self.place != Place::TooLong {
-            return 0;
-        }
-        let end = memchr(b'\n', bytes);
-        let (dropped, _) = bytes.split_at(end.unwrap_or(bytes.len()));
-        self.too_long.iter_mut().for_each(|too_long| too_long.pass(dropped));
-        if end.is_some() {
-            self.place = Place::InLines;
-        }
-        dropped.len() + usize::from(end.is_some())
-    }
-
-    fn limit(&self) -> usize {
-        self.limit
+        assert!(most <= limit + BEHIND);
+        assert_eq!(errors, 1);
+        lines.push(b"\n{}\n");
+        assert_eq!(lines.next(), Some(Ok("{}")));
     }
 }

@@ -1,5 +1,5 @@
+//! What becomes of text that no Rust string can hold.
 use super::FrameError;
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use memchr::memchr;
@@ -85,24 +85,7 @@ impl TextPolicy {
         Ok(repaired)
     }
 
-    /// The text of a message that is to stay where it is.
-    pub(crate) fn read(self, message: &[u8]) -> Result<Cow<'_, str>, FrameError> {
-        let is_good = |text: &str| {
-            self.surrogates == OnInvalid::Pass || find_half_pair(text.as_bytes(), 0).is_none()
-        };
-        match core::str::from_utf8(message) {
-            Ok(text) if is_good(text) => Ok(Cow::Borrowed(text)),
-            _ => {
-                let mut copy = message.to_vec();
-                let text = self.apply(&mut copy)?.unwrap_or(copy);
-                String::from_utf8(text).map(Cow::Owned).map_err(|error| {
-                    FrameError::utf8(error.utf8_error().valid_up_to(), error.as_bytes())
-                })
-            }
-        }
-    }
-
-    /// The policy for somebody who makes a string of the message anyway, and sees there whether it is one.
+    /// The policy for a caller that makes a string of the message afterwards, which finds what is not UTF-8.
     #[inline]
     pub(crate) fn before_text(self) -> Self {
         match self.utf8 {

@@ -1,8 +1,8 @@
-//! The codecs give what the framings give, out of the buffer they read into.
+//! The codec gives what [`Lines`] gives, out of the buffer it reads into.
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt, executor::block_on};
-use jsonrpc_core::codec::{Codec, Framing};
-use jsonrpc_core::framing::{Body, ContentLength, Frame, FrameError, Lines, OnInvalid, TextPolicy};
+use jsonrpc_core::codec::Codec;
+use jsonrpc_core::framing::{Frame, FrameError, Lines, OnInvalid, TextPolicy};
 use jsonrpc_core::{Message, Notification, Request};
 use proptest::prelude::*;
 use std::pin::Pin;
@@ -57,10 +57,10 @@ impl AsyncWrite for Writes {
 
 type Found = Vec<Result<Vec<u8>, FrameError>>;
 
-fn read<F: Framing>(framing: F, stream: &[u8], sizes: &[usize]) -> Found {
+fn read(lines: Lines, stream: &[u8], sizes: &[usize]) -> Found {
     let stream = Bytes::copy_from_slice(stream);
     let pieces = Pieces { stream, sizes: sizes.to_vec(), turn: 0 };
-    let mut frames = FramedRead::new(pieces, Codec::new(framing));
+    let mut frames = FramedRead::new(pieces, Codec::new(lines));
     let mut found = Vec::new();
     while let Some(item) = block_on(frames.next()) {
         found.push(item.expect("it does not fail").map(|frame| frame.into_bytes().to_vec()));
@@ -69,14 +69,10 @@ fn read<F: Framing>(framing: F, stream: &[u8], sizes: &[usize]) -> Found {
 }
 
 /// What the framing itself gives for the whole.
-macro_rules! expected {
-    ($framing:expr, $stream:expr) => {{
-        let mut framing = $framing;
-        framing.push($stream);
-        framing.finish();
-        iter::from_fn(|| framing.next_bytes().map(|found| found.map(<[u8]>::to_vec)))
-            .collect::<Found>()
-    }};
+fn expected(mut lines: Lines, stream: &[u8]) -> Found {
+    lines.push(stream);
+    lines.finish();
+    iter::from_fn(|| lines.next_bytes().map(|found| found.map(<[u8]>::to_vec))).collect()
 }
 
 fn stream() -> impl Strategy<Value = Vec<u8>> {
@@ -89,11 +85,6 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
         b"\xef\xbb\xbf",
         b"\\ud83d",
         b"aaaaaaaaaaaaaaaaaaaa",
-        b"Content-Length: 2\r\n\r\n{}",
-        b"Content-Length: 4\n\n\"\xff\xff\"",
-        b"Content-Length: 30\r\n\r\n",
-        b"content-length: 5\n\n",
-        b"Content-Length: x\n",
     ]);
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
@@ -104,20 +95,16 @@ fn policy() -> impl Strategy<Value = TextPolicy> {
 }
 
 proptest! {
-    /// However a stream is read, a codec gives the messages that its framing gives.
+    /// However a stream is read, a codec gives the lines that its framing gives.
     #[test]
-    fn codecs_agree_with_framings(
+    fn codec_agrees_with_lines(
         stream in stream(),
         sizes in prop::collection::vec(1..20_usize, 1..5),
         limit in 1..25_usize,
         text in policy(),
     ) {
         let lines = || Lines::new(limit).with_text(text);
-        prop_assert_eq!(read(lines(), &stream, &sizes), expected!(lines(), &stream));
-        let headers = || ContentLength::new(limit).with_text(text);
-        prop_assert_eq!(read(headers(), &stream, &sizes), expected!(headers(), &stream));
-        let body = || Body::new(limit).with_text(text);
-        prop_assert_eq!(read(body(), &stream, &sizes), expected!(body(), &stream));
+        prop_assert_eq!(read(lines(), &stream, &sizes), expected(lines(), &stream));
     }
 }
 
@@ -147,44 +134,20 @@ fn what_is_written_leaves_in_one_write() {
     block_on(lines.send(Frame::from("{\r\n\"a\": 1\n}"))).expect("it takes all");
     let text = b"{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}\n";
     assert_eq!(lines.get_ref().0, [&text[..], b"{  \"a\": 1 }\n"]);
-
-    let mut headers = FramedWrite::new(Writes::default(), Codec::new(ContentLength::default()));
-    block_on(headers.send(ping())).expect("it takes all");
-    block_on(headers.send(Frame::from("{\n}"))).expect("it takes all");
-    let text = b"Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}";
-    assert_eq!(headers.get_ref().0, [&text[..], b"Content-Length: 3\r\n\r\n{\n}"]);
 }
 
 #[test]
 fn what_is_written_is_read() {
-    fn check<F: Framing + Default>(count: usize) {
-        let mut out = BytesMut::new();
-        for id in 0..count {
-            let request = Request::new(i64::try_from(id).expect("small"), "m", None);
-            let mut codec = Codec::new(F::default());
-            codec.encode(Message::from(request), &mut out).expect("it takes all");
-        }
-        let found = read(F::default(), &out, &[7]);
-        let expected = (0..count)
-            .map(|id| Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#).into_bytes()));
-        assert_eq!(found, Vec::from_iter(expected));
+    let mut out = BytesMut::new();
+    for id in 0..3 {
+        let request = Request::new(id, "m", None);
+        let mut codec = Codec::new(Lines::default());
+        codec.encode(Message::from(request), &mut out).expect("it takes all");
     }
-    check::<Lines>(3);
-    check::<ContentLength>(3);
-    check::<Body>(1);
-}
-
-#[test]
-fn a_huge_length_does_not_grow_the_buffer() {
-    let mut codec = Codec::new(ContentLength::new(1024));
-    let mut buffer = BytesMut::from(&b"Content-Length: 1000000000000\r\n\r\n"[..]);
-    let (mut errors, piece) = (0, [b'a'; 64 * 1024]);
-    for _ in 0..1000 {
-        errors += usize::from(codec.decode(&mut buffer).expect("it does not fail").is_some());
-        assert!(buffer.capacity() <= 256 * 1024, "{}", buffer.capacity());
-        buffer.extend_from_slice(&piece);
-    }
-    assert_eq!(errors, 1);
+    let found = read(Lines::default(), &out, &[7]);
+    let expected =
+        (0..3).map(|id| Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#).into_bytes()));
+    assert_eq!(found, Vec::from_iter(expected));
 }
 
 /// Each read fills what room there is, as those of `tokio-util` do.
@@ -237,15 +200,13 @@ mod driven {
         }
     }
 
-    async fn halve<F: Framing + Default + 'static>()
-    where
-        Codec<F>: Unpin + Send,
-    {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn drivers_run_over_lines() {
         let (left, right) = tokio::io::duplex(16);
         let ends = [left, right].map(|io| {
             let (read, write) = tokio::io::split(io);
-            let read = FramedRead::new(read, Codec::new(F::default()));
-            let write = FramedWrite::new(write, Codec::new(F::default()));
+            let read = FramedRead::new(read, Codec::new(Lines::default()));
+            let write = FramedWrite::new(write, Codec::new(Lines::default()));
             Driver::new(read, write, Arc::new(Halving), Options::new(CancelMethod::ACP))
         });
         let [(left, client), (right, other)] = ends;
@@ -268,11 +229,5 @@ mod driven {
         other.shut_down();
         left.await.expect("it does not panic").expect("it does not fail");
         right.await.expect("it does not panic").expect("it does not fail");
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn drivers_run_over_lines_and_headers() {
-        halve::<Lines>().await;
-        halve::<ContentLength>().await;
     }
 }

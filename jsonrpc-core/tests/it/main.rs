@@ -7,10 +7,8 @@
 )]
 
 mod batch;
-mod body;
 #[cfg(feature = "codec")]
 mod codec;
-mod content_length;
 #[cfg(feature = "async")]
 mod driver;
 mod id;

@@ -1,8 +1,6 @@
-//! Members found on the way are those found one by one; a cache changes nothing.
+//! Members found on the way are those found one by one.
 use crate::json;
-use jsonrpc_core::{
-    Found, Kind, Peek, PeekCache, PeekError, RequestId, Shape, peek, peek_member, peek_members,
-};
+use jsonrpc_core::{Found, Kind, Peek, PeekError, peek, peek_member, peek_members};
 use proptest::prelude::*;
 
 const PATHS: [&[&str]; 6] = [&["a"], &["b"], &["a", "b"], &["a", "a"], &["b", "a", "b"], &[]];
@@ -59,19 +57,6 @@ fn depth_counts_from_the_params() {
     }
 }
 
-/// A shape that was learnt from short ids must not let a long one pass.
-#[test]
-fn a_cache_checks_ids() {
-    let mut cache = PeekCache::new([]);
-    let line = |id: &str| format!(r#"{{"id":"{id}","method":"m"}}"#);
-    for id in ["a", "b", "c"] {
-        assert!(cache.peek(line(id).as_bytes()).is_ok());
-    }
-    let long = line(&"a".repeat(RequestId::MAX_LEN));
-    let error = cache.peek(long.as_bytes()).map(|(peek, [])| peek.kind());
-    assert_eq!(error, Err(PeekError::Shape(Shape::Id)));
-}
-
 /// All that can be seen.
 fn seen<const N: usize>(peeked: Result<(Peek<'_>, [Found<'_>; N]), PeekError>) -> String {
     peeked.map_or_else(
@@ -93,30 +78,6 @@ fn params() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text with what stands between two of its quotes replaced, each time by something else.
-fn variants() -> impl Strategy<Value = Vec<String>> {
-    let call = params().prop_map(|params| {
-        format!(r#"{{"jsonrpc":"2.0","id":"q","method":"m","params":{params},"more":"x"}}"#)
-    });
-    let content = prop_oneof![
-        6 => "[a-z ]{0,20}",
-        1 => json::string().prop_map(|text| text[1..text.len() - 1].to_owned()),
-        1 => "[a-z\"\\\\\n\u{1}é:,{}]{0,8}",
-    ];
-    let text = prop_oneof![2 => call, 1 => json::envelope()];
-    (text, any::<prop::sample::Index>(), prop::collection::vec(content, 1..5)).prop_map(
-        |(text, which, contents)| {
-            let quotes: Vec<usize> = text.match_indices('"').map(|(at, _)| at).collect();
-            let pairs: Vec<_> = quotes.windows(2).map(|pair| (pair[0] + 1, pair[1])).collect();
-            let Some((start, end)) = pairs.get(which.index(pairs.len().max(1))) else {
-                return vec![text];
-            };
-            let line = |content| format!("{}{content}{}", &text[..*start], &text[*end..]);
-            contents.into_iter().map(line).collect()
-        },
-    )
-}
-
 proptest! {
     /// What is found on the way is what is found name by name, and the message is the same.
     #[test]
@@ -135,24 +96,6 @@ proptest! {
             }
             (Err(error), Err(same)) => prop_assert_eq!(error, same),
             (one, other) => prop_assert!(false, "{:?} {:?}", one, other),
-        }
-    }
-
-    /// A cache gives what peeking gives, whatever came before.
-    #[test]
-    fn a_cache_changes_nothing(
-        variants in prop::collection::vec(variants(), 1..4),
-        order in prop::collection::vec(any::<prop::sample::Index>(), 4..30),
-        damaged in json::damaged(json::envelope()),
-    ) {
-        let lines: Vec<&String> = variants.iter().flatten().chain([&damaged]).collect();
-        let mut cache = PeekCache::new(PATHS);
-        for which in order {
-            let line = lines[which.index(lines.len())].as_bytes();
-            prop_assert_eq!(seen(cache.peek(line)), seen(peek_members(line, PATHS)));
-            // Nothing of it hangs on the bytes being text.
-            let cut = &line[..line.len() - line.len().min(1)];
-            prop_assert_eq!(seen(cache.peek(cut)), seen(peek_members(cut, PATHS)));
         }
     }
 }

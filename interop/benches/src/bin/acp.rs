@@ -1,14 +1,10 @@
 //! Prints what the types of ACP cost, as the second part of `RESULTS.md` has it.
-use acp_types::v1::borrowed::{ContentChunkRef, SessionNotificationRef, ToolCallRef};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::tool_calls::{ToolCall, ToolCallUpdate};
 use agent_client_protocol_schema::v1 as official;
-use benches::acp_paths::{
-    BORROWED, BORROWED_ALL, BY_METHOD, CASES, OFFICIAL, OFFICIAL_WRITE, OWNED, SDK, WRITE,
-    WRITE_BORROWED, paths,
-};
+use benches::acp_paths::{CASES, OFFICIAL, OFFICIAL_WRITE, OWNED, SDK, WRITE, paths};
 use benches::corpus::case;
 use benches::measure::{Costs, Goal, Sizes, copied, run, table};
 use std::collections::BTreeMap;
@@ -22,7 +18,6 @@ fn main() {
             let copies = copies(&sizes);
             let figures = Figures { costs, sizes, copies };
             goals(&figures);
-            beside_the_goals(&figures);
         }
         // What callgrind looks at.
         [case, path] => run(case, path, 1),
@@ -33,22 +28,23 @@ fn main() {
 }
 
 fn sizes_of_types() {
-    println!(
-        "## Sizes of types, in bytes\n\n| | ours | acp schema | ours, borrowed |\n|---|---|---|---|"
-    );
+    println!("## Sizes of types, in bytes\n\n| | ours | acp schema |\n|---|---|---|");
     macro_rules! row {
-        ($Type:ident $(, $Borrowed:ident)?) => {
-            let borrowed: &[usize] = &[$(size_of::<$Borrowed<'_>>())?];
-            let borrowed = borrowed.first().map_or("–".to_owned(), usize::to_string);
-            println!("| `{}` | {} | {} | {borrowed} |", stringify!($Type), size_of::<$Type>(), size_of::<official::$Type>());
+        ($Type:ident) => {
+            println!(
+                "| `{}` | {} | {} |",
+                stringify!($Type),
+                size_of::<$Type>(),
+                size_of::<official::$Type>()
+            );
         };
     }
-    row!(SessionNotification, SessionNotificationRef);
+    row!(SessionNotification);
     row!(SessionUpdate);
-    row!(ContentChunk, ContentChunkRef);
+    row!(ContentChunk);
     row!(ContentBlock);
-    row!(ToolCall, ToolCallRef);
-    row!(ToolCallUpdate, ToolCallRef);
+    row!(ToolCall);
+    row!(ToolCallUpdate);
     row!(SessionId);
     println!();
 }
@@ -64,7 +60,7 @@ fn copies(sizes: &Sizes) -> Copies {
         "---|".repeat(cases.len())
     );
     let mut copies = Copies::new();
-    for path in paths().iter().filter(|path| [OFFICIAL, OWNED, BORROWED].contains(&path.name)) {
+    for path in paths().iter().filter(|path| [OFFICIAL, OWNED].contains(&path.name)) {
         let cells = cases.map(|name| {
             if !(path.fits)(&case(name)) {
                 return "–".to_owned();
@@ -77,19 +73,6 @@ fn copies(sizes: &Sizes) -> Copies {
     }
     println!();
     copies
-}
-
-/// What is no goal, and somebody may want to know before they choose a way to read.
-fn beside_the_goals(figures: &Figures) {
-    println!("\nBeside the goals, instructions of acp schema over ours:\n");
-    let all = figures.over(OFFICIAL, BORROWED_ALL, "tool_heavy").0;
-    println!(
-        "- tool_heavy, borrowed, and then all strings and lists made owned: {all:.2}. Who wants all of it reads it owned."
-    );
-    let (case, (is, _)) = figures.slowest(OFFICIAL, BY_METHOD);
-    println!(
-        "- Owned, the envelope first and the payload by its method after that: {is:.2} for the worst message, which is {case}."
-    );
 }
 
 /// What was measured.
@@ -114,95 +97,36 @@ fn goals(figures: &Figures) {
 fn decoding(figures: &Figures) {
     let (stream, tools) = ("token_stream", "tool_heavy");
     for (what, peer, ours, case, must, target) in [
-        ("D1: decode, owned, beside acp schema, token_stream", OFFICIAL, OWNED, stream, 1.7, 2.0),
-        (
-            "D2: decode, borrowed, beside acp schema, token_stream",
-            OFFICIAL,
-            BORROWED,
-            stream,
-            2.2,
-            3.3,
-        ),
-        ("D2: the same, and all strings and lists read", OFFICIAL, BORROWED_ALL, stream, 2.2, 3.3),
-        ("D3: decode, owned, beside acp SDK, token_stream", SDK, OWNED, stream, 7.0, 10.0),
-        ("D3: decode, borrowed, beside acp SDK, token_stream", SDK, BORROWED, stream, 8.5, 14.0),
-        ("D4: decode, owned, beside acp schema, tool_heavy", OFFICIAL, OWNED, tools, 1.15, 1.5),
-        (
-            "D4: decode, borrowed, beside acp schema, tool_heavy",
-            OFFICIAL,
-            BORROWED,
-            tools,
-            1.2,
-            1.5,
-        ),
+        ("D1: decode, beside acp schema, token_stream", OFFICIAL, OWNED, stream, 1.7, 2.0),
+        ("D3: decode, beside acp SDK, token_stream", SDK, OWNED, stream, 7.0, 10.0),
+        ("D4: decode, beside acp schema, tool_heavy", OFFICIAL, OWNED, tools, 1.15, 1.5),
     ] {
         Goal::ratio(what, figures.over(peer, ours, case), must, target).print();
     }
     let (case, is) = figures.slowest(OFFICIAL, OWNED);
-    let what = format!("D5: decode, owned, the worst message, which is {case}");
+    let what = format!("D5: decode, the worst message, which is {case}");
     Goal::ratio(what.leak(), is, 1.0, 1.05).print();
-    for (what, path) in [
-        ("D6: owned, tags last over tags first", OWNED),
-        ("D6: borrowed, tags last over tags first", BORROWED),
-    ] {
-        let is = figures.instructions(path, "chunk_taglast") / figures.instructions(path, "chunk");
-        Goal::at_most(what, is, 1.15, 1.03).print();
-    }
+    let is = figures.instructions(OWNED, "chunk_taglast") / figures.instructions(OWNED, "chunk");
+    Goal::at_most("D6: tags last over tags first", is, 1.15, 1.03).print();
 }
 
 fn memory(figures: &Figures) {
-    Goal::at_most(
-        "A1: allocations of a chunk, borrowed",
-        figures.allocations(BORROWED, "chunk"),
-        0.0,
-        0.0,
-    )
-    .print();
-    Goal::at_most(
-        "A1: allocations of a chunk, owned",
-        figures.allocations(OWNED, "chunk"),
-        2.0,
-        2.0,
-    )
-    .print();
-    Goal::at_most(
-        "A2: allocations of a line of token_stream, borrowed",
-        figures.allocations(BORROWED, "token_stream"),
-        0.4,
-        0.1,
-    )
-    .print();
-    Goal::at_most(
-        "A2: allocations of a line of token_stream, owned",
-        figures.allocations(OWNED, "token_stream"),
-        3.0,
-        2.5,
-    )
-    .print();
-    let (borrowed, owned) =
-        (size_of::<SessionNotificationRef<'_>>(), size_of::<SessionNotification>());
-    Goal::at_most("A3: bytes of a session notification, borrowed", borrowed as f64, 160.0, 136.0)
-        .print();
-    Goal::at_most("A3: bytes of a session notification, owned", owned as f64, 192.0, 144.0).print();
+    let chunk = figures.allocations(OWNED, "chunk");
+    Goal::at_most("A1: allocations of a chunk", chunk, 2.0, 2.0).print();
+    let stream = figures.allocations(OWNED, "token_stream");
+    Goal::at_most("A2: allocations of a line of token_stream", stream, 3.0, 2.5).print();
+    let size = size_of::<SessionNotification>();
+    Goal::at_most("A3: bytes of a session notification", size as f64, 192.0, 144.0).print();
 }
 
 fn copying(copies: &Copies) {
-    for (what, case, path, must, target) in [
-        ("C1: bytes copied over size, a chunk, borrowed", "chunk", BORROWED, 6.0, 3.0),
-        ("C1: the same of an image, borrowed", "image_4m", BORROWED, 0.01, 0.0),
-        ("C1: the same of a file of 1 MB, owned", "fs_read_1m", OWNED, 2.0, 1.0),
-    ] {
-        Goal::at_most(what, copies[&(path, case)], must, target).print();
-    }
+    let file = copies[&(OWNED, "fs_read_1m")];
+    Goal::at_most("C1: bytes copied over size, a file of 1 MB", file, 2.0, 1.0).print();
 }
 
 fn encoding(figures: &Figures) {
-    for (what, ours) in [
-        ("E1: encode a chunk, beside acp schema", WRITE),
-        ("E1: encode a chunk that is borrowed, beside acp schema", WRITE_BORROWED),
-    ] {
-        Goal::ratio(what, figures.over(OFFICIAL_WRITE, ours, "chunk"), 1.5, 4.0).print();
-    }
+    let chunk = figures.over(OFFICIAL_WRITE, WRITE, "chunk");
+    Goal::ratio("E1: encode a chunk, beside acp schema", chunk, 1.5, 4.0).print();
     Goal::at_most(
         "E1: allocations of 100 chunks, the buffer's own included",
         figures.allocations(WRITE, "chunk") * 100.0,

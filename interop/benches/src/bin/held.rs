@@ -1,7 +1,7 @@
 //! Prints how many bytes what never ends makes a reader hold at its height: how many more the system held for the program,
 //! and how many were allocated.
 //!
-//! `held line`, `held codec-line`, `held length`. What the program holds of itself does not count: all that runs has run
+//! `held line`, `held codec-line`. What the program holds of itself does not count: all that runs has run
 //! before, with a limit that is soon reached. Memory grows as with the system's allocator: where it is, if it can.
 use benches::measure::resident;
 use benches::paths::{ENDLESS, Endless, endless};
@@ -14,7 +14,6 @@ fn main() {
     let what = match std::env::args().nth(1).as_deref() {
         Some("line") => Endless::Line,
         Some("codec-line") => Endless::CodecLine,
-        Some("length") => Endless::Length,
         _ => panic!("expected what never ends"),
     };
     let piece = vec![b'a'; 64 * 1024];
