@@ -216,4 +216,10 @@ impl Connection {
         let Limits { events, event_bytes, .. } = self.options.limits;
         Room { count: events, bytes: event_bytes }
     }
+
+    /// The bounds of a replay.
+    fn replay_room(&self) -> Room {
+        let Limits { replay, replay_bytes, .. } = self.options.limits;
+        Room { count: replay, bytes: replay_bytes }
+    }
 }

@@ -87,7 +87,12 @@ impl Connection {
         let purpose = Purpose::Session(key);
         let request =
             self.send(Token::Open(key), open.method.into(), &params, deadline, purpose)?;
-        let replay = open.session_id.map(|id| (id, Kept::default()));
+        let replay = open.session_id.map(|id| {
+            let mut kept = Kept::default();
+            let room = self.replay_room();
+            self.early.take(&id).for_each(|update| kept.push(update, room));
+            (id, kept)
+        });
         Ok(Opening { request, is_v2: open.is_v2, replay })
     }
 

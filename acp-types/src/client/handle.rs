@@ -96,8 +96,7 @@ impl Connection {
 
     /// Ends the connection: what is open ends, and [`Event::Closed`](super::Event::Closed) comes last. Lines that were read
     /// have to be given before.
-    pub fn handle_closed(&mut self, why: CloseReason, now: Duration) {
-        let _ = now;
+    pub fn handle_closed(&mut self, why: CloseReason) {
         self.close(why);
     }
 
@@ -172,18 +171,20 @@ impl Connection {
             return;
         };
         let Some(key) = self.sessions.find(&id) else { return self.keep_early(&id, params) };
-        if tag == "subagent_update" {
-            self.own(key, params);
+        self.deliver(key, Raw::from(params));
+        match &*tag {
+            "subagent_update" => self.own(key, params),
+            "state_update" if self.spoken.is_v2() => self.handle_state(key, params),
+            _ => {}
         }
-        let raw = Raw::from(params);
-        let Limits { replay, replay_bytes, .. } = self.options.limits;
-        if let Some(kept) = self.sessions.replay(key) {
-            return kept.push(raw, Room { count: replay, bytes: replay_bytes });
-        }
-        let state = (tag == "state_update" && self.spoken.is_v2()).then(|| raw.clone());
-        self.sessions.push(key, Waiting::Update(raw));
-        if let Some(raw) = state {
-            self.handle_state(key, &raw);
+    }
+
+    /// Gives an update to its session, or to the replay of that.
+    fn deliver(&mut self, key: SessionKey, update: Raw) {
+        let room = self.replay_room();
+        match self.sessions.replay(key) {
+            Some(kept) => kept.push(update, room),
+            None => self.sessions.push(key, Waiting::Update(update)),
         }
     }
 
@@ -191,19 +192,23 @@ impl Connection {
     fn own(&mut self, key: SessionKey, params: &RawValue) {
         let update = peek_member(params.get(), "update").ok().flatten();
         let id = update.and_then(|update| peek_member(update, "sessionId").ok().flatten());
-        if let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) {
-            self.sessions.own(key, &id, self.options.limits.sessions);
+        let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) else { return };
+        let id = SessionId::from(&*id);
+        if self.sessions.own(key, &id, self.options.limits.sessions) {
+            for update in self.early.take(&id) {
+                self.deliver(key, update);
+            }
         }
     }
 
-    fn handle_state(&mut self, key: SessionKey, raw: &Raw) {
+    fn handle_state(&mut self, key: SessionKey, params: &RawValue) {
         use v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
         let is_own = |id: &str| self.sessions.get(key).and_then(|session| session.id()) == Some(id);
-        if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(raw.as_str())
+        if let Ok(Decoded { value, .. }) = read::<UpdateSessionNotification>(params.get())
             && is_own(value.session_id.as_str())
             && let SessionUpdate::StateUpdate(state) = value.update
         {
-            self.sessions.change_state(key, Received::new(state, raw.clone()));
+            self.sessions.change_state(key, Received::new(state, Raw::from(params)));
         }
     }
 

@@ -148,11 +148,13 @@ impl Sessions {
         }
     }
 
-    /// The session owns another, whose updates come with its own.
-    pub(super) fn own(&mut self, key: SessionKey, id: &str, limit: usize) {
-        if self.by_id.len() < limit && !self.by_id.contains_key(id) {
-            self.by_id.insert(id.into(), key);
+    /// The session owns another, whose updates come with its own; whether that is new.
+    pub(super) fn own(&mut self, key: SessionKey, id: &SessionId, limit: usize) -> bool {
+        let is_new = self.by_id.len() < limit && !self.by_id.contains_key(id);
+        if is_new {
+            self.by_id.insert(id.clone(), key);
         }
+        is_new
     }
 
     /// Ends a session; what was not polled of it is dropped, but for ends.
@@ -224,7 +226,10 @@ impl Sessions {
     }
 
     fn sweep(&mut self, key: SessionKey) {
-        if let Some(Session { stage: Stage::Over, turn: None, .. }) = self.all.get(&key) {
+        if let Some(Session { stage: Stage::Over, turn: None, is_ready, .. }) = self.all.get(&key) {
+            if *is_ready {
+                self.ready.retain(|ready| *ready != key);
+            }
             self.all.remove(&key);
         }
     }

@@ -219,6 +219,23 @@ fn loaded_session_has_its_replay_within_bounds() {
 }
 
 #[test]
+fn early_updates_come_before_those_of_a_load() {
+    let mut client = Client::v1();
+    client.0.open_session(NewSessionRequest::new("/work", []), NOW);
+    client.say("old", "a");
+    client.0.open_session(LoadSessionRequest::new("old", "/work", []), NOW);
+    let request = client.sent_id();
+    client.say("old", "b");
+    client.answer(request, json!({}));
+    let events = client.events();
+    let [Event::Session(_, SessionEvent::Opened(opened))] = &events[..] else {
+        panic!("{events:?}");
+    };
+    let texts = opened.replay.iter().map(|update| update.raw.as_str().contains(r#""text":"a""#));
+    assert_eq!(texts.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn unpolled_session_loses_its_own_oldest_updates() {
     let mut limits = Limits::default();
     limits.events = 2;
@@ -413,7 +430,7 @@ fn closed_connection_ends_everything_once() {
     let call = client.0.call(Call::new(&ListSessionsRequest::new()), NOW);
     client.say("s", "last words");
     let why = CloseReason::AgentClosed("exit status: 3".to_owned());
-    client.0.handle_closed(why.clone(), NOW);
+    client.0.handle_closed(why.clone());
     let closed = || CallError::Closed(why.clone());
     let events = client.events();
     assert_eq!(events[0], Event::CallEnded(call, Err(closed())));

@@ -7,6 +7,8 @@ mod capabilities;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod client_laws;
+#[cfg(test)]
 mod connection;
 #[cfg(test)]
 mod connection_v2;

@@ -1,0 +1,555 @@
+//! Laws of the client machine, for any order of calls and lines.
+use acp_types::client::{
+    Call, CallKey, CloseReason, Connection, Diagnostic, Event, Limits, Open, Options, Prompt,
+    Reply, RequestKey, SessionEvent, SessionKey, TextChunk, TurnKey,
+};
+use acp_types::v1::borrowed::{ContentBlockRef, SessionUpdateRef};
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use acp_types::v1::session_list::ListSessionsRequest;
+use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
+use core::time::Duration;
+use jsonrpc_core::ErrorCode;
+use jsonrpc_core::framing::Lines;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that the agent gives to sessions.
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    New,
+    Load(Index),
+    Prompt(Index),
+    Cancel(Index, u64),
+    Release(Index),
+    Call,
+    Reply(Index),
+    /// The agent answers one of the requests that it got, perhaps once more.
+    Answer(Index, Answer),
+    Update(Index),
+    Own(Index, Index),
+    Ask(Question, Option<Index>),
+    /// The agent asks under an id that it has used.
+    AskAgain(Index),
+    Withdraw(Index),
+    Hostile(String),
+    Wait(u64),
+    Poll,
+    PollSession(Index),
+    Close,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Right(usize),
+    Null,
+    Wrong,
+    Error,
+    Login,
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Question {
+    Permission,
+    Elicitation,
+    File,
+    Extension,
+    Bad,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let index = any::<Index>;
+    let answer = prop_oneof![
+        6 => (0..NAMES.len()).prop_map(Answer::Right),
+        1 => Just(Answer::Null),
+        1 => Just(Answer::Wrong),
+        1 => Just(Answer::Error),
+        1 => Just(Answer::Login),
+        1 => Just(Answer::Broken),
+    ];
+    let question = prop_oneof![
+        Just(Question::Permission),
+        Just(Question::Elicitation),
+        Just(Question::File),
+        Just(Question::Extension),
+        Just(Question::Bad),
+    ];
+    let hostile = prop_oneof![
+        "[\\[\\]{}\",:a-z0-9]{0,40}",
+        Just(r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":7}}"#.to_owned()),
+        Just(r#"{"method":"session/update","params":{"sessionId":"a","update":{"sessionUpdate":"plan"}}}"#.to_owned()),
+        Just(r#"{"method":"session/update","params":[]}"#.to_owned()),
+        Just(r#"{"method":"elicitation/complete","params":{"elicitationId":"e"}}"#.to_owned()),
+        Just(r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#.to_owned()),
+        Just(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#.to_owned()),
+    ];
+    prop_oneof![
+        3 => Just(Step::New),
+        2 => index().prop_map(Step::Load),
+        4 => index().prop_map(Step::Prompt),
+        2 => (index(), 0_u64..20).prop_map(|(at, grace)| Step::Cancel(at, grace)),
+        2 => index().prop_map(Step::Release),
+        2 => Just(Step::Call),
+        3 => index().prop_map(Step::Reply),
+        10 => (index(), answer).prop_map(|(at, answer)| Step::Answer(at, answer)),
+        10 => index().prop_map(Step::Update),
+        1 => (index(), index()).prop_map(|(owner, owned)| Step::Own(owner, owned)),
+        5 => (question, proptest::option::of(index())).prop_map(|(q, at)| Step::Ask(q, at)),
+        1 => index().prop_map(Step::AskAgain),
+        2 => index().prop_map(Step::Withdraw),
+        2 => hostile.prop_map(Step::Hostile),
+        2 => (0_u64..90).prop_map(Step::Wait),
+        4 => Just(Step::Poll),
+        3 => index().prop_map(Step::PollSession),
+        1 => Just(Step::Close),
+    ]
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.sessions, limits.calls, limits.requests, limits.events) = (6, 3, 4, 5);
+    (limits.early, limits.replay, limits.diagnostics) = (3, 4, 6);
+    limits.event_bytes = 1500;
+    limits
+}
+
+/// A connection, and what has come of it.
+struct Model {
+    connection: Connection,
+    now: Duration,
+    /// Requests that the agent got: ids and methods.
+    received: Vec<(i64, String)>,
+    /// Ids of requests of the agent, and how often each was answered.
+    asked: BTreeMap<String, usize>,
+    opened: BTreeMap<SessionKey, usize>,
+    turns: BTreeMap<TurnKey, usize>,
+    calls: BTreeMap<CallKey, usize>,
+    names: BTreeMap<SessionKey, String>,
+    /// The session that each name was last owned by, as far as the agent has said.
+    owned: BTreeSet<String>,
+    requests: Vec<RequestKey>,
+    /// The last update of each name that each session has given.
+    last: BTreeMap<(SessionKey, String), u64>,
+    next: u64,
+    closed: bool,
+}
+
+impl Model {
+    fn new() -> Self {
+        let options =
+            Options::v1(InitializeRequest::new(ProtocolVersion::V1)).with_limits(limits());
+        let now = Duration::from_secs(100);
+        let mut model = Self {
+            connection: Connection::new(options, now),
+            now,
+            received: Vec::new(),
+            asked: BTreeMap::new(),
+            opened: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            names: BTreeMap::new(),
+            owned: BTreeSet::new(),
+            requests: Vec::new(),
+            last: BTreeMap::new(),
+            next: 0,
+            closed: false,
+        };
+        model.transmit();
+        model
+    }
+
+    fn session(&self, at: &Index) -> Option<SessionKey> {
+        let keys: Vec<_> = self.opened.keys().copied().collect();
+        (!keys.is_empty()).then(|| *at.get(&keys))
+    }
+
+    fn line(&mut self, line: &str) {
+        self.connection.handle_line(Ok(line), self.now);
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn ask(&mut self, question: Question, name: Option<&str>, id: &str) {
+        let (method, mut params) = match question {
+            Question::Permission => (
+                "session/request_permission",
+                json!({ "toolCall": { "toolCallId": "t" }, "options": [] }),
+            ),
+            Question::Elicitation => (
+                "elicitation/create",
+                json!({ "mode": "url", "message": "?", "url": "u", "elicitationId": "e", "requestId": 1 }),
+            ),
+            Question::File => ("fs/read_text_file", json!({ "path": "/x" })),
+            Question::Extension => ("_ask", json!({})),
+            Question::Bad => ("fs/read_text_file", json!([])),
+        };
+        if let (Some(name), Value::Object(params)) = (name, &mut params) {
+            params.insert("sessionId".to_owned(), json!(name));
+        }
+        self.asked.entry(id.to_owned()).or_default();
+        self.line(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
+        );
+    }
+
+    fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::New => self.open(NewSessionRequest::new("/", [])),
+            Step::Load(at) => self.open(LoadSessionRequest::new(*at.get(&NAMES), "/", [])),
+            Step::Prompt(at) => {
+                if let Some(session) = self.session(&at)
+                    && let Ok(turn) =
+                        self.connection.prompt(session, Prompt::v1(["x".into()]), self.now)
+                {
+                    self.turns.insert(turn, 0);
+                }
+            }
+            Step::Cancel(at, grace) => {
+                if let Some(session) = self.session(&at) {
+                    self.connection.cancel(session, Duration::from_secs(grace), self.now);
+                }
+            }
+            Step::Release(at) => {
+                if let Some(session) = self.session(&at) {
+                    self.connection.release(session, self.now);
+                }
+            }
+            Step::Call => {
+                let call = self.connection.call(Call::new(&ListSessionsRequest::new()), self.now);
+                if !self.closed {
+                    self.calls.insert(call, 0);
+                }
+            }
+            Step::Reply(at) => {
+                if !self.requests.is_empty() {
+                    let key = *at.get(&self.requests);
+                    let _ =
+                        self.connection.reply(key, Reply::error(ErrorCode::INTERNAL_ERROR, "no"));
+                }
+            }
+            Step::Answer(at, answer) => self.answer(&at, answer),
+            Step::Update(at) => {
+                let (name, number) = (*at.get(&NAMES), self.number());
+                let line = update(name, number);
+                self.line(&line);
+            }
+            Step::Own(owner, owned) => {
+                let (owner, owned) = (*owner.get(&NAMES), *owned.get(&NAMES));
+                self.owned.insert(owned.to_owned());
+                let update = json!({ "sessionUpdate": "subagent_update", "sessionId": owned, "state": { "state": "running" } });
+                let params = json!({ "sessionId": owner, "update": update });
+                self.line(&json!({ "method": "session/update", "params": params }).to_string());
+            }
+            Step::Ask(question, at) => {
+                let id = format!("q{}", self.number());
+                self.ask(question, at.map(|at| *at.get(&NAMES)), &id);
+            }
+            Step::AskAgain(at) => {
+                let ids: Vec<_> = self.asked.keys().cloned().collect();
+                if !ids.is_empty() {
+                    let id = at.get(&ids).clone();
+                    // One that is open is refused with an answer of its own: it counts no more.
+                    self.asked.remove(&id);
+                    self.ask(Question::Extension, None, &id);
+                    self.asked.remove(&id);
+                }
+            }
+            Step::Withdraw(at) => {
+                let ids: Vec<_> = self.asked.keys().cloned().collect();
+                if !ids.is_empty() {
+                    let params = json!({ "requestId": at.get(&ids) });
+                    self.line(
+                        &json!({ "method": "$/cancel_request", "params": params }).to_string(),
+                    );
+                }
+            }
+            Step::Hostile(line) => self.line(&line),
+            Step::Wait(seconds) => {
+                self.now += Duration::from_secs(seconds);
+                if self.connection.poll_timeout().is_some_and(|at| at <= self.now) {
+                    self.connection.handle_timeout(self.now);
+                    let next = self.connection.poll_timeout();
+                    prop_assert!(next.is_none_or(|at| at > self.now), "{next:?}");
+                }
+            }
+            Step::Poll => self.poll()?,
+            Step::PollSession(at) => {
+                if let Some(key) = self.session(&at)
+                    && let Some(event) = self.connection.poll_session_event(key)
+                {
+                    self.session_event(key, event)?;
+                }
+            }
+            Step::Close => self.connection.handle_closed(CloseReason::ClientClosed),
+        }
+        self.transmit();
+        Ok(())
+    }
+
+    fn open(&mut self, how: impl Into<Open>) {
+        let key = self.connection.open_session(how, self.now);
+        if !self.closed {
+            self.opened.insert(key, 0);
+        }
+    }
+
+    fn answer(&mut self, at: &Index, answer: Answer) {
+        if self.received.is_empty() {
+            return;
+        }
+        let (id, method) = at.get(&self.received).clone();
+        let error = |code: i64| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "no" } });
+        let line = match answer {
+            Answer::Right(name) => {
+                let result = match &*method {
+                    "initialize" => {
+                        json!({ "protocolVersion": 1, "agentCapabilities": { "sessionCapabilities": { "close": {} } } })
+                    }
+                    "session/new" => json!({ "sessionId": NAMES[name] }),
+                    "session/prompt" => json!({ "stopReason": "end_turn" }),
+                    "session/list" => json!({ "sessions": [] }),
+                    _ => json!({}),
+                };
+                json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
+            }
+            Answer::Null => json!({ "jsonrpc": "2.0", "id": id, "result": null }).to_string(),
+            Answer::Wrong => json!({ "jsonrpc": "2.0", "id": id, "result": [1] }).to_string(),
+            Answer::Error => error(-32603).to_string(),
+            Answer::Login => error(-32000).to_string(),
+            Answer::Broken => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#),
+        };
+        self.line(&line);
+    }
+
+    fn transmit(&mut self) {
+        while let Some(transmit) = self.connection.poll_transmit() {
+            let line: Value = serde_json::from_slice(&transmit.line).unwrap();
+            match (line["id"].as_i64(), line["method"].as_str()) {
+                (Some(id), Some(method)) => self.received.push((id, method.to_owned())),
+                (None, None) => {
+                    let id = line["id"].as_str().unwrap_or_default();
+                    self.asked.entry(id.to_owned()).and_modify(|answers| *answers += 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn poll(&mut self) -> Result<(), TestCaseError> {
+        let (mut updates, mut diagnostics) = (BTreeMap::new(), 0);
+        while let Some(event) = self.connection.poll_event() {
+            prop_assert!(!self.closed, "after the end: {event:?}");
+            match event {
+                Event::Session(key, event) => {
+                    if let SessionEvent::Update(_) = event {
+                        *updates.entry(key).or_insert(0) += 1;
+                    }
+                    self.session_event(key, event)?;
+                }
+                Event::Request(key, _) => self.requests.push(key),
+                Event::CallEnded(key, _) => *self.calls.get_mut(&key).unwrap() += 1,
+                Event::Closed(_) => self.closed = true,
+                Event::Diagnostic(Diagnostic::Missed { .. } | Diagnostic::Dropped { .. }) => {}
+                Event::Diagnostic(_) => diagnostics += 1,
+                _ => {}
+            }
+        }
+        let bounds = limits();
+        prop_assert!(updates.values().all(|count| *count <= bounds.events), "{updates:?}");
+        // Decoding what was not polled may add one for each update.
+        let most = bounds.diagnostics + bounds.sessions * (bounds.events + bounds.replay);
+        prop_assert!(diagnostics <= most, "{diagnostics}");
+        Ok(())
+    }
+
+    fn session_event(&mut self, key: SessionKey, event: SessionEvent) -> Result<(), TestCaseError> {
+        let seen = format!("{event:?}");
+        if !matches!(event, SessionEvent::Refused(_) | SessionEvent::Opened(_)) {
+            let is_early = matches!(
+                event,
+                SessionEvent::Request(..)
+                    | SessionEvent::Withdrawn(_)
+                    | SessionEvent::Notification(_)
+                    | SessionEvent::Lagged { .. }
+            );
+            prop_assert!(is_early || self.names.contains_key(&key), "before it was opened: {seen}");
+        }
+        match event {
+            SessionEvent::Opened(opened) => {
+                *self.opened.get_mut(&key).unwrap() += 1;
+                self.names.insert(key, opened.session_id.as_str().to_owned());
+                prop_assert!(opened.replay.len() <= limits().replay);
+                for update in &opened.replay {
+                    self.update(key, update.raw.as_str())?;
+                }
+            }
+            SessionEvent::Refused(_) => *self.opened.get_mut(&key).unwrap() += 1,
+            SessionEvent::Update(update) => self.update(key, update.raw.as_str())?,
+            SessionEvent::Request(request, _) => self.requests.push(request),
+            SessionEvent::TurnEnded(turn, _) => *self.turns.get_mut(&turn).unwrap() += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// An update is of the session that it is given to, and newer than those before.
+    fn update(&mut self, key: SessionKey, params: &str) -> Result<(), TestCaseError> {
+        let params: Value = serde_json::from_str(params).unwrap();
+        let name = params["sessionId"].as_str().unwrap().to_owned();
+        prop_assert!(self.names[&key] == name || self.owned.contains(&name), "{name}");
+        let text = params["update"]["content"]["text"].as_str();
+        if let Some(number) = text.and_then(|text| text.parse().ok()) {
+            let last = self.last.insert((key, name), number);
+            prop_assert!(last.is_none_or(|last| last < number), "{last:?} before {number}");
+        }
+        Ok(())
+    }
+}
+
+fn update(name: &str, number: u64) -> String {
+    let content = json!({ "type": "text", "text": number.to_string() });
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+    let params = json!({ "sessionId": name, "update": update });
+    json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string()
+}
+
+proptest! {
+    /// Whatever happens in whatever order: each opening, turn and call ends once; each request of the agent is answered
+    /// once, unless the connection closes before; updates keep their session and their order; bounds hold; after the end
+    /// nothing comes.
+    #[test]
+    fn everything_ends_once(steps in prop::collection::vec(step(), 0..120)) {
+        let mut model = Model::new();
+        // Most agents answer `initialize` first.
+        if steps.len() % 8 != 0 {
+            let (id, _) = model.received[0].clone();
+            let result = json!({ "protocolVersion": 1, "agentCapabilities": { "sessionCapabilities": { "close": {} } } });
+            model.line(&json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string());
+            model.transmit();
+        }
+        for step in steps {
+            model.take(step)?;
+        }
+        model.poll()?;
+        let was_closed = model.connection.is_closed();
+        for key in model.opened.keys().copied().collect::<Vec<_>>() {
+            model.connection.release(key, model.now);
+        }
+        for key in core::mem::take(&mut model.requests) {
+            let _ = model.connection.reply(key, Reply::error(ErrorCode::INTERNAL_ERROR, "no"));
+        }
+        model.transmit();
+        for (id, answers) in &model.asked {
+            prop_assert!(*answers == 1 || was_closed && *answers == 0, "{id}: {answers} answers");
+        }
+        model.connection.handle_closed(CloseReason::ClientClosed);
+        model.poll()?;
+        prop_assert!(model.closed);
+        for ends in [
+            model.opened.values().collect::<Vec<_>>(),
+            model.turns.values().collect(),
+            model.calls.values().collect(),
+        ] {
+            prop_assert!(ends.iter().all(|count| **count == 1), "{ends:?}");
+        }
+        model.line(&update("a", 0));
+        model.connection.handle_timeout(Duration::MAX);
+        prop_assert_eq!(model.connection.poll_event(), None);
+        prop_assert_eq!(model.connection.poll_transmit(), None);
+        prop_assert_eq!(model.connection.poll_timeout(), None);
+    }
+
+    /// However the bytes are cut, the events are the same, and so are the lines.
+    #[test]
+    fn cuts_make_no_difference(
+        texts in prop::collection::vec("[a-z\\\\\"é]{0,12}", 0..8),
+        cuts in prop::collection::vec(any::<Index>(), 0..12),
+    ) {
+        let bytes: String = conversation(&texts).into_iter().map(|line| line + "\n").collect();
+        let run = |ends: Vec<usize>| {
+            let (mut connection, mut lines, mut out) = (begun(), Lines::default(), Vec::new());
+            let mut start = 0;
+            for end in ends {
+                lines.push(&bytes.as_bytes()[start..end]);
+                start = end;
+                while let Some(line) = lines.next() {
+                    connection.handle_line(line, Duration::ZERO);
+                }
+                out.extend(core::iter::from_fn(|| connection.poll_event()));
+            }
+            out
+        };
+        let mut ends: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        ends.sort_unstable();
+        ends.push(bytes.len());
+        prop_assert_eq!(run(ends), run(vec![bytes.len()]));
+    }
+
+    /// Text that is handed over directly is that of the events that there would have been, in the same order.
+    #[test]
+    fn direct_text_is_the_text_of_events(
+        texts in prop::collection::vec("[a-z\\\\\"é]{0,12}", 0..8),
+        polls in prop::collection::vec(any::<bool>(), 12),
+    ) {
+        let (mut direct, mut usual) = (begun(), begun());
+        let (mut given, mut expected) = (Vec::new(), Vec::new());
+        for (line, polls) in conversation(&texts).iter().zip(polls.into_iter().chain([true; 12])) {
+            usual.handle_line(Ok(line), Duration::ZERO);
+            given.extend(direct.handle_line_direct(Ok(line), Duration::ZERO).map(|(key, chunk)| (key, text(&chunk))));
+            if polls {
+                given.extend(core::iter::from_fn(|| direct.poll_event()).filter_map(text_of));
+                expected.extend(core::iter::from_fn(|| usual.poll_event()).filter_map(text_of));
+            }
+        }
+        given.extend(core::iter::from_fn(|| direct.poll_event()).filter_map(text_of));
+        expected.extend(core::iter::from_fn(|| usual.poll_event()).filter_map(text_of));
+        prop_assert_eq!(given, expected);
+    }
+}
+
+/// A connection that opens a session, and prompts nothing.
+fn begun() -> Connection {
+    let options = Options::v1(InitializeRequest::new(ProtocolVersion::V1));
+    let mut connection = Connection::new(options, Duration::ZERO);
+    connection.open_session(NewSessionRequest::new("/", []), Duration::ZERO);
+    connection
+}
+
+/// What an agent says to that, with these texts.
+fn conversation(texts: &[String]) -> Vec<String> {
+    let answers = [
+        json!({ "jsonrpc": "2.0", "id": 1, "result": { "protocolVersion": 1, "agentCapabilities": {} } }),
+        json!({ "jsonrpc": "2.0", "id": 2, "result": { "sessionId": "s" } }),
+    ];
+    let updates = texts.iter().enumerate().map(|(at, text)| {
+        let tag = if at % 3 == 2 { "agent_thought_chunk" } else { "agent_message_chunk" };
+        let update = json!({ "sessionUpdate": tag, "content": { "type": "text", "text": text } });
+        json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": update } })
+    });
+    answers.into_iter().chain(updates).map(|line| line.to_string()).collect()
+}
+
+fn text(chunk: &TextChunk<'_>) -> String {
+    let TextChunk::V1(notification) = chunk else { panic!("version 2") };
+    let (SessionUpdateRef::AgentMessageChunk(chunk) | SessionUpdateRef::AgentThoughtChunk(chunk)) =
+        notification.update
+    else {
+        panic!("no chunk");
+    };
+    let ContentBlockRef::Text(text) = chunk.content else { panic!("no text") };
+    text.text.decode().unwrap().into_owned()
+}
+
+fn text_of(event: Event) -> Option<(SessionKey, String)> {
+    let Event::Session(key, SessionEvent::Update(update)) = event else { return None };
+    let params: Value = serde_json::from_str(update.raw.as_str()).unwrap();
+    Some((key, params["update"]["content"]["text"].as_str()?.to_owned()))
+}
