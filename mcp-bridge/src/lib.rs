@@ -43,6 +43,7 @@ extern crate alloc;
 #[cfg(feature = "plugin")]
 extern crate std;
 
+mod arguments;
 pub mod client;
 pub mod context;
 #[cfg(feature = "http")]

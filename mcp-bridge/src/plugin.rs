@@ -61,13 +61,13 @@
 //! let (tool, principal) = ("greet", "ada");
 //! let arguments = Raw::from_text("{}")?;
 //! let call = NewCall { session_id: "9c41", call_id: "call_1", tool, arguments, principal };
-//! let Turn::Asks { state, asks } = host.call(call).await? else { panic!("it asks") };
+//! let Turn::Asks { state, asks } = host.call(call, None).await? else { panic!("it asks") };
 //! assert_eq!(asks[0].key, "askName");
 //!
 //! let answer = Outcome::Value(Raw::from_text(r#"{"action":"accept","content":{"name":"Ada"}}"#)?);
 //! let answers = vec![("askName".to_owned(), answer)];
 //! let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
-//! let Turn::Done(result) = host.resume(resumption).await? else { panic!("done") };
+//! let Turn::Done(result) = host.resume(resumption, None).await? else { panic!("done") };
 //! assert_eq!(serde_json::to_value(&result)?["structuredContent"], "Hello Ada");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;
@@ -105,10 +105,10 @@ pub use in_result::{
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
 pub use serve::{reply, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
-pub use store::{MemoryStore, SessionStore, StoreError};
+pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits};
 pub use tasks::{StartedTask, TaskView};
 pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
-pub use turn::{Clock, NewCall, Notices, Resumption, SessionError, SuspendPolicy, Told, Turn};
+pub use turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};
 
 #[doc(hidden)]
 pub mod __private {

@@ -96,7 +96,7 @@ impl Plugins {
             };
         let (call_id, tool) = (request.id.as_str(), &*request.name);
         let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
-        let turn = self.host.call(call).await;
+        let turn = self.host.call(call, None).await;
         self.sampled(turn, tool, principal, call_id, &session_id, model).await
     }
 
@@ -114,7 +114,7 @@ impl Plugins {
         let held = self.hold(&session_id, principal);
         let call_id = session_id.as_str();
         let call = NewCall { session_id: &session_id, call_id, tool, arguments, principal };
-        let mut turn = self.host.call(call).await;
+        let mut turn = self.host.call(call, None).await;
         loop {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
@@ -130,7 +130,7 @@ impl Plugins {
             };
             let resumption =
                 Resumption { state: &state, tool, arguments: None, principal, answers };
-            turn = self.host.resume(resumption).await;
+            turn = self.host.resume(resumption, None).await;
         }
     }
 
@@ -173,7 +173,7 @@ impl Plugins {
             }
             let resumption =
                 Resumption { state: &state, tool, arguments: None, principal, answers };
-            turn = self.host.resume(resumption).await;
+            turn = self.host.resume(resumption, None).await;
         }
     }
 
@@ -211,7 +211,7 @@ impl Plugins {
             let tool = record.tool.as_str();
             let resumption =
                 Resumption { state: session, tool, arguments: None, principal, answers };
-            let turn = self.host.resume(resumption).await;
+            let turn = self.host.resume(resumption, None).await;
             if let Err(SessionError::Expired) = turn {
                 let message = "Nobody answered in time.".to_owned();
                 return Err(Refused("INTERRUPT_EXPIRED", message));

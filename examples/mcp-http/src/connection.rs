@@ -11,7 +11,7 @@ use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::mcp::tools::CallToolResult;
-use mcp_bridge::plugin::reply;
+use mcp_bridge::plugin::{Turn, reply};
 use mcp_bridge::server::{AskError, CallId, CallNotOpen, Outgoing, Server, ServerEvent, ToolCall};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -46,15 +46,17 @@ struct State {
     /// Streams that have ended, the oldest first.
     ended: VecDeque<Arc<MessageStream>>,
     next_stream: u64,
-    calls: BTreeMap<CallId, Call>,
+    calls: BTreeMap<CallId, OpenCall>,
     timer: Option<(Duration, AbortHandle)>,
     used: Instant,
 }
 
-/// A call without an end.
-struct Call {
+/// A call without a response.
+struct OpenCall {
     request: RequestId,
-    task: Option<AbortHandle>,
+    task: AbortHandle,
+    /// The state of the service while the call waits for answers.
+    request_state: Option<String>,
 }
 
 impl fmt::Debug for Connection {
@@ -122,10 +124,11 @@ impl Connection {
             None => None,
         };
         state.server.handle_message(message);
+        self.pump(&mut state, request.as_ref());
+        // The stream of a cancelled call ends after the cancellations of its questions.
         if let Some(stream) = cancelled.and_then(|id| state.open.remove(&id)) {
             stream.finish();
         }
-        self.pump(&mut state, request.as_ref());
         Ok(stream)
     }
 
@@ -143,8 +146,9 @@ impl Connection {
             match event {
                 ServerEvent::Call(call) => self.call(state, *call, request),
                 ServerEvent::Cancelled(id) => {
-                    if let Some(task) = state.calls.remove(&id).and_then(|call| call.task) {
-                        task.abort();
+                    if let Some(call) = state.calls.remove(&id) {
+                        call.task.abort();
+                        self.abandon(call.request_state);
                     }
                 }
                 ServerEvent::Request { id, request } => self.request(id, *request),
@@ -169,13 +173,31 @@ impl Connection {
             let answer = answer.await.unwrap_or_else(|_| Answer::Failed(internal()));
             connection.answer(&call, answer);
         });
-        let task = Some(task.abort_handle());
-        state.calls.insert(id, Call { request, task });
+        let task = task.abort_handle();
+        state.calls.insert(id, OpenCall { request, task, request_state: None });
+    }
+
+    /// Tells the service that no answers come for a call that waited for some.
+    fn abandon(&self, request_state: Option<String>) {
+        let (Some(request_state), Some(connection)) = (request_state, self.me.upgrade()) else {
+            return;
+        };
+        tokio::spawn(async move {
+            connection.service.abandoned(&request_state, &connection.principal).await;
+        });
     }
 
     /// Answers a call with what came of it.
     fn answer(&self, call: &ToolCall, answer: Answer) {
         let deadline = self.options.question_time.map(|time| self.now().saturating_add(time));
+        let request_state = match &answer {
+            Answer::Turn(turn) => match &**turn {
+                Ok(Turn::Asks { state, .. }) => Some(state.clone()),
+                _ => None,
+            },
+            Answer::Needs(needs) => needs.request_state.clone(),
+            _ => None,
+        };
         let mut state = self.state();
         let server = &mut state.server;
         let answered = match answer {
@@ -195,8 +217,11 @@ impl Connection {
             tracing::debug!(tool = call.name, "the call has ended meanwhile");
         }
         match state.server.is_open(call.id) {
-            // It may have been called again already, by the client that was asked.
-            true => {}
+            true => {
+                if let Some(open) = state.calls.get_mut(&call.id) {
+                    open.request_state = request_state;
+                }
+            }
             false => drop(state.calls.remove(&call.id)),
         }
         self.pump(&mut state, None);

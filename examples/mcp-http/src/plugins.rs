@@ -9,13 +9,14 @@ use mcp_bridge::mcp::dispatch::{ClientRequest, ServerRequest};
 use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use mcp_bridge::plugin::{
-    ANSWER_TOOL, AnswerArguments, Ask, Outcome, PluginHost, Resumption, SessionError, Told, Turn,
-    answer_tool, ask_in_result, resumption,
+    ANSWER_TOOL, AnswerArguments, Ask, NoticeSink, Outcome, PluginHost, Resumption, SessionError,
+    Turn, answer_tool, ask_in_result, resumption,
 };
 use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability, tasks_required};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// A model that answers what tools ask of one, for clients that have none.
 #[async_trait]
@@ -41,7 +42,7 @@ pub trait Forwarder: Send + Sync + 'static {
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<Told>,
+        told: Option<NoticeSink>,
     ) -> Result<Turn, SessionError>;
 }
 
@@ -126,9 +127,9 @@ impl PluginService {
     pub(crate) async fn resume(
         &self,
         resumption: Resumption<'_>,
-        told: Option<Told>,
+        told: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
-        match (self.host.resume_telling(resumption.clone(), told.clone()).await, &self.forwarder) {
+        match (self.host.resume(resumption.clone(), told.clone()).await, &self.forwarder) {
             (Err(SessionError::Elsewhere { owner }), Some(forwarder)) => {
                 forwarder.forward(&owner, resumption, told).await
             }
@@ -140,7 +141,7 @@ impl PluginService {
     pub(crate) async fn sampled(
         &self,
         caller: &Caller<'_>,
-        told: Option<&Told>,
+        told: Option<&NoticeSink>,
         mut turn: Result<Turn, SessionError>,
     ) -> Result<Turn, SessionError> {
         let Some(sampler) = &self.sampler else { return turn };
@@ -179,6 +180,26 @@ impl PluginService {
         let is_beyond = |ask: &Ask| missing_capability(caller.capabilities, &ask.request).is_some();
         let is_for_model = self.asks_in_results && asks.iter().any(is_beyond);
         is_for_model.then(|| ask_in_result(caller.tool, state, asks)).flatten()
+    }
+}
+
+/// Releases the session of a call whose future is dropped, so that another program can go on with it at once.
+struct ReleaseOnDrop(Option<Arc<PluginHost>>);
+
+impl ReleaseOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for ReleaseOnDrop {
+    fn drop(&mut self) {
+        let (Some(host), Ok(runtime)) = (self.0.take(), Handle::try_current()) else { return };
+        runtime.spawn(async move {
+            if let Err(error) = host.release().await {
+                tracing::warn!(%error, "a dropped session was not released");
+            }
+        });
     }
 }
 
@@ -232,8 +253,9 @@ impl Service for PluginService {
             TaskSupport::Required => return Answer::Failed(tasks_required()),
             _ => {}
         }
+        let release = ReleaseOnDrop(Some(Arc::clone(&self.host)));
         let client = context.clone();
-        let told: Told = Arc::new(move |notice| client.tell(notice));
+        let told: NoticeSink = Arc::new(move |notice| client.tell(notice));
         let answered = self.answered(call);
         let (tool, turn) = match (&answered, resumption(call, principal)) {
             (Some(Err(error)), _) => {
@@ -249,14 +271,24 @@ impl Service for PluginService {
             }
             (None, None) => {
                 let told = Some(Arc::clone(&told));
-                (&*call.name, self.host.handle_telling(call, &session, principal, told).await)
+                (&*call.name, self.host.handle(call, &session, principal, told).await)
             }
         };
         let caller = Caller { tool, principal, capabilities: &call.capabilities };
         let turn = self.sampled(&caller, Some(&told), turn).await;
+        release.disarm();
         match self.in_result(&caller, &turn) {
             Some(result) => result.into(),
             None => Answer::Turn(Box::new(turn)),
+        }
+    }
+
+    async fn abandoned(&self, request_state: &str, principal: &str) {
+        // A session that is over stays unchanged; in a token there is none.
+        let ended =
+            self.host.abort(request_state, principal, "the client cancelled the call").await;
+        if let Err(error) = ended {
+            tracing::debug!(%error, "no session was aborted");
         }
     }
 

@@ -3,8 +3,8 @@ use crate::plugins::Forwarder;
 use crate::random::random_id;
 use async_trait::async_trait;
 use mcp_bridge::plugin::{
-    ForwardedResumption, ForwardedTurn, Notice, PluginHost, Resumption, SessionError, StoreError,
-    Told, Turn,
+    ForwardedResumption, ForwardedTurn, Notice, NoticeSink, PluginHost, Resumption, SessionError,
+    StoreError, Turn,
 };
 use redis::aio::ConnectionManager;
 use redis::streams::{StreamId, StreamReadOptions, StreamReadReply};
@@ -52,7 +52,7 @@ struct Shared {
 /// Somebody here who waits for what comes of an answer there.
 struct Waiting {
     reply: oneshot::Sender<ForwardedTurn>,
-    told: Option<Told>,
+    told: Option<NoticeSink>,
 }
 
 impl fmt::Debug for RedisOwner {
@@ -109,7 +109,7 @@ impl Forwarder for RedisOwner {
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<Told>,
+        told: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         self.shared.forward(owner, resumption, told).await
     }
@@ -151,7 +151,7 @@ impl Shared {
         &self,
         owner: &str,
         resumption: Resumption<'_>,
-        told: Option<Told>,
+        told: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let body = serde_json::to_string(&ForwardedResumption::from(&resumption));
         let (body, id) = (body.map_err(failed)?, random_id().map_err(failed)?);
@@ -223,11 +223,11 @@ impl Shared {
         resumption: &ForwardedResumption,
     ) -> Result<(), RedisError> {
         let (notices, mut told) = mpsc::channel(MAX_NOTICES);
-        let tell: Told = Arc::new(move |notice: &Notice| {
+        let tell: NoticeSink = Arc::new(move |notice: &Notice| {
             // Who tells more than can be passed on in this time is not waited for.
             let _full = notices.try_send(notice.clone());
         });
-        let turn = self.host.resume_telling(resumption.as_resumption(), Some(tell));
+        let turn = self.host.resume(resumption.as_resumption(), Some(tell));
         let mut turn = pin!(turn);
         let turn = loop {
             tokio::select! {

@@ -1,41 +1,111 @@
-//! Sessions in Redis, which several programs share.
+//! Sessions in Redis, shared by several programs.
 use async_trait::async_trait;
-use mcp_bridge::plugin::{SessionRecord, SessionStore, StoreError};
+use mcp_bridge::plugin::{SessionRecord, SessionStore, StoreError, StoreLimits};
 use redis::aio::ConnectionManager;
-use redis::{AsyncCommands, Client, RedisError, Script};
+use redis::{AsyncCommands, Client, RedisError, Script, ScriptInvocation};
 use std::fmt;
 use std::time::Duration;
 
-/// How long a session is kept after its deadline if nobody forgets it, as when all programs have ended.
+/// Retention of a session after its deadline, for the case that all programs have ended.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Keeps a session that is new: 1, 0 if there is one, -1 if there are too many.
-const CREATE: &str = r"
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-if redis.call('SCARD', KEYS[2]) >= tonumber(ARGV[5]) then return -1 end
-redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'record', ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-redis.call('SADD', KEYS[2], ARGV[1])
-return 1
-";
+/// Distance between the classes of sessions in the order in which they give way: more than any time in milliseconds.
+const CLASS: u64 = 100_000_000_000_000;
 
-/// Keeps a session in place of the revision before: 1, or 0 if there is another one.
-const SAVE: &str = r"
-if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'record', ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 1
-";
-
-/// Sessions in Redis. Comparing and keeping is one script, which Redis runs by itself.
+/// Functions of all scripts. Keys are names after the prefix KEYS[1]:
 ///
-/// What an acknowledged write is worth is up to the server: a replica that takes over may lack the last ones, and a session
-/// then goes on from before them.
+/// | name | type | contents |
+/// |---|---|---|
+/// | `:session:ID` | hash | the session: `revision`, `record` |
+/// | `:held` | hash | size and principal by id |
+/// | `:order`, `:order:PRINCIPAL` | sorted set | ids in the order in which they give way |
+/// | `:bytes` | hash | total size by principal, and of all under `*` |
+const LIBRARY: &str = r"
+local prefix, id = KEYS[1], ARGV[1]
+local session, held, bytes = prefix .. ':session:' .. id, prefix .. ':held', prefix .. ':bytes'
+local function forget(id)
+  local entry = redis.call('HGET', held, id)
+  if entry then
+    local at = string.find(entry, ' ', 1, true)
+    local size, who = string.sub(entry, 1, at - 1), string.sub(entry, at + 1)
+    redis.call('HINCRBY', bytes, '*', '-' .. size)
+    if redis.call('HINCRBY', bytes, 'p' .. who, '-' .. size) <= 0 then redis.call('HDEL', bytes, 'p' .. who) end
+    redis.call('HDEL', held, id)
+    redis.call('ZREM', prefix .. ':order:' .. who, id)
+  end
+  redis.call('ZREM', prefix .. ':order', id)
+end
+local function full(order, field, sessions, limit, size)
+  return redis.call('ZCARD', order) >= sessions or tonumber(redis.call('HGET', bytes, field) or 0) + size > limit
+end
+local function store()
+  local revision, record, expiry, rank, now = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+  local size, who, class = tonumber(ARGV[7]), ARGV[8], tonumber(ARGV[9])
+  local own = prefix .. ':order:' .. who
+  if size > tonumber(ARGV[13]) then return -1 end
+  while true do
+    local order = nil
+    if full(own, 'p' .. who, tonumber(ARGV[12]), tonumber(ARGV[13]), size) then order = own
+    elseif full(prefix .. ':order', '*', tonumber(ARGV[10]), tonumber(ARGV[11]), size) then order = prefix .. ':order'
+    else break end
+    local first = redis.call('ZRANGE', order, 0, 0, 'WITHSCORES')
+    if not first[1] or tonumber(first[2]) > 2 * class + now then return -1 end
+    forget(first[1])
+    redis.call('DEL', prefix .. ':session:' .. first[1])
+  end
+  redis.call('HSET', session, 'revision', revision, 'record', record)
+  redis.call('PEXPIRE', session, expiry)
+  redis.call('HSET', held, id, ARGV[7] .. ' ' .. who)
+  redis.call('HINCRBY', bytes, '*', ARGV[7])
+  redis.call('HINCRBY', bytes, 'p' .. who, ARGV[7])
+  redis.call('ZADD', own, rank, id)
+  redis.call('ZADD', prefix .. ':order', rank, id)
+  return 1
+end
+";
+
+/// Stores a new session: 1, 0 if the id exists, -1 if there is no room.
+const CREATE: &str = r"
+if redis.call('EXISTS', session) == 1 then return 0 end
+forget(id)
+return store()
+";
+
+/// Replaces a session of the revision before: 1, 0 if there is another one, -1 if there is no room.
+const SAVE: &str = r"
+if redis.call('HGET', session, 'revision') ~= ARGV[14] then return 0 end
+local entry = redis.call('HGET', held, id)
+local rank = redis.call('ZSCORE', prefix .. ':order', id)
+forget(id)
+local stored = store()
+if stored == -1 and entry and rank then
+  local at = string.find(entry, ' ', 1, true)
+  local size, who = string.sub(entry, 1, at - 1), string.sub(entry, at + 1)
+  redis.call('HSET', held, id, entry)
+  redis.call('HINCRBY', bytes, '*', size)
+  redis.call('HINCRBY', bytes, 'p' .. who, size)
+  redis.call('ZADD', prefix .. ':order:' .. who, rank, id)
+  redis.call('ZADD', prefix .. ':order', rank, id)
+end
+return stored
+";
+
+/// Removes a session.
+const REMOVE: &str = r"
+forget(id)
+redis.call('DEL', session)
+return 1
+";
+
+/// Sessions in Redis. Each operation is one script, which Redis runs atomically.
+///
+/// The durability of an acknowledged write depends on the server: a replica that takes over may lack the last writes, and a
+/// session then continues from before them.
 #[derive(Clone)]
 pub struct RedisStore {
     connection: ConnectionManager,
     prefix: String,
-    limit: usize,
+    limits: StoreLimits,
 }
 
 impl fmt::Debug for RedisStore {
@@ -45,22 +115,20 @@ impl fmt::Debug for RedisStore {
 }
 
 impl RedisStore {
-    /// The most sessions unless told otherwise.
-    pub const DEFAULT_LIMIT: usize = 100_000;
-
-    /// Sessions under keys that begin with `prefix`. Braces around it, as in `{mcp}`, keep them on one node of a cluster.
+    /// Sessions under keys that begin with `prefix`. Braces around it, as in `{mcp}`, keep them on one node of a cluster. The
+    /// limit of [used names](StoreLimits::used_names) is not enforced: Redis drops each at its end.
     ///
     /// # Errors
-    /// The server cannot be reached.
+    /// The server is unreachable.
     pub async fn connect(url: &str, prefix: impl Into<String>) -> Result<Self, RedisError> {
         let connection = ConnectionManager::new(Client::open(url)?).await?;
-        Ok(Self { connection, prefix: prefix.into(), limit: Self::DEFAULT_LIMIT })
+        Ok(Self { connection, prefix: prefix.into(), limits: StoreLimits::default() })
     }
 
-    /// With another limit.
+    /// Sets the limits.
     #[must_use]
-    pub fn with_limit(mut self, limit: usize) -> Self {
-        self.limit = limit;
+    pub fn with_limits(mut self, limits: StoreLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -68,9 +136,43 @@ impl RedisStore {
         format!("{}:session:{id}", self.prefix)
     }
 
-    fn index(&self) -> String {
-        format!("{}:sessions", self.prefix)
+    /// Runs a script that stores a record.
+    async fn store(&self, script: &str, record: &SessionRecord) -> Result<i64, StoreError> {
+        let text = serde_json::to_string(record).map_err(failed)?;
+        let script = script_of(script);
+        let mut call = self.invocation(&script, &record.id);
+        let (class, time) = match (record.status.is_over(), record.is_task) {
+            (true, false) => (0, record.since),
+            (true, true) => (1, record.since),
+            (false, _) => (2, record.deadline),
+        };
+        let limits = &self.limits;
+        call.arg(record.revision)
+            .arg(text)
+            .arg(kept(record))
+            .arg(class * CLASS + millis(time).min(CLASS - 1))
+            .arg(millis(record.since))
+            .arg(record.size())
+            .arg(&record.principal)
+            .arg(CLASS)
+            .arg(limits.sessions)
+            .arg(limits.bytes)
+            .arg(limits.share(limits.sessions))
+            .arg(limits.share(limits.bytes))
+            .arg(record.revision.saturating_sub(1));
+        let stored = call.invoke_async(&mut self.connection.clone()).await.map_err(failed)?;
+        if stored == -1 { Err(StoreError::Full) } else { Ok(stored) }
     }
+
+    fn invocation<'a>(&self, script: &'a Script, id: &str) -> ScriptInvocation<'a> {
+        let mut call = script.key(self.prefix.as_str());
+        call.arg(id);
+        call
+    }
+}
+
+fn script_of(text: &str) -> Script {
+    Script::new(&[LIBRARY, text].concat())
 }
 
 fn failed(error: impl fmt::Display) -> StoreError {
@@ -81,7 +183,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX >> 1).max(1)
 }
 
-/// How long a record is kept, in milliseconds.
+/// Retention of a record, in milliseconds.
 fn kept(record: &SessionRecord) -> u64 {
     millis(record.deadline.saturating_sub(record.since).min(KEEP) + KEEP)
 }
@@ -93,23 +195,9 @@ fn read(text: &str) -> Result<SessionRecord, StoreError> {
 #[async_trait]
 impl SessionStore for RedisStore {
     async fn create(&self, record: &SessionRecord) -> Result<(), StoreError> {
-        let text = serde_json::to_string(record).map_err(failed)?;
-        let mut connection = self.connection.clone();
-        let made: i64 = Script::new(CREATE)
-            .key(self.session(&record.id))
-            .key(self.index())
-            .arg(&record.id)
-            .arg(record.revision)
-            .arg(text)
-            .arg(kept(record))
-            .arg(self.limit)
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed)?;
-        match made {
-            1 => Ok(()),
+        match self.store(CREATE, record).await? {
             0 => Err(StoreError::Exists),
-            _ => Err(StoreError::Full),
+            _ => Ok(()),
         }
     }
 
@@ -121,38 +209,29 @@ impl SessionStore for RedisStore {
     }
 
     async fn save(&self, record: &SessionRecord) -> Result<bool, StoreError> {
-        let Some(before) = record.revision.checked_sub(1) else { return Ok(false) };
-        let text = serde_json::to_string(record).map_err(failed)?;
-        let mut connection = self.connection.clone();
-        let saved: i64 = Script::new(SAVE)
-            .key(self.session(&record.id))
-            .arg(before)
-            .arg(record.revision)
-            .arg(text)
-            .arg(kept(record))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed)?;
-        Ok(saved == 1)
+        if record.revision == 0 {
+            return Ok(false);
+        }
+        Ok(self.store(SAVE, record).await? == 1)
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        let mut connection = self.connection.clone();
-        let mut both = redis::pipe();
-        both.atomic().del(self.session(id)).ignore().srem(self.index(), id).ignore();
-        both.exec_async(&mut connection).await.map_err(failed)
+        let script = script_of(REMOVE);
+        let call = self.invocation(&script, id);
+        call.invoke_async::<()>(&mut self.connection.clone()).await.map_err(failed)
     }
 
     async fn list(&self) -> Result<Vec<SessionRecord>, StoreError> {
         let mut connection = self.connection.clone();
-        let mut ids: Vec<String> = connection.smembers(self.index()).await.map_err(failed)?;
+        let order = format!("{}:order", self.prefix);
+        let mut ids: Vec<String> = connection.zrange(order, 0, -1).await.map_err(failed)?;
         ids.sort_unstable();
         let mut records = Vec::new();
         for id in ids {
             match self.load(&id).await? {
                 Some(record) => records.push(record),
-                // It was forgotten by Redis.
-                None => connection.srem::<_, _, ()>(self.index(), &id).await.map_err(failed)?,
+                // Redis has dropped it.
+                None => self.remove(&id).await?,
             }
         }
         Ok(records)
@@ -160,13 +239,14 @@ impl SessionStore for RedisStore {
 
     async fn use_once(
         &self,
+        principal: &str,
         name: &str,
         until: Duration,
         now: Duration,
     ) -> Result<bool, StoreError> {
         let mut connection = self.connection.clone();
         let set: Option<String> = redis::cmd("SET")
-            .arg(format!("{}:used:{name}", self.prefix))
+            .arg(format!("{}:used:{principal}:{name}", self.prefix))
             .arg(1)
             .arg("NX")
             .arg("PX")

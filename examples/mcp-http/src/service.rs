@@ -24,6 +24,10 @@ pub trait Service: Send + Sync + 'static {
     /// Does a call, for the first time or again. It is dropped when the client cancels the call.
     async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer;
 
+    /// Handles the end of a call that waited for answers, because its client cancelled it or left. `request_state` is what the
+    /// call [needed](Answer::Needs) with its questions. Up to 2025-11-25.
+    async fn abandoned(&self, _request_state: &str, _principal: &str) {}
+
     /// Answers a request that is not about tools.
     ///
     /// # Errors

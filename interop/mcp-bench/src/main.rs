@@ -182,7 +182,7 @@ fn host(policy: SuspendPolicy) -> Result<PluginHost, Box<dyn Error>> {
 fn begin(host: &PluginHost) -> Result<String, Box<dyn Error>> {
     let (session_id, call_id, tool, principal) = ("9c41", "c", "ask", "ada");
     let call = NewCall { session_id, call_id, tool, arguments: Raw::from_text("{}")?, principal };
-    match block_on(host.call(call))? {
+    match block_on(host.call(call, None))? {
         Turn::Asks { state, .. } => Ok(state),
         _ => Err("it asks".into()),
     }
@@ -197,7 +197,7 @@ fn session(policy: SuspendPolicy) -> Fallible {
         let answers = vec![(key.to_owned(), Outcome::Value(answer))];
         let (tool, arguments, principal) = ("ask", None, "ada");
         let resumption = Resumption { state: &state, tool, arguments, principal, answers };
-        match block_on(host.resume(resumption))? {
+        match block_on(host.resume(resumption, None))? {
             Turn::Asks { state: next, .. } => state = next,
             done => drop(black_box(done)),
         }

@@ -33,6 +33,13 @@ impl Ask {
         }
         Ok(request)
     }
+
+    /// Approximate size in bytes.
+    pub(super) fn size(&self) -> usize {
+        let params = self.request.to_params().ok().flatten();
+        let context = self.context.as_ref().map_or(0, |context| context.as_str().len());
+        self.key.len() + params.map_or(0, |params| params.as_str().len()) + context
+    }
 }
 
 /// A question as it is kept, and sent from program to program.

@@ -2,7 +2,7 @@
 use super::ask::Ask;
 use super::elicits::{ElicitKey, Elicited, context_text};
 use super::journal::{EntryKind, Journal, Outcome, ReplayMismatch, digest};
-use super::turn::Told;
+use super::turn::NoticeSink;
 use crate::context::{ModelContext, NotAnObject};
 use crate::mcp::dispatch::ServerRequest;
 use crate::mcp::elicitation::{ElicitRequestParams, ElicitResult};
@@ -222,7 +222,7 @@ impl<E> PluginContext<E> {
 /// What a tool that runs and the session around it share.
 pub(super) struct Shared {
     state: Mutex<State>,
-    sink: Mutex<Option<Told>>,
+    sink: Mutex<Option<NoticeSink>>,
 }
 
 impl fmt::Debug for Shared {
@@ -279,7 +279,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn sink(&self) -> MutexGuard<'_, Option<Told>> {
+    fn sink(&self) -> MutexGuard<'_, Option<NoticeSink>> {
         self.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -380,7 +380,7 @@ pub(super) enum Stop {
 impl Run {
     pub(super) fn new(
         journal: Journal,
-        sink: Option<Told>,
+        sink: Option<NoticeSink>,
         body: impl FnOnce(Arc<Shared>) -> Body,
     ) -> Self {
         let state = Mutex::new(State { journal, ..State::default() });
@@ -409,7 +409,7 @@ impl Run {
     }
 
     /// Has what the tool tells from now on go elsewhere.
-    pub(super) fn set_sink(&self, sink: Option<Told>) {
+    pub(super) fn set_sink(&self, sink: Option<NoticeSink>) {
         *self.shared.sink() = sink;
     }
 

@@ -1,32 +1,33 @@
-//! Runs tools, lets them wait, and goes on with them.
-use super::context::Run;
+//! Runs tools, suspends them while they wait, and resumes them.
 use super::journal::Answered;
 use super::session::{SessionLimits, SessionRecord, SessionStatus};
 use super::store::SessionStore;
 use super::tool::PluginTool;
-use super::turn::{Clock, NewCall, Notices, Resumption, SessionError, SuspendPolicy, Told, Turn};
+use super::turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};
+use crate::arguments::is_same;
 use crate::mcp::tools::Tool;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod ends;
+mod local;
 mod run;
 
-/// Runs tools, lets them wait, and goes on with them. It has no runtime: whoever awaits it runs the tool.
+pub(super) use local::ActiveRun;
+
+/// Runs tools, suspends them while they wait, and resumes them. It has no runtime: a tool runs in the future that is awaited.
 pub struct PluginHost {
     tools: BTreeMap<String, PluginTool>,
     policy: SuspendPolicy,
     store: Arc<dyn SessionStore>,
-    /// Names this program among those that share the store.
+    /// Identifies this program among those that share the store.
     owner: String,
     clock: Clock,
     limits: SessionLimits,
-    notices: Option<Notices>,
-    parked: Mutex<BTreeMap<String, Run>>,
+    local: Arc<local::LocalRuns>,
 }
 
 impl fmt::Debug for PluginHost {
@@ -35,17 +36,16 @@ impl fmt::Debug for PluginHost {
             .field("tools", &self.tools.keys())
             .field("policy", &self.policy)
             .field("owner", &self.owner)
-            .field("parked", &self.parked().len())
+            .field("parked", &self.local.parked_count())
             .finish_non_exhaustive()
     }
 }
 
 impl PluginHost {
-    /// How often something is stored again that somebody else has changed meanwhile.
+    /// Attempts to save a record that another program changes at the same time.
     pub const MAX_ATTEMPTS: usize = 64;
 
-    /// Runs `tools`. `owner` names this program among those that share the store, and those that were before it: something
-    /// random.
+    /// A host of `tools`. `owner` identifies this program among all that ever share the store: a random text.
     pub fn new(
         tools: impl IntoIterator<Item = PluginTool>,
         policy: SuspendPolicy,
@@ -61,22 +61,14 @@ impl PluginHost {
             owner: owner.into(),
             clock,
             limits: SessionLimits::default(),
-            notices: None,
-            parked: Mutex::default(),
+            local: Arc::default(),
         }
     }
 
-    /// With other limits.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_limits(mut self, limits: SessionLimits) -> Self {
         self.limits = limits;
-        self
-    }
-
-    /// With somebody who takes what tools tell.
-    #[must_use]
-    pub fn with_notices(mut self, notices: Notices) -> Self {
-        self.notices = Some(notices);
         self
     }
 
@@ -85,43 +77,43 @@ impl PluginHost {
         self.tools.values().map(PluginTool::tool)
     }
 
-    /// Calls a tool.
+    /// Calls a tool. `notices` receives what it reports until it waits.
     ///
-    /// If the future is dropped, the session can be gone on with once its lease is over.
-    ///
-    /// # Errors
-    /// There is no such tool, or the session cannot be kept.
-    pub async fn call(&self, call: NewCall<'_>) -> Result<Turn, SessionError> {
-        self.call_telling(call, None).await
-    }
-
-    /// As [`call`](Self::call), with somebody who takes what the tool tells until it waits.
+    /// The session is stored when the tool first waits for an answer. If the future is dropped before that, nothing is left of
+    /// the call.
     ///
     /// # Errors
-    /// As for that.
-    pub async fn call_telling(
+    /// The tool does not exist, or the session cannot be stored.
+    pub async fn call(
         &self,
         call: NewCall<'_>,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let record = self.record(call)?;
-        if !self.is_stateless() {
-            self.store.create(&record).await?;
-        }
-        self.run_kept(record, told).await
+        let active = self.activate(&record, false);
+        self.begin(record, active, notices).await
     }
 
-    /// Runs a session that has not begun.
-    pub(super) async fn run_kept(
+    /// Runs a session from the beginning of its tool.
+    pub(super) async fn begin(
         &self,
         record: SessionRecord,
-        told: Option<Told>,
+        mut active: ActiveRun,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
-        let run = self.begin(self.tool(&record.tool)?, &record, told);
-        self.run(record, run).await
+        let tool = self.tool(&record.tool)?;
+        let run = tool.run(record.arguments.clone(), record.journal.clone(), notices);
+        active.run = Some(run);
+        self.run(record, active).await
     }
 
-    /// A session that has not begun.
+    pub(super) fn activate(&self, record: &SessionRecord, is_stored: bool) -> ActiveRun {
+        let mut active = self.local.activate(record, is_stored);
+        active.parks = self.is_parking();
+        active
+    }
+
+    /// The record of a call that has not begun.
     pub(super) fn record(&self, call: NewCall<'_>) -> Result<SessionRecord, SessionError> {
         let tool = self.tool(call.tool)?;
         let now = (self.clock)();
@@ -150,25 +142,18 @@ impl PluginHost {
         })
     }
 
-    /// Goes on with a call.
+    /// Resumes a call with answers. `notices` receives what the tool reports until it waits again.
     ///
-    /// Whoever comes first runs it: for others that come meanwhile it is [`Turn::Taken`], and what they bring is taken in.
-    /// Once it is done it gives the same result, however often it is asked.
-    ///
-    /// # Errors
-    /// The session cannot go on; [`SessionError::code`] says what to tell.
-    pub async fn resume(&self, resumption: Resumption<'_>) -> Result<Turn, SessionError> {
-        self.resume_telling(resumption, None).await
-    }
-
-    /// As [`resume`](Self::resume), with somebody who takes what the tool tells until it waits again.
+    /// One caller at a time runs the tool. The answers of others are stored, and they get [`Turn::Taken`]. A run whose future was
+    /// dropped is replaced at once by the program that had it, and by others after [`release`](Self::release) or its lease. A
+    /// call that is over returns its result again.
     ///
     /// # Errors
-    /// As for that.
-    pub async fn resume_telling(
+    /// The session cannot be resumed; [`SessionError::code`] is the code for the page of a chat.
+    pub async fn resume(
         &self,
         resumption: Resumption<'_>,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         let tool = self.tool(resumption.tool)?;
         if let SuspendPolicy::Token { codec, is_single_use } = &self.policy {
@@ -176,12 +161,12 @@ impl PluginHost {
             let record = record.ok_or(SessionError::NotFound)?;
             let record: SessionRecord =
                 serde_json::from_str(&record).map_err(|_| SessionError::NotFound)?;
-            return self.resume_token(tool, record, &resumption, *is_single_use, told).await;
+            return self.resume_token(tool, record, &resumption, *is_single_use, notices).await;
         }
         for _ in 0..Self::MAX_ATTEMPTS {
             let record = self.store.load(resumption.state).await?.ok_or(SessionError::NotFound)?;
-            let told = told.clone();
-            if let Some(turn) = self.resume_stored(tool, record, &resumption, told).await? {
+            let notices = notices.clone();
+            if let Some(turn) = self.resume_stored(tool, record, &resumption, notices).await? {
                 return Ok(turn);
             }
         }
@@ -194,7 +179,7 @@ impl PluginHost {
         mut record: SessionRecord,
         resumption: &Resumption<'_>,
         is_single_use: bool,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         check(tool, &record, resumption)?;
         let now = (self.clock)();
@@ -203,23 +188,24 @@ impl PluginHost {
         }
         if is_single_use {
             let name = alloc::format!("{}:{}", record.id, record.revision);
-            if !self.store.use_once(&name, record.deadline, now).await? {
+            let principal = resumption.principal;
+            if !self.store.use_once(principal, &name, record.deadline, now).await? {
                 return Err(SessionError::NotFound);
             }
         }
         answer(&mut record, resumption);
         self.claim(&mut record, now);
-        let run = self.begin(tool, &record, told);
-        self.run(record, run).await
+        let active = self.activate(&record, false);
+        self.begin(record, active, notices).await
     }
 
-    /// Goes on with a stored call, unless somebody else changed it meanwhile.
+    /// Resumes a stored call. Returns `None` if another program changed it meanwhile.
     async fn resume_stored(
         &self,
         tool: &PluginTool,
         mut record: SessionRecord,
         resumption: &Resumption<'_>,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Option<Turn>, SessionError> {
         check(tool, &record, resumption)?;
         if record.status.is_over() {
@@ -228,40 +214,45 @@ impl PluginHost {
         let now = (self.clock)();
         let is_due = now >= record.deadline;
         if is_due && record.status.is_awaiting() {
-            return self.end(record, SessionStatus::Expired, "nobody answered in time").await;
+            return self.end(record, SessionStatus::Expired, "no answer came in time").await;
         }
         let is_only_parked = matches!(self.policy, SuspendPolicy::Park);
         if is_only_parked && record.owner != self.owner {
             return Err(SessionError::Elsewhere { owner: record.owner });
         }
+        let is_ours = record.owner == self.owner;
+        let is_running = record.status == SessionStatus::Running;
+        let is_left = is_due || (is_ours && !self.local.is_active(&record));
         let is_changed = answer(&mut record, resumption);
-        if record.status == SessionStatus::Running && !is_due {
+        if is_running && !is_left {
             if !is_changed {
                 return Ok(Some(Turn::Taken));
             }
             record.revision += 1;
             return Ok(self.store.save(&record).await?.then_some(Turn::Taken));
         }
-        if is_only_parked && !self.parked().contains_key(&record.id) {
+        if is_only_parked && !self.local.is_parked(&record.id) {
             return self.end(record, SessionStatus::Lost, "it is not in memory").await;
         }
-        // What was parked here, and has gone on elsewhere since, is behind.
-        let is_ours = record.owner == self.owner;
         self.claim(&mut record, now);
-        if !self.store.save(&record).await? {
-            return Ok(None);
+        let mut active = self.activate(&record, true);
+        let saved = self.store.save(&record).await;
+        if !matches!(saved, Ok(true)) {
+            active.is_over = true;
+            return saved.map(|_| None).map_err(Into::into);
         }
-        let parked = self.parked().remove(&record.id);
-        let run = match parked.filter(|_| is_ours) {
+        // A tool that was parked here is outdated if the session went on elsewhere.
+        let parked = self.local.unpark(&record.id).filter(|_| is_ours);
+        match parked {
             Some(run) => {
-                run.set_sink(self.sink(&record.id, told));
+                run.set_sink(notices);
                 run.go_on(&record.journal);
-                run
+                active.run = Some(run);
+                self.run(record, active).await.map(Some)
             }
-            None if is_only_parked => return Err(SessionError::NotFound),
-            None => self.begin(tool, &record, told),
-        };
-        self.run(record, run).await.map(Some)
+            None if is_only_parked => Err(SessionError::NotFound),
+            None => self.begin(record, active, notices).await.map(Some),
+        }
     }
 
     pub(super) fn find(&self, tool: &str) -> Option<&PluginTool> {
@@ -296,37 +287,16 @@ impl PluginHost {
         matches!(self.policy, SuspendPolicy::Park | SuspendPolicy::ParkOrReplay)
     }
 
-    fn parked(&self) -> MutexGuard<'_, BTreeMap<String, Run>> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin(&self, tool: &PluginTool, record: &SessionRecord, told: Option<Told>) -> Run {
-        let sink = self.sink(&record.id, told);
-        tool.run(record.arguments.clone(), record.journal.clone(), sink)
-    }
-
-    /// Who takes what a tool tells: whoever takes that of all, and whoever takes it for this call.
-    fn sink(&self, id: &str, told: Option<Told>) -> Option<Told> {
-        let Some(notices) = self.notices.clone() else { return told };
-        let id = String::from(id);
-        Some(Arc::new(move |notice| {
-            notices(&id, notice);
-            if let Some(told) = &told {
-                told(notice);
-            }
-        }))
-    }
-
-    /// Makes this program the one that runs a session.
+    /// Makes this program the runner of a session.
     fn claim(&self, record: &mut SessionRecord, now: Duration) {
-        self.turn(record, SessionStatus::Running, now);
+        self.set_status(record, SessionStatus::Running, now);
         record.epoch += 1;
         record.revision += 1;
         record.owner.clone_from(&self.owner);
     }
 
-    /// Changes the status, and counts the time of the one before.
-    fn turn(&self, record: &mut SessionRecord, status: SessionStatus, now: Duration) {
+    /// Sets the status, and adds the time since the previous change.
+    fn set_status(&self, record: &mut SessionRecord, status: SessionStatus, now: Duration) {
         let passed = now.saturating_sub(record.since);
         if record.status == SessionStatus::Running {
             record.active = record.active.saturating_add(passed);
@@ -343,26 +313,25 @@ impl PluginHost {
         record.deadline = now.saturating_add(until);
     }
 
-    /// Ends a session before it is done, unless somebody else changed it meanwhile.
+    /// Ends a session early. Returns `None` if another program changed it meanwhile.
     async fn end(
         &self,
         mut record: SessionRecord,
         status: SessionStatus,
         reason: &str,
     ) -> Result<Option<Turn>, SessionError> {
-        self.turn(&mut record, status, (self.clock)());
+        self.set_status(&mut record, status, (self.clock)());
         record.reason = Some(reason.into());
         record.revision += 1;
         if !self.store.save(&record).await? {
             return Ok(None);
         }
-        let parked = self.parked().remove(&record.id);
-        drop(parked);
+        drop(self.local.unpark(&record.id));
         over(&record).map(Some)
     }
 }
 
-/// Whether a session is this caller's, and of this code.
+/// Checks that a session belongs to the caller and to the tool's current code.
 fn check(
     tool: &PluginTool,
     record: &SessionRecord,
@@ -372,7 +341,7 @@ fn check(
         return Err(SessionError::NotFound);
     }
     let arguments = resumption.arguments;
-    if arguments.is_some_and(|arguments| *arguments != record.arguments) {
+    if arguments.is_some_and(|arguments| !is_same(arguments, &record.arguments)) {
         return Err(SessionError::OtherArguments);
     }
     if !record.status.is_over() && record.fingerprint != tool.fingerprint() {
@@ -382,7 +351,7 @@ fn check(
     Ok(())
 }
 
-/// Takes answers in; whether one of them is new.
+/// Adds answers to the journal. Returns whether one of them is new.
 fn answer(record: &mut SessionRecord, resumption: &Resumption<'_>) -> bool {
     let mut is_changed = false;
     for (key, outcome) in &resumption.answers {
@@ -391,7 +360,7 @@ fn answer(record: &mut SessionRecord, resumption: &Resumption<'_>) -> bool {
     is_changed
 }
 
-/// What a session that is over gives.
+/// The outcome of a session that is over.
 fn over(record: &SessionRecord) -> Result<Turn, SessionError> {
     if let Some(error) = record.error.clone() {
         return Err(SessionError::Protocol(error));
@@ -409,7 +378,7 @@ fn over(record: &SessionRecord) -> Result<Turn, SessionError> {
     }
 }
 
-/// What a sealed state is good for: this tool, this caller, this code.
+/// The associated data of a sealed state: the tool, the caller, the code.
 fn bound_to(tool: &PluginTool, principal: &str) -> String {
     let parts = [tool.tool().name.as_str(), principal, tool.fingerprint()];
     let parts = parts.map(|part| alloc::format!("{}:{part}", part.len()));

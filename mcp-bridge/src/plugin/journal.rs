@@ -129,6 +129,12 @@ impl Journal {
         }
     }
 
+    /// Approximate size in bytes.
+    pub(super) fn size(&self) -> usize {
+        let outcome = |entry: &Entry| entry.outcome.as_ref().map_or(0, outcome_size);
+        self.entries.iter().map(|(key, entry)| 64 + key.len() + outcome(entry)).sum()
+    }
+
     /// Keeps what a step gave; whether there was room for it.
     pub(super) fn end_step(&mut self, key: &str, value: Raw) -> bool {
         let outcome = Outcome::Value(value);
@@ -156,11 +162,14 @@ impl Journal {
 }
 
 fn is_small(outcome: &Outcome) -> bool {
-    let length = match outcome {
+    outcome_size(outcome) <= Journal::MAX_OUTCOME_BYTES
+}
+
+fn outcome_size(outcome: &Outcome) -> usize {
+    match outcome {
         Outcome::Value(value) => value.as_str().len(),
         Outcome::Error(message) => message.len(),
-    };
-    length <= Journal::MAX_OUTCOME_BYTES
+    }
 }
 
 /// A digest that is the same everywhere (FNV-1a, 64 bits). It tells code that changed from code that did not; it is no

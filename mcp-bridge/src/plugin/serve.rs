@@ -3,7 +3,7 @@ use super::context::Notice;
 use super::host::PluginHost;
 use super::journal::Outcome;
 use super::tool::failed;
-use super::turn::{NewCall, Resumption, SessionError, Told, Turn};
+use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
 use crate::context::Carriers;
 use crate::mcp::logging::LoggingMessageNotificationParams;
 use crate::mcp::progress::ProgressNotificationParams;
@@ -14,8 +14,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 
 impl PluginHost {
-    /// Does a call of a server, the first time and again. `session_id` names the session if it is the first time; nobody can
-    /// guess it. The answer is for [`reply`].
+    /// Runs a call of a server, the first time and again. `session_id` identifies the session of a first call; it must be hard
+    /// to guess. `notices` receives what the tool reports; [`tell`] passes it to the client. The outcome is for [`reply`].
     ///
     /// # Errors
     /// As [`call`](Self::call) and [`resume`](Self::resume).
@@ -24,28 +24,15 @@ impl PluginHost {
         call: &ToolCall,
         session_id: &str,
         principal: &str,
-    ) -> Result<Turn, SessionError> {
-        self.handle_telling(call, session_id, principal, None).await
-    }
-
-    /// As [`handle`](Self::handle), with somebody who takes what the tool tells; [`tell`] tells the client.
-    ///
-    /// # Errors
-    /// As for that.
-    pub async fn handle_telling(
-        &self,
-        call: &ToolCall,
-        session_id: &str,
-        principal: &str,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
         if let Some(resumption) = resumption(call, principal) {
-            return self.resume_telling(resumption, told).await;
+            return self.resume(resumption, notices).await;
         }
         let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
         let call_id = session_id;
         let call = NewCall { session_id, call_id, tool, arguments, principal };
-        self.call_telling(call, told).await
+        self.call(call, notices).await
     }
 }
 

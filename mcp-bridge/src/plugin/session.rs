@@ -1,4 +1,4 @@
-//! A call of a tool that waits, as it is kept.
+//! The record of a call that waits, and the limits of its life.
 use super::ask::Ask;
 use super::journal::Journal;
 use alloc::string::String;
@@ -8,106 +8,123 @@ use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
-/// Where a call of a tool is.
+/// Status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionStatus {
     /// The tool runs.
     Running,
-    /// It waits for the user.
+    /// The tool waits for the user.
     AwaitingElicit,
-    /// It waits for the model, and for nobody else.
+    /// The tool waits for the model only.
     AwaitingSample,
-    /// It is done.
+    /// The tool returned a result.
     Completed,
-    /// It is done, and failed.
+    /// The tool returned an error.
     Failed,
-    /// Somebody ended it.
+    /// The call was aborted.
     Aborted,
-    /// Nobody answered in time.
+    /// No answer came in time.
     Expired,
-    /// It was parked in a program that has no memory of it.
+    /// The call was parked in a program that has ended.
     Lost,
 }
 
 impl SessionStatus {
-    /// Whether nothing more happens to it.
+    /// Whether the status is final.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::AwaitingElicit | Self::AwaitingSample)
     }
 
-    /// Whether it waits for answers.
+    /// Whether the tool waits for answers.
     pub fn is_awaiting(self) -> bool {
         matches!(self, Self::AwaitingElicit | Self::AwaitingSample)
     }
 }
 
-/// A call of a tool that may wait, as it is kept. All times count from one moment that all who share the store agree on.
+/// Stored state of a call. Times are offsets from an epoch that all programs with the store share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
-    /// Names it. Whoever knows it can answer, so that it has to be hard to guess.
+    /// Identifies the session. A holder of the id can answer, so it must be hard to guess.
     pub id: String,
-    /// The call that it belongs to, as the model has it.
+    /// The model's id of the call.
     pub call_id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The tool's code, by [`PluginTool::fingerprint`](super::PluginTool::fingerprint).
+    /// [`PluginTool::fingerprint`](super::PluginTool::fingerprint) of the tool's code.
     pub fingerprint: String,
-    /// Who called. Nobody else is let in.
+    /// The caller. Other principals have no access.
     pub principal: String,
-    /// The arguments of the call.
+    /// Arguments of the call.
     pub arguments: Raw,
-    /// Where it is.
+    /// Current status.
     pub status: SessionStatus,
-    /// What was asked and answered.
+    /// Questions, steps and their outcomes.
     pub journal: Journal,
-    /// The result, once there is one.
+    /// The result of a call that is over.
     pub result: Option<Raw>,
-    /// Why it ended, where it did before it was done.
+    /// Why the call ended without a result.
     pub reason: Option<String>,
-    /// The error of the protocol that it ended with, where it did.
+    /// The protocol error that ended the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
-    /// Whether it is a task, of which clients ask how it stands.
+    /// Whether the call is a [task](crate::mcp::tasks).
     #[serde(default)]
     pub is_task: bool,
-    /// What it waits for, if it is a task.
+    /// Open questions of a task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
-    /// One more each time it is kept.
+    /// Number of times the record was saved.
     pub revision: u64,
-    /// One more each time somebody begins to run it: who was before may no longer change it.
+    /// Number of times the session was claimed. A runner with an older epoch can no longer save.
     pub epoch: u64,
-    /// Who keeps it in memory or runs it.
+    /// The program that runs or parks the session.
     pub owner: String,
-    /// When it began.
+    /// Start of the call.
     pub created: Duration,
-    /// When it ends by itself: who runs it is then taken for dead, nobody has answered, or it is over and may be forgotten.
+    /// End of the current status: of a runner's lease, of the wait for answers, or of the retention of a result.
     pub deadline: Duration,
-    /// How long the tool ran, all in all.
+    /// Total time that the tool ran.
     pub active: Duration,
-    /// How long it waited, all in all.
+    /// Total time that the tool waited.
     pub waited: Duration,
-    /// Since when it runs, waits or is over.
+    /// Start of the current status.
     pub since: Duration,
 }
 
-/// How long things may take.
+impl SessionRecord {
+    /// Fixed part of [`size`](Self::size): the members without a length of their own.
+    const BASE_SIZE: usize = 512;
+
+    /// Approximate size in bytes, as limits of stores count it.
+    pub fn size(&self) -> usize {
+        let texts = [&self.id, &self.call_id, &self.tool, &self.principal, &self.owner];
+        let texts: usize = texts.into_iter().chain(&self.reason).map(String::len).sum();
+        let error = self.error.as_ref().map_or(0, |error| {
+            error.message.len() + error.data.as_ref().map_or(0, |data| data.as_str().len())
+        });
+        let result = self.result.as_ref().map_or(0, |result| result.as_str().len());
+        let asks: usize = self.asks.iter().map(Ask::size).sum();
+        let content = self.arguments.as_str().len() + self.journal.size() + result;
+        Self::BASE_SIZE + texts + error + asks + content
+    }
+}
+
+/// Time limits of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// How long a tool may run, all in all; the time for which it waits is not counted. It is looked at whenever the tool
-    /// stops, and a tool is not stopped by it.
+    /// Total running time of a tool, without the time that it waits. Checked whenever the tool stops.
     pub active: Duration,
-    /// How long an answer may take.
+    /// Time for an answer.
     pub waiting: Duration,
-    /// How long a result is kept for those who answer twice.
+    /// Retention of a result for repeated answers.
     pub kept: Duration,
-    /// How long whoever runs a tool is not taken for dead.
+    /// Time after which a running session may be taken over by another program.
     pub lease: Duration,
-    /// How long those who ask how a task stands should wait before they ask again.
+    /// Suggested interval between requests for the status of a task.
     pub poll: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! Calls that are tasks.
-use super::PluginHost;
+use super::host::{ActiveRun, PluginHost};
 use super::journal::{Answered, Outcome};
 use super::session::{SessionRecord, SessionStatus};
-use super::turn::{NewCall, Resumption, SessionError, Told, Turn};
+use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
 use crate::context::{Carriers, EncodeError};
 use crate::mcp::base::ResultType;
 use crate::mcp::tasks::{Task, TaskStatus};
@@ -72,6 +72,7 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub struct StartedTask {
     record: SessionRecord,
+    active: ActiveRun,
     /// How it stands, to tell the client.
     pub task: Task,
 }
@@ -110,7 +111,8 @@ impl PluginHost {
         self.store().create(&record).await?;
         let mut task = self.to_task(&record, Carriers::NONE)?;
         task.result_type = None;
-        Ok(StartedTask { record, task })
+        let active = self.activate(&record, true);
+        Ok(StartedTask { record, active, task })
     }
 
     /// Runs a task until it waits or is over. Whoever awaits it runs the tool.
@@ -120,9 +122,9 @@ impl PluginHost {
     pub async fn run_task(
         &self,
         started: StartedTask,
-        told: Option<Told>,
+        notices: Option<NoticeSink>,
     ) -> Result<Turn, SessionError> {
-        self.run_kept(started.record, told).await
+        self.begin(started.record, started.active, notices).await
     }
 
     /// How a task stands: the answer to `tasks/get`, and what `notifications/tasks` tells. Contexts of questions go into

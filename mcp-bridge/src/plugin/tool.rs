@@ -2,7 +2,7 @@
 use super::context::{Body, PluginContext, PluginError, Run, Shared};
 use super::elicits::Elicitations;
 use super::journal::{Journal, digest};
-use super::turn::Told;
+use super::turn::NoticeSink;
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use crate::schema::Violation;
@@ -106,7 +106,7 @@ impl PluginTool {
         &self.task_support
     }
 
-    pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<Told>) -> Run {
+    pub(super) fn run(&self, arguments: Raw, journal: Journal, sink: Option<NoticeSink>) -> Run {
         Run::new(journal, sink, |shared| (self.body)(arguments, shared))
     }
 }

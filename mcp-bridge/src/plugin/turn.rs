@@ -167,8 +167,5 @@ impl SessionError {
 /// Tells the time, counted from one moment that all who share a store agree on.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Takes what tools tell while they run, each with the name of its session.
-pub type Notices = Arc<dyn Fn(&str, &Notice) + Send + Sync>;
-
-/// Takes what a tool tells while it runs for one call.
-pub type Told = Arc<dyn Fn(&Notice) + Send + Sync>;
+/// Receives what a tool reports during one call.
+pub type NoticeSink = Arc<dyn Fn(&Notice) + Send + Sync>;

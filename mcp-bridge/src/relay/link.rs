@@ -1,5 +1,6 @@
 //! Calls that go through a relay.
 use super::{ConnectionId, Link, Relay, RelayEvent, StateCodec};
+use crate::arguments::canonical;
 use crate::client::{CallError, CallParams, ClientEvent, UpstreamCall};
 use crate::mcp::base::Era;
 use crate::mcp::content::{ContentBlock, TextContent};
@@ -54,7 +55,7 @@ impl<C: StateCodec> Relay<C> {
     /// A client calls, for the first time or again.
     fn forward(&mut self, connection: ConnectionId, call: ToolCall) {
         let at = (connection, call.id);
-        let bound_to = format!("{}\0{}", call.name, call.arguments.as_str());
+        let bound_to = format!("{}\0{}", call.name, canonical(&call.arguments));
         let Some(sealed) = &call.request_state else {
             return self.call_upstream(at, bound_to, &call, None, Vec::new());
         };

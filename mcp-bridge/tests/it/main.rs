@@ -32,6 +32,9 @@ mod plugin_serve;
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_session;
 #[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_store;
+#[cfg(test)]
 mod registry;
 #[cfg(test)]
 mod relay;

@@ -10,9 +10,9 @@ use mcp_bridge::mcp::sampling::{
 };
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport};
 use mcp_bridge::plugin::{
-    Elicited, MemoryStore, NewCall, Notice, Outcome, PluginContext, PluginError, PluginHost,
-    PluginSessionErrorCode, PluginTool, Resumption, SessionError, SessionRecord, SessionStatus,
-    SessionStore, SuspendPolicy, Told, Turn,
+    Elicited, MemoryStore, NewCall, Notice, NoticeSink, Outcome, PluginContext, PluginError,
+    PluginHost, PluginSessionErrorCode, PluginTool, Resumption, SessionError, SessionRecord,
+    SessionStatus, SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,15 +86,24 @@ pub(crate) fn tip(destination: &str) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new([SamplingMessage::new(Role::User, content)], 100)
 }
 
-/// Books a flight: `tickets` counts how often somebody was charged.
+/// Books a flight: `tickets` counts the charges.
 pub(crate) fn book_flight(version: &str, tickets: &Arc<AtomicU64>) -> PluginTool {
-    let tickets = Arc::clone(tickets);
+    book_flight_that_stalls(version, tickets, &Arc::default())
+}
+
+/// The same, whose charge does not end as long as `stalls` is set.
+fn book_flight_that_stalls(
+    version: &str,
+    tickets: &Arc<AtomicU64>,
+    stalls: &Arc<AtomicBool>,
+) -> PluginTool {
+    let (tickets, stalls) = (Arc::clone(tickets), Arc::clone(stalls));
     PluginTool::builder("book_flight", version)
         .description("Books a flight for the user")
         .task_support(TaskSupport::Optional)
         .elicits::<BookFlight>()
         .execute(move |trip: Trip, ctx: PluginContext<BookFlight>| {
-            book(trip, ctx, Arc::clone(&tickets))
+            book(trip, ctx, Arc::clone(&tickets), Arc::clone(&stalls))
         })
         .expect("forms")
 }
@@ -103,6 +112,7 @@ async fn book(
     trip: Trip,
     ctx: PluginContext<BookFlight>,
     tickets: Arc<AtomicU64>,
+    stalls: Arc<AtomicBool>,
 ) -> Result<Booking, PluginError> {
     let refused = || PluginError::failed("the user does not want to fly");
     let flights = [("SH-142", 299), ("CA-287", 349)];
@@ -120,8 +130,15 @@ async fn book(
     let Elicited::Accept(seat) = ctx.elicit::<PickSeat>("Which seat?", &map).await? else {
         return Err(refused());
     };
-    let ticket_number =
-        ctx.step("charge", || async { tickets.fetch_add(1, Ordering::SeqCst) + 1 }).await?;
+    let charge = || async {
+        std::future::poll_fn(|_| match stalls.load(Ordering::SeqCst) {
+            true => std::task::Poll::Pending,
+            false => std::task::Poll::Ready(()),
+        })
+        .await;
+        tickets.fetch_add(1, Ordering::SeqCst) + 1
+    };
+    let ticket_number = ctx.step("charge", charge).await?;
     let tip = ctx.sample("tip", tip(&trip.destination)).await?;
     let [SamplingMessageContentBlock::Text(tip)] = tip.content.blocks() else {
         return Err(PluginError::failed("no tip"));
@@ -151,12 +168,19 @@ pub(crate) struct World {
     pub(crate) tickets: Arc<AtomicU64>,
     pub(crate) time: Time,
     pub(crate) nonces: Arc<AtomicU64>,
+    pub(crate) stalls: Arc<AtomicBool>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let (store, nonces) = (Arc::new(MemoryStore::default()), Arc::default());
-        Self { store, tickets: Arc::default(), time: Time::default(), nonces }
+        Self {
+            store,
+            tickets: Arc::default(),
+            time: Time::default(),
+            nonces,
+            stalls: Arc::default(),
+        }
     }
 
     pub(crate) fn states(&self, key: StateKey) -> impl StateCodec + Send + Sync + use<> {
@@ -173,9 +197,15 @@ impl World {
         self.host_of(policy, owner, "1")
     }
 
+    /// A program whose charges do not end until `stalls` is cleared.
+    pub(crate) fn host_that_stalls(&self, policy: SuspendPolicy, owner: &str) -> PluginHost {
+        self.stalls.store(true, Ordering::SeqCst);
+        self.host_of(policy, owner, "1")
+    }
+
     pub(crate) fn host_of(&self, policy: SuspendPolicy, owner: &str, version: &str) -> PluginHost {
         let time = self.time.clone();
-        let tool = book_flight(version, &self.tickets);
+        let tool = book_flight_that_stalls(version, &self.tickets, &self.stalls);
         let store = Arc::clone(&self.store) as Arc<dyn SessionStore>;
         PluginHost::new([tool], policy, store, owner, Arc::new(move || time.now()))
     }
@@ -219,13 +249,14 @@ pub(crate) fn tipped() -> (String, Outcome) {
 
 pub(crate) fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
     let arguments = json!({ "from": "NYC", "destination": "LAX" }).to_string();
-    block_on(host.call(NewCall {
+    let call = NewCall {
         session_id: "9c41",
         call_id: "call_1",
         tool: "book_flight",
         arguments: Raw::from_text(arguments).expect("JSON"),
         principal: "ada",
-    }))
+    };
+    block_on(host.call(call, None))
 }
 
 pub(crate) fn answer(
@@ -244,7 +275,7 @@ pub(crate) fn answer_as(
 ) -> Result<Turn, SessionError> {
     let answers = answers.into_iter().collect();
     let (tool, arguments) = ("book_flight", None);
-    block_on(host.resume(Resumption { state, tool, arguments, principal, answers }))
+    block_on(host.resume(Resumption { state, tool, arguments, principal, answers }, None))
 }
 
 /// What to come back with, and what is asked.
@@ -369,7 +400,7 @@ fn whoever_calls_is_told_and_then_whoever_answers() {
         let world = World::new();
         let host = world.host(policy, "a");
         let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let told = |who: &'static str| -> Option<Told> {
+        let told = |who: &'static str| -> Option<NoticeSink> {
             let heard = Arc::clone(&heard);
             Some(Arc::new(move |notice| {
                 let what = match notice {
@@ -383,10 +414,10 @@ fn whoever_calls_is_told_and_then_whoever_answers() {
         let arguments = Raw::from_text(arguments).expect("JSON");
         let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
         let call = NewCall { session_id, call_id, tool, arguments, principal };
-        let (state, _) = asked(block_on(host.call_telling(call, told("caller"))));
+        let (state, _) = asked(block_on(host.call(call, told("caller"))));
         let (answers, arguments) = (vec![flight()], None);
         let resumption = Resumption { state: &state, tool, arguments, principal, answers };
-        asked(block_on(host.resume_telling(resumption, told("answerer"))));
+        asked(block_on(host.resume(resumption, told("answerer"))));
         let heard = heard.lock().expect("alive");
         assert_eq!(*heard, [("caller", "log"), ("answerer", "progress")]);
     }
@@ -432,19 +463,21 @@ fn an_error_of_the_client_fails_the_tool() {
 }
 
 #[test]
-fn notices_are_told_once() {
+fn replayed_tool_reports_each_notice_once() {
     let world = World::new();
-    let told = Arc::new(AtomicU64::new(0));
-    let host = |owner| {
-        let told = Arc::clone(&told);
-        let host = world.host(SuspendPolicy::Replay, owner);
-        host.with_notices(Arc::new(move |id, _| {
-            assert_eq!(id, "9c41");
-            told.fetch_add(1, Ordering::SeqCst);
-        }))
+    let count = Arc::new(AtomicU64::new(0));
+    let sink = || -> Option<NoticeSink> {
+        let count = Arc::clone(&count);
+        Some(Arc::new(move |_| _ = count.fetch_add(1, Ordering::SeqCst)))
     };
-    let (state, _) = asked(begin(&host("a")));
-    asked(answer(&host("b"), &state, [flight()]));
-    asked(answer(&host("c"), &state, [seat()]));
-    assert_eq!(told.load(Ordering::SeqCst), 2);
+    let host = |owner| world.host(SuspendPolicy::Replay, owner);
+    let arguments = Raw::from_text(r#"{"from":"NYC","destination":"LAX"}"#).expect("JSON");
+    let (session_id, call_id, tool, principal) = ("9c41", "call_1", "book_flight", "ada");
+    let call = NewCall { session_id, call_id, tool, arguments, principal };
+    let (state, _) = asked(block_on(host("a").call(call, sink())));
+    for answers in [vec![flight()], vec![seat()]] {
+        let resumption = Resumption { state: &state, tool, arguments: None, principal, answers };
+        asked(block_on(host("b").resume(resumption, sink())));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 2);
 }

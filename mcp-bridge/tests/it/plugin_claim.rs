@@ -107,11 +107,12 @@ impl SessionStore for Yielding {
 
     async fn use_once(
         &self,
+        principal: &str,
         name: &str,
         until: Duration,
         now: Duration,
     ) -> Result<bool, StoreError> {
-        self.0.use_once(name, until, now).await
+        self.0.use_once(principal, name, until, now).await
     }
 }
 
@@ -131,7 +132,7 @@ proptest! {
         let mut racing: Vec<_> = hosts.iter().map(|host| {
             let (tool, arguments, principal) = ("book_flight", None, "ada");
             let answers = vec![seat()];
-            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers })))
+            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers }, None)))
         }).collect();
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
         let to_the_end = (0..3).flat_map(|which| std::iter::repeat_n(which, 200));
@@ -176,7 +177,7 @@ proptest! {
         let mut racing: Vec<_> = hosts.iter().map(|host| {
             let (tool, arguments, principal) = ("book_flight", None, "ada");
             let answers = vec![tipped()];
-            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers })))
+            Some(Box::pin(host.resume(Resumption { state: &state, tool, arguments, principal, answers }, None)))
         }).collect();
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
         let to_the_end = (0..4).flat_map(|which| std::iter::repeat_n((which, false), 200));

@@ -4,9 +4,10 @@ use crate::plugin::{
     value,
 };
 use futures::executor::block_on;
+use jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::{
-    MemoryStore, PluginHost, PluginSessionErrorCode, SessionError, SessionStatus, StoreError,
-    SuspendPolicy,
+    MemoryStore, PluginHost, PluginSessionErrorCode, Resumption, SessionError, SessionStatus,
+    StoreError, StoreLimits, SuspendPolicy,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -104,9 +105,31 @@ fn a_step_is_not_the_clients_to_answer() {
 
 #[test]
 fn a_full_store_says_so() {
-    let store = Arc::new(MemoryStore::new(0));
+    let store = Arc::new(MemoryStore::new(StoreLimits::new(0, 0)));
     let tool = book_flight("1", &Arc::default());
     let host =
         PluginHost::new([tool], SuspendPolicy::Replay, store, "a", Arc::new(|| Duration::ZERO));
     assert!(matches!(begin(&host), Err(SessionError::Store(StoreError::Full))));
+}
+
+#[test]
+fn arguments_that_come_again_are_compared_as_values() {
+    let world = World::new();
+    for policy in [SuspendPolicy::Replay, world.token(false)] {
+        let world = World::new();
+        let host = world.host(policy, "a");
+        let (state, _) = asked(begin(&host));
+        let resume =
+            |text: &str| {
+                let (arguments, answers) = (Raw::from_text(text).expect("JSON"), vec![flight()]);
+                let (tool, principal, arguments) = ("book_flight", "ada", Some(&arguments));
+                block_on(host.resume(
+                    Resumption { state: &state, tool, arguments, principal, answers },
+                    None,
+                ))
+            };
+        let other = resume(r#"{"from":"NYC","destination":"SFO"}"#);
+        assert!(matches!(other, Err(SessionError::OtherArguments)));
+        asked(resume(r#"{ "destination": "LA\u0058", "from": "NYC" }"#));
+    }
 }

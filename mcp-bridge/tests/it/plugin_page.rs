@@ -168,7 +168,7 @@ fn turns_go_between_programs() {
         let text = serde_json::to_string(&ForwardedResumption::from(&sent)).expect("JSON");
         let read: ForwardedResumption = serde_json::from_str(&text).expect("a resumption");
         assert_eq!(read, ForwardedResumption::from(&read.as_resumption()));
-        forward(block_on(host.resume(read.as_resumption())));
+        forward(block_on(host.resume(read.as_resumption(), None)));
     }
     forward(Ok(Turn::Taken));
     let owner = || "b".to_owned();

@@ -18,7 +18,7 @@ fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> 
     server.handle_line(Ok(&line.to_string()));
     while let Some(event) = server.poll_event() {
         let ServerEvent::Call(call) = event else { continue };
-        let turn = block_on(host.handle(&call, "9c41", "ada"));
+        let turn = block_on(host.handle(&call, "9c41", "ada", None));
         reply(server, &call, turn, None).expect("open");
     }
     let mut sent = Vec::new();

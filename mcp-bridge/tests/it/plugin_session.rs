@@ -58,7 +58,7 @@ where
 fn begin(host: &PluginHost) -> Result<Turn, SessionError> {
     let (session_id, call_id, tool, principal) = ("9c41", "call_1", "ask", "ada");
     let arguments = Raw::from_text("{}").expect("JSON");
-    block_on(host.call(NewCall { session_id, call_id, tool, arguments, principal }))
+    block_on(host.call(NewCall { session_id, call_id, tool, arguments, principal }, None))
 }
 
 fn answer(host: &PluginHost, answers: &[(&str, &str)]) -> Result<Turn, SessionError> {
@@ -66,7 +66,7 @@ fn answer(host: &PluginHost, answers: &[(&str, &str)]) -> Result<Turn, SessionEr
     let answers = answers.iter().map(|(key, text)| ((*key).to_owned(), accepted(*text)));
     let answers: Vec<(String, Outcome)> = answers.collect();
     let (state, tool, arguments, principal) = ("9c41", "ask", None, "ada");
-    block_on(host.resume(Resumption { state, tool, arguments, principal, answers }))
+    block_on(host.resume(Resumption { state, tool, arguments, principal, answers }, None))
 }
 
 fn keys(turn: Result<Turn, SessionError>) -> Vec<String> {

@@ -44,7 +44,7 @@ fn answer(host: &PluginHost, answers: &[(String, Outcome)]) -> bool {
 }
 
 fn go_on(host: &PluginHost) -> Result<Turn, SessionError> {
-    block_on(host.resume(PluginHost::task_resumption(ID, "book_flight", "ada")))
+    block_on(host.resume(PluginHost::task_resumption(ID, "book_flight", "ada"), None))
 }
 
 /// What a task needs, by key.
@@ -234,7 +234,8 @@ fn a_task_waits_until_all_is_answered() {
         let task = view(&host);
         assert_eq!((&task.status, needed(&task)), (&TaskStatus::InputRequired, vec!["left"]));
         assert!(answer(&host, &[("right".into(), no.clone()), ("left".into(), no)]));
-        block_on(host.resume(PluginHost::task_resumption(ID, "ask", "ada"))).expect("it is done");
+        block_on(host.resume(PluginHost::task_resumption(ID, "ask", "ada"), None))
+            .expect("it is done");
         let result: Value = view(&host).result.expect("a result").decode().expect("JSON");
         assert_eq!(result["structuredContent"], json!([true, true]));
     }

@@ -5,6 +5,8 @@ mod book_flight;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod dropped;
+#[cfg(test)]
 mod endpoint;
 #[cfg(test)]
 mod ends;

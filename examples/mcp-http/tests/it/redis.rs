@@ -4,7 +4,7 @@ use crate::world::{Events, World};
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::plugin::{
     MemoryStore, NewCall, PluginHost, Resumption, SessionError, SessionRecord, SessionStatus,
-    SessionStore, StoreError, SuspendPolicy, Turn,
+    SessionStore, StoreError, StoreLimits, SuspendPolicy, Turn,
 };
 use mcp_http::{
     EndpointOptions, PluginService, RedisOwner, RedisStore, book_flight, random_id, since_1970,
@@ -31,12 +31,16 @@ async fn store() -> RedisStore {
 
 /// A record, as a host makes it.
 fn record(id: &str, revision: u64) -> SessionRecord {
+    record_of(id, revision, "ada", "running", 0)
+}
+
+fn record_of(id: &str, revision: u64, principal: &str, status: &str, since: u64) -> SessionRecord {
     let text = json!({
-        "id": id, "call_id": "c", "tool": "t", "fingerprint": "f", "principal": "ada", "arguments": {},
-        "status": "running", "journal": { "entries": {}, "told": 0 }, "result": null, "reason": null,
+        "id": id, "call_id": "c", "tool": "t", "fingerprint": "f", "principal": principal, "arguments": {},
+        "status": status, "journal": { "entries": {}, "told": 0 }, "result": null, "reason": null,
         "revision": revision, "epoch": 0, "owner": "a",
-        "created": { "secs": 0, "nanos": 0 }, "deadline": { "secs": 60, "nanos": 0 },
-        "active": { "secs": 0, "nanos": 0 }, "waited": { "secs": 0, "nanos": 0 }, "since": { "secs": 0, "nanos": 0 },
+        "created": { "secs": 0, "nanos": 0 }, "deadline": { "secs": since + 2, "nanos": 0 },
+        "active": { "secs": 0, "nanos": 0 }, "waited": { "secs": 0, "nanos": 0 }, "since": { "secs": since, "nanos": 0 },
     });
     serde_json::from_value(text).expect("a record")
 }
@@ -48,8 +52,8 @@ fn said<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> String {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Create(u8),
-    Save(u8, u64),
+    Create(u8, &'static str, u64),
+    Save(u8, u64, &'static str, u64),
     Remove(u8),
     Load(u8),
     Use(u8),
@@ -58,23 +62,39 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        (0..3u8).prop_map(Step::Create),
-        (0..3u8, 0..4u64).prop_map(|(id, revision)| Step::Save(id, revision)),
-        (0..3u8).prop_map(Step::Remove),
-        (0..3u8).prop_map(Step::Load),
+        (0..8u8, status(), 0..6u64).prop_map(|(id, status, now)| Step::Create(id, status, now)),
+        (0..8u8, 0..4u64, status(), 0..6u64)
+            .prop_map(|(id, revision, status, now)| Step::Save(id, revision, status, now)),
+        (0..8u8).prop_map(Step::Remove),
+        (0..8u8).prop_map(Step::Load),
         (0..3u8).prop_map(Step::Use),
         Just(Step::List),
     ]
 }
 
+fn status() -> impl Strategy<Value = &'static str> {
+    prop_oneof![Just("running"), Just("awaiting_elicit"), Just("completed")]
+}
+
+/// The principal of the session with this id.
+fn principal(id: u8) -> &'static str {
+    ["ada", "eve b", ""][usize::from(id % 3)]
+}
+
 async fn take(store: &dyn SessionStore, step: &Step) -> String {
     let (until, now) = (Duration::from_secs(60), Duration::ZERO);
     match step {
-        Step::Create(id) => said(store.create(&record(&id.to_string(), 0)).await),
-        Step::Save(id, revision) => said(store.save(&record(&id.to_string(), *revision)).await),
+        Step::Create(id, status, now) => {
+            let record = record_of(&id.to_string(), 0, principal(*id), status, *now);
+            said(store.create(&record).await)
+        }
+        Step::Save(id, revision, status, now) => {
+            let record = record_of(&id.to_string(), *revision, principal(*id), status, *now);
+            said(store.save(&record).await)
+        }
         Step::Remove(id) => said(store.remove(&id.to_string()).await),
         Step::Load(id) => said(store.load(&id.to_string()).await),
-        Step::Use(name) => said(store.use_once(&name.to_string(), until, now).await),
+        Step::Use(name) => said(store.use_once("ada", &name.to_string(), until, now).await),
         Step::List => said(store.list().await),
     }
 }
@@ -82,17 +102,15 @@ async fn take(store: &dyn SessionStore, step: &Step) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Redis does what the store in memory does.
+    /// Redis and the store in memory give the same results for any steps, also at their limits.
     #[test]
-    fn it_is_a_store(steps in prop::collection::vec(step(), 0..24)) {
+    fn redis_and_memory_give_the_same_results(steps in prop::collection::vec(step(), 0..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async {
-            let (redis, memory) = (store().await.with_limit(2), MemoryStore::new(2));
+            let mut limits = StoreLimits::new(4, 4 * 600);
+            limits.principal_divisor = 2;
+            let (redis, memory) = (store().await.with_limits(limits), MemoryStore::new(limits));
             for step in &steps {
-                // The store in memory has a limit for names too, which Redis lets expire.
-                if matches!(step, Step::Use(2..)) {
-                    continue;
-                }
                 let expected = take(&memory, step).await;
                 prop_assert_eq!(take(&redis, step).await, expected, "{:?}", step);
             }
@@ -275,7 +293,7 @@ async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
     let arguments = serde_json::value::to_raw_value(&trip()).expect("JSON").into();
     let (session_id, call_id, tool, principal) = ("9c41", "c", "book_flight", "ada");
     let call = NewCall { session_id, call_id, tool, arguments, principal };
-    let Ok(Turn::Asks { state, asks }) = first.call(call).await else { panic!("it asks") };
+    let Ok(Turn::Asks { state, asks }) = first.call(call, None).await else { panic!("it asks") };
 
     let service = PluginService::new(second, Implementation::new("travel", "1"));
     let service = service.with_forwarder(Arc::new(second_owner));
@@ -296,7 +314,7 @@ async fn what_was_parked_in_a_program_that_has_ended_is_lost() {
     let (third, third_owner) = parking(&prefix, "c", lifetime).await;
     let (tool, arguments, answers) = ("book_flight", None, Vec::new());
     let resumption = Resumption { state: &state, tool, arguments, principal, answers };
-    let elsewhere = third.resume(resumption.clone()).await;
+    let elsewhere = third.resume(resumption.clone(), None).await;
     let Err(SessionError::Elsewhere { owner }) = elsewhere else { panic!("{elsewhere:?}") };
     let lost = mcp_http::Forwarder::forward(&third_owner, &owner, resumption, None).await;
     assert!(matches!(lost, Err(SessionError::NotFound)), "{lost:?}");

@@ -1,9 +1,11 @@
-//! Tools that run, and what is kept of them.
+//! Runs a tool until it is done or waits, and stores its state.
+use super::local::ActiveRun;
 use super::{PluginHost, bound_to, over};
 use crate::mcp::tools::CallToolResult;
-use crate::plugin::context::{PluginError, Run, Stop};
+use crate::plugin::context::{PluginError, Stop};
 use crate::plugin::journal::EntryKind;
 use crate::plugin::session::{SessionRecord, SessionStatus};
+use crate::plugin::store::StoreError;
 use crate::plugin::tool::failed;
 use crate::plugin::turn::{SessionError, SuspendPolicy, Turn};
 use alloc::string::{String, ToString};
@@ -15,31 +17,42 @@ impl PluginHost {
     pub(super) async fn run(
         &self,
         mut record: SessionRecord,
-        mut run: Run,
+        mut active: ActiveRun,
+    ) -> Result<Turn, SessionError> {
+        let turn = self.run_to_turn(&mut record, &mut active).await;
+        active.is_over = true;
+        turn
+    }
+
+    async fn run_to_turn(
+        &self,
+        record: &mut SessionRecord,
+        active: &mut ActiveRun,
     ) -> Result<Turn, SessionError> {
         loop {
+            let Some(run) = &mut active.run else { return Err(SessionError::NotFound) };
             let stop = run.next().await;
             let now = (self.clock)();
             record.journal = run.journal();
             let passed = record.active.saturating_add(now.saturating_sub(record.since));
             if passed > self.limits.active && !matches!(stop, Stop::Done(_)) {
                 let result = failed("the tool ran for longer than it may");
-                return self.finish(record, SessionStatus::Failed, result).await;
+                return self.finish(record, active, SessionStatus::Failed, result).await;
             }
             match stop {
                 Stop::Done(Ok(result)) => {
-                    return self.finish(record, SessionStatus::Completed, result).await;
+                    return self.finish(record, active, SessionStatus::Completed, result).await;
                 }
                 Stop::Done(Err(PluginError::Protocol(error))) => {
-                    return self.finish_with_error(record, error).await;
+                    return self.finish_with_error(record, active, error).await;
                 }
                 Stop::Done(Err(error)) => {
                     let result = failed(&error.to_string());
-                    return self.finish(record, SessionStatus::Failed, result).await;
+                    return self.finish(record, active, SessionStatus::Failed, result).await;
                 }
                 Stop::Save => {
-                    self.turn(&mut record, SessionStatus::Running, now);
-                    self.commit(&mut record).await?;
+                    self.set_status(record, SessionStatus::Running, now);
+                    self.commit(record, active).await?;
                 }
                 Stop::Asks => {
                     let asks = run.asks();
@@ -48,44 +61,63 @@ impl PluginHost {
                         true => SessionStatus::AwaitingElicit,
                         false => SessionStatus::AwaitingSample,
                     };
-                    self.turn(&mut record, status, now);
+                    self.set_status(record, status, now);
                     if record.is_task {
                         record.asks.clone_from(&asks);
                     }
-                    match self.suspend(&mut record, run).await? {
-                        Some(again) => run = again,
-                        None => return Ok(Turn::Asks { state: self.seal(&record)?, asks }),
+                    if self.suspend(record, active).await? {
+                        return Ok(Turn::Asks { state: self.seal(record)?, asks });
                     }
                 }
             }
-            run.go_on(&record.journal);
+            if let Some(run) = &active.run {
+                run.go_on(&record.journal);
+            }
         }
     }
 
-    /// Keeps a session that waits; gives the tool back if answers came meanwhile.
+    /// Stores a session that waits. Returns `false` if answers came meanwhile and the tool can go on.
     async fn suspend(
         &self,
         record: &mut SessionRecord,
-        run: Run,
-    ) -> Result<Option<Run>, SessionError> {
-        let mut run = Some(run);
-        if let Some(run) = run.take_if(|_| self.is_parking()) {
-            // Before others see that it waits.
-            self.parked().insert(record.id.clone(), run);
+        active: &mut ActiveRun,
+    ) -> Result<bool, SessionError> {
+        // The tool is parked before other callers can see that it waits.
+        let parked = active.run.take_if(|_| self.is_parking());
+        let is_parked = parked.is_some();
+        if let Some(run) = parked {
+            self.local.park(&record.id, run);
         }
-        let is_answered = self.commit(record).await;
-        if matches!(is_answered, Ok(false)) {
-            return Ok(None);
+        let committed = self.commit(record, active).await;
+        if matches!(committed, Ok(false)) {
+            if is_parked && self.local.is_check_due() {
+                self.drop_stale_parked().await?;
+            }
+            return Ok(true);
         }
-        let parked = self.parked().remove(&record.id);
-        is_answered?;
-        parked.or(run).map(Some).ok_or(SessionError::NotFound)
+        if is_parked {
+            active.run = self.local.unpark(&record.id);
+        }
+        committed.map(|_| false)
     }
 
-    /// Keeps what happened to a session that this program runs; whether answers came meanwhile. It runs on then, even if it
-    /// was to wait.
-    async fn commit(&self, record: &mut SessionRecord) -> Result<bool, SessionError> {
+    /// Stores the state of a session that this program runs. Returns whether answers came meanwhile; the session goes on then,
+    /// even if it was about to wait.
+    ///
+    /// A session is created when it first waits: before that nothing refers to it.
+    async fn commit(
+        &self,
+        record: &mut SessionRecord,
+        active: &mut ActiveRun,
+    ) -> Result<bool, SessionError> {
         if self.is_stateless() {
+            return Ok(false);
+        }
+        if !active.is_stored {
+            if record.status.is_awaiting() {
+                self.store.create(record).await?;
+                active.is_stored = true;
+            }
             return Ok(false);
         }
         let mut is_answered = false;
@@ -101,7 +133,7 @@ impl PluginHost {
             record.revision = current.revision;
             is_answered |= record.journal.take_answers(&current.journal);
             if is_answered && record.status.is_awaiting() {
-                self.turn(record, SessionStatus::Running, record.since);
+                self.set_status(record, SessionStatus::Running, record.since);
             }
         }
         Err(SessionError::Contended)
@@ -109,25 +141,42 @@ impl PluginHost {
 
     async fn finish(
         &self,
-        mut record: SessionRecord,
+        record: &mut SessionRecord,
+        active: &mut ActiveRun,
         status: SessionStatus,
         result: CallToolResult,
     ) -> Result<Turn, SessionError> {
-        self.turn(&mut record, status, (self.clock)());
+        self.set_status(record, status, (self.clock)());
         record.result = Some(Raw::from_value(&result).map_err(|_| SessionError::Unwritable)?);
-        self.commit(&mut record).await?;
+        self.commit_end(record, active).await?;
         Ok(Turn::Done(result))
     }
 
     async fn finish_with_error(
         &self,
-        mut record: SessionRecord,
+        record: &mut SessionRecord,
+        active: &mut ActiveRun,
         error: ErrorObject,
     ) -> Result<Turn, SessionError> {
-        self.turn(&mut record, SessionStatus::Failed, (self.clock)());
+        self.set_status(record, SessionStatus::Failed, (self.clock)());
         record.error = Some(error.clone());
-        self.commit(&mut record).await?;
+        self.commit_end(record, active).await?;
         Err(SessionError::Protocol(error))
+    }
+
+    /// Stores the end of a session. Without room for the result the session is removed: the caller has the result, and only a
+    /// repeated answer does not get it.
+    async fn commit_end(
+        &self,
+        record: &mut SessionRecord,
+        active: &mut ActiveRun,
+    ) -> Result<(), SessionError> {
+        match self.commit(record, active).await {
+            Err(SessionError::Store(StoreError::Full)) if !record.is_task => {
+                Ok(self.store.remove(&record.id).await?)
+            }
+            committed => committed.map(|_| ()),
+        }
     }
 
     fn seal(&self, record: &SessionRecord) -> Result<String, SessionError> {

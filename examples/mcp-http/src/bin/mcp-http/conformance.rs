@@ -246,6 +246,10 @@ impl Service for Conformance {
         }
     }
 
+    async fn abandoned(&self, request_state: &str, principal: &str) {
+        self.plugins.abandoned(request_state, principal).await;
+    }
+
     async fn request(
         &self,
         request: &ClientRequest,

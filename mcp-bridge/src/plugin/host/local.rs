@@ -1,0 +1,140 @@
+//! What a host has in memory: parked tools, runs in progress, and runs whose future was dropped.
+use crate::plugin::context::Run;
+use crate::plugin::session::SessionRecord;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A session and its epoch.
+type RunKey = (String, u64);
+
+/// Dropped runs that are remembered; of more, other programs wait for the end of the lease.
+const MAX_DROPPED: usize = 4096;
+
+/// Parked tools before the first check for those without a session.
+const FIRST_CHECK: usize = 1024;
+
+/// Shared by a host and its runs.
+#[derive(Debug, Default)]
+pub(super) struct LocalRuns(Mutex<Contents>);
+
+#[derive(Debug, Default)]
+struct Contents {
+    parked: BTreeMap<String, Run>,
+    /// Runs in progress. Two attempts to claim one epoch count twice until one of them fails.
+    active: BTreeMap<RunKey, usize>,
+    dropped: VecDeque<RunKey>,
+    /// The number of parked tools at which they are checked next.
+    check_at: usize,
+}
+
+impl LocalRuns {
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Parks a tool.
+    pub(super) fn park(&self, id: &str, run: Run) {
+        let replaced = self.contents().parked.insert(id.into(), run);
+        // A tool is dropped without the lock.
+        drop(replaced);
+    }
+
+    /// Returns a parked tool.
+    pub(super) fn unpark(&self, id: &str) -> Option<Run> {
+        self.contents().parked.remove(id)
+    }
+
+    pub(super) fn is_parked(&self, id: &str) -> bool {
+        self.contents().parked.contains_key(id)
+    }
+
+    pub(super) fn parked_count(&self) -> usize {
+        self.contents().parked.len()
+    }
+
+    /// The parked tools that no run in progress belongs to.
+    pub(super) fn idle(&self) -> Vec<String> {
+        let contents = self.contents();
+        let is_active = |id: &&String| {
+            contents.active.range(((*id).clone(), 0)..).next().is_some_and(|(key, _)| key.0 == **id)
+        };
+        contents.parked.keys().filter(|id| !is_active(id)).cloned().collect()
+    }
+
+    /// Whether there are twice as many parked tools as after the last check.
+    pub(super) fn is_check_due(&self) -> bool {
+        let contents = self.contents();
+        contents.parked.len() >= contents.check_at.max(FIRST_CHECK)
+    }
+
+    /// Ends a check of the parked tools.
+    pub(super) fn set_checked(&self) {
+        let mut contents = self.contents();
+        contents.check_at = contents.parked.len().saturating_mul(2);
+    }
+
+    /// Whether a future of this program runs the session.
+    pub(super) fn is_active(&self, record: &SessionRecord) -> bool {
+        self.contents().active.contains_key(&(record.id.clone(), record.epoch))
+    }
+
+    /// Returns the sessions whose future was dropped since the last call.
+    pub(super) fn take_dropped(&self) -> VecDeque<RunKey> {
+        core::mem::take(&mut self.contents().dropped)
+    }
+
+    /// Begins a run.
+    pub(super) fn activate(self: &Arc<Self>, record: &SessionRecord, is_stored: bool) -> ActiveRun {
+        let key = (record.id.clone(), record.epoch);
+        *self.contents().active.entry(key.clone()).or_default() += 1;
+        ActiveRun {
+            local: Arc::clone(self),
+            key,
+            is_stored,
+            is_over: false,
+            parks: false,
+            run: None,
+        }
+    }
+}
+
+/// A run in progress. If its future is dropped, a parking host parks the tool, and the session can be claimed again at once.
+#[derive(Debug)]
+pub(in crate::plugin) struct ActiveRun {
+    local: Arc<LocalRuns>,
+    key: RunKey,
+    /// Whether the store has the session.
+    pub(super) is_stored: bool,
+    /// Whether the run ended by itself.
+    pub(super) is_over: bool,
+    /// Whether the host parks tools.
+    pub(super) parks: bool,
+    pub(super) run: Option<Run>,
+}
+
+impl Drop for ActiveRun {
+    fn drop(&mut self) {
+        let mut contents = self.local.contents();
+        if let Some(count) = contents.active.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                contents.active.remove(&self.key);
+            }
+        }
+        if self.is_over || !self.is_stored {
+            return;
+        }
+        if contents.dropped.len() >= MAX_DROPPED {
+            contents.dropped.pop_front();
+        }
+        contents.dropped.push_back(self.key.clone());
+        let run = self.run.take().filter(|_| self.parks);
+        let replaced = run.and_then(|run| contents.parked.insert(self.key.0.clone(), run));
+        // Tools are dropped without the lock.
+        drop(contents);
+        drop(replaced);
+    }
+}
