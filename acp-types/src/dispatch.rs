@@ -1,5 +1,6 @@
 //! What reading by method has in common in all versions.
 use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, decode, decode_with};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -8,7 +9,7 @@ macro_rules! requests {
     (
         $(#[$rattr:meta])* pub enum $Requests:ident;
         $(#[$sattr:meta])* pub enum $Responses:ident;
-        $( $method:literal $Request:ident -> $Response:ident, )+
+        $( $($shared:ident)? $method:literal $Request:ident -> $Response:ident, )+
     ) => {
         $(#[$rattr])*
         #[derive(Clone, Debug, PartialEq)]
@@ -155,13 +156,19 @@ macro_rules! requests {
             }
         }
 
-        $(
-            impl RequestParams for $Request {
-                const METHOD: &'static str = $method;
-                const RESPONSE: &'static str = stringify!($Response);
-                type Response = $Response;
-            }
-        )+
+        $( $crate::dispatch::params! { $($shared)? $method $Request -> $Response } )+
+    };
+}
+
+/// The method of a request and its result. What both versions share, [`shared`](crate::shared) has once.
+macro_rules! params {
+    (shared $($rest:tt)*) => {};
+    ($method:literal $Request:ident -> $Response:ident) => {
+        impl $crate::dispatch::RequestParams for $Request {
+            const METHOD: &'static str = $method;
+            const RESPONSE: &'static str = stringify!($Response);
+            type Response = $Response;
+        }
     };
 }
 
@@ -253,7 +260,23 @@ macro_rules! notifications {
     };
 }
 
-pub(crate) use {notifications, requests};
+pub(crate) use {notifications, params, requests};
+
+/// The parameters of a request: they know its method and the type of its result.
+pub trait RequestParams: Object {
+    /// The method.
+    const METHOD: &'static str;
+    /// The name of the result's type in the schema.
+    const RESPONSE: &'static str;
+    /// The result.
+    type Response: Serialize + DeserializeOwned;
+}
+
+/// The parameters of a notification: they know its method.
+pub trait NotificationParams: Object {
+    /// The method.
+    const METHOD: &'static str;
+}
 
 /// A result that is read by the method of its request.
 pub(crate) trait Answer: Sized {

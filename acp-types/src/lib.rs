@@ -71,6 +71,7 @@ pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
+mod conversion;
 mod dispatch;
 pub mod line;
 #[cfg(feature = "lint")]
@@ -80,6 +81,7 @@ mod rejection;
 #[cfg(feature = "schemars")]
 pub mod schema;
 pub mod session_state;
+mod shared;
 mod spoken;
 pub mod v1;
 pub mod v2;

@@ -12,10 +12,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 #![doc = include_str!("../METHODS.md")]
+pub use crate::dispatch::{NotificationParams, RequestParams};
 use core::fmt;
-use jsonrpc_core::wire::Object;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 mod v1;
 mod v2;
@@ -108,22 +106,6 @@ pub fn find(table: &'static [Method], direction: Direction, name: &str) -> Optio
         method.name == name
             && (method.direction == direction || method.direction == Direction::ToEither)
     })
-}
-
-/// The parameters of a request: they know its method and the type of its result.
-pub trait RequestParams: Object {
-    /// The method.
-    const METHOD: &'static str;
-    /// The name of the result's type in the schema.
-    const RESPONSE: &'static str;
-    /// The result.
-    type Response: Serialize + DeserializeOwned;
-}
-
-/// The parameters of a notification: they know its method.
-pub trait NotificationParams: Object {
-    /// The method.
-    const METHOD: &'static str;
 }
 
 const fn request<P: RequestParams>(

@@ -5,10 +5,11 @@
 //! One module for each page of the specification; names are those of its
 //! [schema](https://agentclientprotocol.com/protocol/v1/schema).
 
+pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};
+
 pub mod agent_plan;
 pub mod authentication;
 pub mod borrowed;
-pub mod cancellation;
 pub mod compaction;
 pub mod content;
 pub mod dispatch;
@@ -17,10 +18,7 @@ pub mod error;
 pub mod extensibility;
 pub mod file_system;
 pub mod initialization;
-pub mod mcp_over_acp;
-pub mod notices;
 pub mod prompt_turn;
-pub mod providers;
 pub mod proxy_chains;
 pub mod session_config_options;
 pub mod session_list;

@@ -15,10 +15,11 @@
 //!
 //! [`Presence`]: jsonrpc_core::wire::Presence
 
+pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};
+
 pub mod agent_plan;
 pub mod authentication;
 pub mod borrowed;
-pub mod cancellation;
 pub mod compaction;
 pub mod content;
 pub mod diffs;
@@ -27,11 +28,8 @@ pub mod elicitation;
 pub mod error;
 pub mod extensibility;
 pub mod initialization;
-pub mod mcp_over_acp;
-pub mod notices;
 pub mod permissions;
 pub mod prompt_lifecycle;
-pub mod providers;
 pub mod proxy_chains;
 pub mod session_config_options;
 pub mod session_delete;

@@ -125,10 +125,3 @@ impl Print {
         Self(more.bytes().map(u64::from).fold(self.0, fnv))
     }
 }
-
-/// A value of one version of a protocol as the same value of another, where that can read it.
-pub(crate) fn recode<T: Serialize + ?Sized, U: serde::de::DeserializeOwned>(
-    value: &T,
-) -> Option<U> {
-    serde_json::to_string(value).ok().and_then(|text| serde_json::from_str(&text).ok())
-}

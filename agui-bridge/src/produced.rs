@@ -41,10 +41,7 @@ impl From<ToolCallContent> for Produced {
 impl From<ToolCallContentV2> for Produced {
     fn from(content: ToolCallContentV2) -> Self {
         match content {
-            ToolCallContentV2::Content(content) => match json::recode(&content.content) {
-                Some(block) => Self::Block(block),
-                None => Self::Other(content.content.tag().into(), json::raw(&content.content)),
-            },
+            ToolCallContentV2::Content(content) => Self::Block(content.content.into()),
             ToolCallContentV2::Diff(diff) => Self::Changes(diff),
             ToolCallContentV2::Terminal(terminal) => {
                 Self::Terminal(terminal.terminal_id.as_str().into())

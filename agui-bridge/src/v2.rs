@@ -6,9 +6,12 @@ use crate::stop::TurnEnd;
 use crate::text::Voice;
 use crate::tool_call::Change;
 use crate::translator::Translator;
-use acp_types::v1::prompt_turn::{MessageId, PromptResponse, StopReason};
+use acp_types::v1::prompt_turn::{
+    MessageId, PromptResponse, SessionUpdate as SessionUpdateV1, StopReason,
+};
 use acp_types::v1::tool_calls::ToolCallId;
-use acp_types::v2::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
+use acp_types::v2::content::ContentBlock;
+use acp_types::v2::elicitation::CreateElicitationRequest;
 use acp_types::v2::permissions::{RequestPermissionRequest, RequestPermissionSubject};
 use acp_types::v2::prompt_lifecycle::{
     ContentChunk, PromptResponse as PromptAccepted, SessionUpdate, UpdateSessionNotification,
@@ -18,9 +21,9 @@ use acp_types::v2::tool_calls::{ToolCallContentChunk, ToolCallUpdate};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 use jsonrpc_core::wire::Presence;
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
-use serde::Serialize;
 
 impl Translator {
     /// Takes in a `session/update` of ACP v2. An idle `state_update` ends the turn.
@@ -34,8 +37,7 @@ impl Translator {
         }
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
             && self.replay.is_none()
-            && let Some(block) = json::recode(&chunk.content)
-            && self.text.is_echo(&block)
+            && self.text.is_echo(&chunk.content.clone().into())
         {
             return;
         }
@@ -80,27 +82,17 @@ impl Translator {
         };
         let lane = self.subagents.lane(&request.session_id.as_str().into());
         let call = call.map(|id| self.calls.key(&lane, &id));
-        let options = json::recode(&request.options).unwrap_or_default();
         let title = Some(json::cut(request.title, limit));
-        self.ask_permission(request_id, Permission { call, title, options });
+        self.ask_permission(request_id, Permission { call, title, options: request.options });
     }
 
     /// Takes in a v2 `elicitation/create`, as [`handle_elicitation_request`](Self::handle_elicitation_request).
     pub fn handle_elicitation_request_v2(
         &mut self,
         request_id: RequestId,
-        request: &CreateElicitationRequest,
+        request: CreateElicitationRequest,
     ) {
-        if let Some(request) = json::recode(request) {
-            self.handle_elicitation_request(request_id, request);
-        }
-    }
-
-    /// Takes in a v2 `elicitation/complete`, as [`handle_elicitation_complete`](Self::handle_elicitation_complete).
-    pub fn handle_elicitation_complete_v2(&mut self, complete: &CompleteElicitationNotification) {
-        if let Some(complete) = json::recode(complete) {
-            self.handle_elicitation_complete(&complete);
-        }
+        self.handle_elicitation_request(request_id, request.into());
     }
 
     fn state_update(&mut self, state: StateUpdate) {
@@ -122,13 +114,13 @@ impl Translator {
             SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v2(Voice::Agent, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.chunk_v2(Voice::Thought, chunk),
             SessionUpdate::UserMessage(message) => {
-                self.message_v2(Voice::User, message.message_id.as_str(), &message.content);
+                self.message_v2(Voice::User, &message.message_id, message.content);
             }
             SessionUpdate::AgentMessage(message) => {
-                self.message_v2(Voice::Agent, message.message_id.as_str(), &message.content);
+                self.message_v2(Voice::Agent, &message.message_id, message.content);
             }
             SessionUpdate::AgentThought(message) => {
-                self.message_v2(Voice::Thought, message.message_id.as_str(), &message.content);
+                self.message_v2(Voice::Thought, &message.message_id, message.content);
             }
             SessionUpdate::ToolCallUpdate(update) => self.tool_call(Change::from(*update)),
             SessionUpdate::ToolCallContentChunk(chunk) => self.tool_call(Change::from(*chunk)),
@@ -140,31 +132,26 @@ impl Translator {
             SessionUpdate::ConfigOptionUpdate(options) => {
                 self.tell_whole(Kind::ConfigOptions, json::bounded(&options, limit));
             }
-            other => match json::recode(&other) {
-                Some(update) => {
-                    self.translate_update(&notification.session_id.as_str().into(), update);
-                }
-                None => self.custom("acp.unknown", json::bounded(&other, limit)),
+            other => match as_v1(other) {
+                Ok(update) => self.translate_update(&notification.session_id, update),
+                Err(other) => self.custom("acp.unknown", json::bounded(&other, limit)),
             },
         }
     }
 
     fn chunk_v2(&mut self, voice: Voice, chunk: ContentChunk) {
-        if let Some(block) = json::recode(&chunk.content) {
-            let id = MessageId::from(chunk.message_id.as_str());
-            self.chunk(voice, Some(id), block, chunk.meta.as_ref());
-        }
+        self.chunk(voice, Some(chunk.message_id), chunk.content.into(), chunk.meta.as_ref());
     }
 
-    fn message_v2<T: Serialize>(&mut self, voice: Voice, id: &str, content: &Presence<T>) {
+    fn message_v2(&mut self, voice: Voice, id: &MessageId, content: Presence<Vec<ContentBlock>>) {
         let content = match content {
             Presence::Absent => Presence::Absent,
             Presence::Null => Presence::Null,
             Presence::Value(blocks) => {
-                json::recode(blocks).map_or(Presence::Absent, Presence::Value)
+                Presence::Value(blocks.into_iter().map(Into::into).collect())
             }
         };
-        self.whole_message(voice, &MessageId::from(id), content, Members::new());
+        self.whole_message(voice, id, content, Members::new());
     }
 }
 
@@ -181,10 +168,10 @@ impl From<ToolCallUpdate> for Change {
             Presence::Null => Some(vec![]),
             Presence::Value(content) => Some(content.into_iter().map(Into::into).collect()),
         };
-        change.locations = match &update.locations {
+        change.locations = match update.locations {
             Presence::Absent => None,
             Presence::Null => Some(vec![]),
-            Presence::Value(locations) => json::recode(locations),
+            Presence::Value(locations) => Some(locations.into_iter().map(Into::into).collect()),
         };
         change.raw_input = update.raw_input.value().cloned();
         change.raw_output = update.raw_output.value().cloned();
@@ -202,6 +189,35 @@ impl From<ToolCallContentChunk> for Change {
     }
 }
 
+/// Converts an update that both versions have. One that v2 does not know may be one of v1.
+fn as_v1(update: SessionUpdate) -> Result<SessionUpdateV1, SessionUpdate> {
+    Ok(match update {
+        SessionUpdate::PlanUpdate(update) => {
+            SessionUpdateV1::PlanUpdate(Box::new((*update).into()))
+        }
+        SessionUpdate::PlanRemoved(removed) => SessionUpdateV1::PlanRemoved(removed),
+        SessionUpdate::SessionInfoUpdate(info) => SessionUpdateV1::SessionInfoUpdate(info),
+        SessionUpdate::UsageUpdate(usage) => SessionUpdateV1::UsageUpdate(usage),
+        SessionUpdate::Notice(notice) => SessionUpdateV1::Notice(*notice),
+        SessionUpdate::CompactionUpdate(update) => {
+            SessionUpdateV1::CompactionUpdate(Box::new((*update).into()))
+        }
+        SessionUpdate::CompactionSummaryChunk(chunk) => {
+            SessionUpdateV1::CompactionSummaryChunk(Box::new((*chunk).into()))
+        }
+        SessionUpdate::SubagentUpdate(update) => {
+            SessionUpdateV1::SubagentUpdate(Box::new((*update).into()))
+        }
+        SessionUpdate::SessionMessage(message) => {
+            SessionUpdateV1::SessionMessage(Box::new((*message).into()))
+        }
+        SessionUpdate::SessionMessageChunk(chunk) => {
+            SessionUpdateV1::SessionMessageChunk(Box::new((*chunk).into()))
+        }
+        other => return json::raw(&other).decode().map_err(|_| other),
+    })
+}
+
 /// How a turn ended, in the words of v1.
 fn turn_end(idle: IdleStateUpdate) -> TurnEnd {
     let reason = match &idle.stop_reason {
@@ -216,6 +232,6 @@ fn turn_end(idle: IdleStateUpdate) -> TurnEnd {
         reason => reason.tag().into(),
     };
     let mut response = PromptResponse::new(reason);
-    response.usage = idle.usage.as_ref().and_then(|usage| json::recode(&**usage));
+    response.usage = idle.usage.map(|usage| *usage);
     TurnEnd::Response(Box::new(response))
 }

@@ -1,10 +1,10 @@
 //! What people, models and tools say: text, images, audio, resources.
 //!
 //! Spec: [Content](https://agentclientprotocol.com/protocol/v1/content)
+pub use crate::shared::content::{Annotations, Role, TextContent};
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
-use jsonrpc_core::{member_union, object, open_enum, open_union};
+use jsonrpc_core::{member_union, object, open_union};
 
 open_union! {
     /// A block of content.
@@ -40,21 +40,6 @@ impl From<&str> for ContentBlock {
     fn from(text: &str) -> Self {
         Self::Text(TextContent::new(text))
     }
-}
-
-object! {
-    /// Text, plain or Markdown.
-    ///
-    /// Spec: [`TextContent`](https://agentclientprotocol.com/protocol/v1/schema#textcontent)
-    pub struct TextContent {
-        /// The text.
-        text: String = "text",
-    }
-    optional {
-        /// How to use and show it.
-        annotations: Box<Annotations> = "annotations" [default_on_error],
-    }
-    and "_meta"
 }
 
 object! {
@@ -177,32 +162,4 @@ object! {
         mime_type: String = "mimeType" [default_on_error],
     }
     and "_meta"
-}
-
-object! {
-    /// How to use and show a block of content.
-    ///
-    /// Spec: [`Annotations`](https://agentclientprotocol.com/protocol/v1/schema#annotations)
-    pub struct Annotations {}
-    optional {
-        /// Whom it is for.
-        audience: Vec<Role> = "audience" [default_on_error, skip_invalid_items],
-        /// When it last changed, an ISO 8601 timestamp.
-        last_modified: String = "lastModified" [default_on_error],
-        /// How much it matters, from 0 to 1.
-        priority: f64 = "priority" [default_on_error],
-    }
-    and "_meta"
-}
-
-open_enum! {
-    /// Who speaks, or is spoken to.
-    ///
-    /// Spec: [`Role`](https://agentclientprotocol.com/protocol/v1/schema#role)
-    pub enum Role {
-        /// The model.
-        Assistant = "assistant",
-        /// The person.
-        User = "user",
-    }
 }

@@ -61,8 +61,7 @@ use super::terminals::{
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use super::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
-use crate::dispatch::{Answer, notifications, requests};
-use crate::methods::{NotificationParams, RequestParams};
+use crate::dispatch::{NotificationParams, notifications, requests};
 use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
@@ -90,21 +89,21 @@ requests! {
     "session/new" NewSessionRequest -> NewSessionResponse,
     "session/load" LoadSessionRequest -> LoadSessionResponse,
     "session/resume" ResumeSessionRequest -> ResumeSessionResponse,
-    "session/close" CloseSessionRequest -> CloseSessionResponse,
+    shared "session/close" CloseSessionRequest -> CloseSessionResponse,
     "session/list" ListSessionsRequest -> ListSessionsResponse,
-    "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
+    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
     "session/set_mode" SetSessionModeRequest -> SetSessionModeResponse,
     "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
     "session/prompt" PromptRequest -> PromptResponse,
-    "auth/status" AuthStatusRequest -> AuthStatusResponse,
-    "providers/list" ListProvidersRequest -> ListProvidersResponse,
-    "providers/set" SetProviderRequest -> SetProviderResponse,
-    "providers/disable" DisableProviderRequest -> DisableProviderResponse,
+    shared "auth/status" AuthStatusRequest -> AuthStatusResponse,
+    shared "providers/list" ListProvidersRequest -> ListProvidersResponse,
+    shared "providers/set" SetProviderRequest -> SetProviderResponse,
+    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse,
     "session/fork" ForkSessionRequest -> ForkSessionResponse,
-    "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
-    "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
+    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
+    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
     "session/status" SessionStatusRequest -> SessionStatusResponse,
-    "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
+    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
 }
 
 requests! {
@@ -127,7 +126,7 @@ requests! {
     "terminal/kill" KillTerminalRequest -> KillTerminalResponse,
     "terminal/release" ReleaseTerminalRequest -> ReleaseTerminalResponse,
     "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
-    "mcp/message" MessageMcpRequest -> MessageMcpResponse,
+    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse,
 }
 
 requests! {
@@ -144,7 +143,7 @@ requests! {
     pub enum ProxyResponse;
 
     "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
-    "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
+    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
 }
 
 notifications! {
@@ -200,36 +199,6 @@ impl NotificationParams for CancelNotification {
     const METHOD: &'static str = "session/cancel";
 }
 
-impl NotificationParams for MessageMcpNotification {
-    const METHOD: &'static str = "mcp/message";
-}
-
-impl NotificationParams for CancelRequestNotification {
-    const METHOD: &'static str = "$/cancel_request";
-}
-
 impl NotificationParams for SessionNotification {
     const METHOD: &'static str = "session/update";
-}
-
-impl NotificationParams for CompleteElicitationNotification {
-    const METHOD: &'static str = "elicitation/complete";
-}
-
-impl NotificationParams for AuthStatusUpdateNotification {
-    const METHOD: &'static str = "auth/status_update";
-}
-
-impl NotificationParams for ProxySuccessorNotification {
-    const METHOD: &'static str = "proxy/successor";
-}
-
-impl Answer for ProxySuccessorResponse {
-    fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        Ok(Self(result.into()))
-    }
-
-    fn read_with(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
-        Self::read(result).map(Decoded::from)
-    }
 }

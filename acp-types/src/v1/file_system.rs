@@ -1,7 +1,7 @@
 //! Files as the client sees them, unsaved changes and all.
 //!
 //! Spec: [File System](https://agentclientprotocol.com/protocol/v1/file-system)
-use super::session_setup::SessionId;
+use crate::shared::session_setup::SessionId;
 use alloc::string::String;
 use jsonrpc_core::object;
 

@@ -1,28 +1,22 @@
 //! A turn: what the user said, what the agent reports while it works, and why it ended.
 //!
 //! Spec: [Prompt Turn](https://agentclientprotocol.com/protocol/v1/prompt-turn)
-use super::agent_plan::{Plan, PlanRemoved, PlanUpdate};
+use super::agent_plan::{Plan, PlanUpdate};
 use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use super::content::ContentBlock;
-use super::notices::Notice;
 use super::session_config_options::ConfigOptionUpdate;
-use super::session_list::SessionInfoUpdate;
 use super::session_modes::CurrentModeUpdate;
-use super::session_setup::SessionId;
 use super::slash_commands::AvailableCommandsUpdate;
 use super::subagents::{SessionMessage, SessionMessageChunk, SubagentUpdate};
 use super::tool_calls::{ToolCall, ToolCallUpdate};
+use crate::shared::agent_plan::PlanRemoved;
+use crate::shared::notices::Notice;
+pub use crate::shared::prompts::{Cost, MessageId, Usage, UsageUpdate};
+use crate::shared::session_list::SessionInfoUpdate;
+use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_enum, open_union, string_id};
-
-string_id! {
-    /// Names a message within its session.
-    ///
-    /// Spec: [`MessageId`](https://agentclientprotocol.com/protocol/v1/schema#messageid)
-    pub struct MessageId;
-}
+use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
     /// The user said something; the answer comes when the turn is over.
@@ -87,29 +81,6 @@ open_enum! {
         /// The client cancelled the turn.
         Cancelled = "cancelled",
     }
-}
-
-object! {
-    /// **Unstable.** Tokens that were used.
-    ///
-    /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v1/draft/schema#usage)
-    pub struct Usage {
-        /// All of them.
-        total_tokens: u64 = "totalTokens",
-        /// Those that the model read.
-        input_tokens: u64 = "inputTokens",
-        /// Those that the model wrote.
-        output_tokens: u64 = "outputTokens",
-    }
-    optional {
-        /// Those that the model reasoned with.
-        thought_tokens: u64 = "thoughtTokens" [default_on_error],
-        /// Those that were read from a cache.
-        cached_read_tokens: u64 = "cachedReadTokens" [default_on_error],
-        /// Those that were written to a cache.
-        cached_write_tokens: u64 = "cachedWriteTokens" [default_on_error],
-    }
-    and "_meta"
 }
 
 object! {
@@ -204,36 +175,6 @@ object! {
     optional {
         /// Which message it belongs to; another one begins another message.
         message_id: MessageId = "messageId" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// How full the context is, and what the session has cost.
-    ///
-    /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v1/schema#usageupdate)
-    pub struct UsageUpdate {
-        /// Tokens in the context now.
-        used: u64 = "used",
-        /// Tokens that the context holds at most.
-        size: u64 = "size",
-    }
-    optional {
-        /// What the session has cost so far.
-        cost: Box<Cost> = "cost" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// An amount of money.
-    ///
-    /// Spec: [`Cost`](https://agentclientprotocol.com/protocol/v1/schema#cost)
-    pub struct Cost {
-        /// How much, in units of the currency.
-        amount: f64 = "amount",
-        /// Which currency, an ISO 4217 code.
-        currency: String = "currency",
     }
     and "_meta"
 }

@@ -1,35 +1,19 @@
 //! What a user chooses for a session: its model, its mode, and whatever the agent offers.
 //!
 //! Spec: [Session Config Options](https://agentclientprotocol.com/protocol/v1/session-config-options)
-use super::session_setup::SessionId;
+pub use crate::shared::session_config_options::{
+    SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionBoolean,
+    SessionConfigOptionCategory, SessionConfigOptionValueId, SessionConfigSelectOption,
+    SessionConfigValueId,
+};
+use crate::shared::session_setup::SessionId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use jsonrpc_core::wire::{Extra, Object};
-use jsonrpc_core::{__json_schema, object, open_enum, open_union, string_id};
+use jsonrpc_core::{__json_schema, object, open_union};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-string_id! {
-    /// Names an option.
-    ///
-    /// Spec: [`SessionConfigId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigid)
-    pub struct SessionConfigId;
-}
-
-string_id! {
-    /// Names a value of an option.
-    ///
-    /// Spec: [`SessionConfigValueId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigvalueid)
-    pub struct SessionConfigValueId;
-}
-
-string_id! {
-    /// Names a group of values.
-    ///
-    /// Spec: [`SessionConfigGroupId`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfiggroupid)
-    pub struct SessionConfigGroupId;
-}
 
 object! {
     /// An option of a session, and what it stands at.
@@ -66,22 +50,6 @@ open_union! {
     }
 }
 
-open_enum! {
-    /// What an option is for; only a hint for how to show it. Names that begin with `_` are free to use.
-    ///
-    /// Spec: [`SessionConfigOptionCategory`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoptioncategory)
-    pub enum SessionConfigOptionCategory {
-        /// The session's mode.
-        Mode = "mode",
-        /// Which model answers.
-        Model = "model",
-        /// A parameter of the model.
-        ModelConfig = "model_config",
-        /// How much the model reasons.
-        ThoughtLevel = "thought_level",
-    }
-}
-
 object! {
     /// One value out of several.
     ///
@@ -91,16 +59,6 @@ object! {
         current_value: SessionConfigValueId = "currentValue",
         /// The values there are.
         options: SessionConfigSelectOptions = "options",
-    }
-}
-
-object! {
-    /// On or off.
-    ///
-    /// Spec: [`SessionConfigBoolean`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigboolean)
-    pub struct SessionConfigBoolean {
-        /// Whether it is on.
-        current_value: bool = "currentValue",
     }
 }
 
@@ -188,23 +146,6 @@ fn rest<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(
 }
 
 object! {
-    /// A value of an option.
-    ///
-    /// Spec: [`SessionConfigSelectOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectoption)
-    pub struct SessionConfigSelectOption {
-        /// Names it.
-        value: SessionConfigValueId = "value",
-        /// What to call it before the user.
-        name: String = "name",
-    }
-    optional {
-        /// More about it, for the user.
-        description: String = "description" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
     /// Values that belong together.
     ///
     /// Spec: [`SessionConfigSelectGroup`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigselectgroup)
@@ -247,26 +188,6 @@ open_union! {
     untagged {
         /// One value out of several; meant when there is no tag.
         ValueId(SessionConfigOptionValueId),
-    }
-}
-
-object! {
-    /// Whether an option shall be on.
-    ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
-    pub struct SessionConfigOptionBoolean {
-        /// Whether it shall be on.
-        value: bool = "value",
-    }
-}
-
-object! {
-    /// The value that an option shall stand at.
-    ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
-    pub struct SessionConfigOptionValueId {
-        /// One of its values.
-        value: SessionConfigValueId = "value",
     }
 }
 

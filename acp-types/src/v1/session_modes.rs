@@ -1,7 +1,7 @@
 //! Ways of working that a user switches an agent between.
 //!
 //! Spec: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
-use super::session_setup::SessionId;
+use crate::shared::session_setup::SessionId;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, string_id};

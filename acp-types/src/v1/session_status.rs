@@ -1,8 +1,9 @@
 //! **Unstable.** Whether an agent has a session in memory.
 //!
 //! Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatusrequest)
-use super::session_setup::SessionId;
-use jsonrpc_core::{object, open_enum};
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::session_status::SessionStatus;
+use jsonrpc_core::object;
 
 object! {
     /// **Unstable.** The client asks whether a session is in memory; nothing else happens.
@@ -24,23 +25,4 @@ object! {
         status: SessionStatus = "status",
     }
     and "_meta"
-}
-
-open_enum! {
-    /// **Unstable.** Whether a session is in memory. One that is not known means `saved`.
-    ///
-    /// Spec: [`SessionStatus`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatus)
-    pub enum SessionStatus {
-        /// It is.
-        Open = "open",
-        /// It is not, and can be resumed.
-        Saved = "saved",
-    }
-}
-
-impl SessionStatus {
-    /// The status to act on: one that is not known is `saved`.
-    pub fn or_saved(&self) -> &Self {
-        if self.is_known() { self } else { &Self::Saved }
-    }
 }

@@ -2,13 +2,15 @@
 //!
 //! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentupdate)
 use super::content::ContentBlock;
-use super::prompt_turn::{MessageId, Usage};
-use super::session_setup::SessionId;
+pub use crate::shared::prompts::ErrorStopReason;
+use crate::shared::prompts::{MessageId, Usage};
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::subagents::{SessionCancelCapabilities, SubagentSessionCapabilities};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Meta};
-use jsonrpc_core::{ErrorObject, object, open_union};
+use jsonrpc_core::{object, open_union};
 
 object! {
     /// **Unstable.** A session owns another, or that one has changed. Absent stays, `null` clears, a value replaces.
@@ -34,26 +36,6 @@ object! {
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
-}
-
-object! {
-    /// **Unstable.** What the client may do to a session that another owns.
-    ///
-    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#subagentsessioncapabilities)
-    pub struct SubagentSessionCapabilities {}
-    optional {
-        /// Present when it may send `session/cancel`.
-        cancel: SessionCancelCapabilities = "cancel" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** The client may cancel the work of a session that another owns.
-    ///
-    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessioncancelcapabilities)
-    pub struct SessionCancelCapabilities {}
-    and "_meta"
 }
 
 object! {
@@ -182,16 +164,5 @@ open_union! {
     untagged {
         /// The agent does not say.
         NotReported(Extra),
-    }
-}
-
-object! {
-    /// **Unstable.** The work of a session failed.
-    ///
-    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v1/draft/schema#errorstopreason)
-    pub struct ErrorStopReason {}
-    optional {
-        /// What went wrong, where the agent says so.
-        error: Box<ErrorObject> = "error" [default_on_error],
     }
 }

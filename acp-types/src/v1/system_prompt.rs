@@ -2,8 +2,9 @@
 //!
 //! Spec: [Client System Prompt](https://agentclientprotocol.com/rfds/client-system-prompt)
 use super::content::ContentBlock;
+pub use crate::shared::system_prompt::SystemPromptMode;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_enum};
+use jsonrpc_core::object;
 
 object! {
     /// **Unstable.** What the client tells the model.
@@ -16,16 +17,4 @@ object! {
         content: Vec<ContentBlock> = "content",
     }
     and "_meta"
-}
-
-open_enum! {
-    /// **Unstable.** What becomes of the agent's own instructions. An agent refuses one that it does not know.
-    ///
-    /// Spec: [`SystemPromptMode`](https://agentclientprotocol.com/protocol/v1/draft/schema#systempromptmode)
-    pub enum SystemPromptMode {
-        /// They stay, and the client's follow.
-        Append = "append",
-        /// The client's take their place.
-        Override = "override",
-    }
 }

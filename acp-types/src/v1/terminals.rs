@@ -1,17 +1,11 @@
 //! Commands that the client runs for the agent.
 //!
 //! Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
-use super::session_setup::{EnvVariable, SessionId};
+use crate::shared::session_setup::{EnvVariable, SessionId};
+pub use crate::shared::terminals::TerminalId;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, string_id};
-
-string_id! {
-    /// Names a terminal within its session.
-    ///
-    /// Spec: [`TerminalId`](https://agentclientprotocol.com/protocol/v1/schema#terminalid)
-    pub struct TerminalId;
-}
+use jsonrpc_core::object;
 
 object! {
     /// The agent asks for a command to be run.

@@ -2,27 +2,16 @@
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v1/tool-calls)
 use super::content::ContentBlock;
-use super::session_setup::SessionId;
-use super::terminals::TerminalId;
+pub use crate::shared::permissions::{
+    PermissionOption, PermissionOptionId, PermissionOptionKind, SelectedPermissionOutcome,
+};
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::tool_calls::{Terminal, ToolCallId, ToolKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
-use jsonrpc_core::{object, open_enum, open_union, string_id};
-
-string_id! {
-    /// Names a tool call within its session.
-    ///
-    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v1/schema#toolcallid)
-    pub struct ToolCallId;
-}
-
-string_id! {
-    /// Names an answer that the user may choose.
-    ///
-    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionid)
-    pub struct PermissionOptionId;
-}
+use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
     /// A tool that the model asked for, as the agent announces it.
@@ -107,41 +96,6 @@ object! {
 }
 
 open_enum! {
-    /// What kind of tool it is; for icons and the like.
-    ///
-    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v1/schema#toolkind)
-    pub enum ToolKind {
-        /// Reads files or data.
-        Read = "read",
-        /// Changes files or content.
-        Edit = "edit",
-        /// Deletes files or data.
-        Delete = "delete",
-        /// Moves or renames files.
-        Move = "move",
-        /// Searches.
-        Search = "search",
-        /// Runs commands or code.
-        Execute = "execute",
-        /// Reasons or plans.
-        Think = "think",
-        /// Gets data from elsewhere.
-        Fetch = "fetch",
-        /// Switches the session's mode.
-        SwitchMode = "switch_mode",
-        /// Anything else.
-        Other = "other",
-    }
-}
-
-impl ToolKind {
-    /// The kind to show: one that is unknown is `other`.
-    pub fn or_other(&self) -> &Self {
-        if self.is_known() { self } else { &Self::Other }
-    }
-}
-
-open_enum! {
     /// How a tool call stands.
     ///
     /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v1/schema#toolcallstatus)
@@ -195,17 +149,6 @@ object! {
     optional {
         /// Its text before the change; absent for a new file.
         old_text: String = "oldText" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// A terminal that the client runs.
-    ///
-    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v1/schema#terminal)
-    pub struct Terminal {
-        /// Which one, from `terminal/create`.
-        terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }
@@ -266,44 +209,6 @@ impl RequestPermissionRequest {
 }
 
 object! {
-    /// An answer that the user may choose.
-    ///
-    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v1/schema#permissionoption)
-    pub struct PermissionOption {
-        /// Names it.
-        option_id: PermissionOptionId = "optionId",
-        /// What to call it before the user.
-        name: String = "name",
-        /// What it means; for icons and the like.
-        kind: PermissionOptionKind = "kind",
-    }
-    and "_meta"
-}
-
-open_enum! {
-    /// What an answer means.
-    ///
-    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v1/schema#permissionoptionkind)
-    pub enum PermissionOptionKind {
-        /// Yes, this time.
-        AllowOnce = "allow_once",
-        /// Yes, from now on.
-        AllowAlways = "allow_always",
-        /// No, this time.
-        RejectOnce = "reject_once",
-        /// No, from now on.
-        RejectAlways = "reject_always",
-    }
-}
-
-impl PermissionOptionKind {
-    /// Whether the answer is yes. One that is unknown is not.
-    pub fn is_permission(&self) -> bool {
-        matches!(self, Self::AllowOnce | Self::AllowAlways)
-    }
-}
-
-object! {
     /// The user's answer.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse)
@@ -347,15 +252,4 @@ impl RequestPermissionOutcome {
             Self::Cancelled(_) | Self::Unknown(_) => None,
         }
     }
-}
-
-object! {
-    /// The user chose an answer.
-    ///
-    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v1/schema#selectedpermissionoutcome)
-    pub struct SelectedPermissionOutcome {
-        /// Which one.
-        option_id: PermissionOptionId = "optionId",
-    }
-    and "_meta"
 }

@@ -1,16 +1,12 @@
 //! What the agent means to do.
 //!
 //! Spec: [Agent Plan](https://agentclientprotocol.com/protocol/v2/agent-plan)
+pub use crate::shared::agent_plan::{
+    PlanEntryPriority, PlanFile, PlanId, PlanMarkdown, PlanRemoved,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_enum, open_union, string_id};
-
-string_id! {
-    /// Names a plan within its session.
-    ///
-    /// Spec: [`PlanId`](https://agentclientprotocol.com/protocol/v2/schema#planid)
-    pub struct PlanId;
-}
+use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
     /// A plan as it is now, whole.
@@ -78,20 +74,6 @@ object! {
 }
 
 open_enum! {
-    /// How much an entry of a plan matters.
-    ///
-    /// Spec: [`PlanEntryPriority`](https://agentclientprotocol.com/protocol/v2/schema#planentrypriority)
-    pub enum PlanEntryPriority {
-        /// The goal depends on it.
-        High = "high",
-        /// It matters, and is not decisive.
-        Medium = "medium",
-        /// It would be nice.
-        Low = "low",
-    }
-}
-
-open_enum! {
     /// How an entry of a plan stands.
     ///
     /// Spec: [`PlanEntryStatus`](https://agentclientprotocol.com/protocol/v2/schema#planentrystatus)
@@ -105,41 +87,4 @@ open_enum! {
         /// It will not be done.
         Cancelled = "cancelled",
     }
-}
-
-object! {
-    /// **Unstable.** A plan that is a file.
-    ///
-    /// Spec: [`PlanFile`](https://agentclientprotocol.com/protocol/v2/draft/schema#planfile)
-    pub struct PlanFile {
-        /// Which plan.
-        plan_id: PlanId = "planId",
-        /// Where the file is.
-        uri: String = "uri",
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** A plan that is a text.
-    ///
-    /// Spec: [`PlanMarkdown`](https://agentclientprotocol.com/protocol/v2/draft/schema#planmarkdown)
-    pub struct PlanMarkdown {
-        /// Which plan.
-        plan_id: PlanId = "planId",
-        /// The text, Markdown.
-        content: String = "content",
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** A plan is gone.
-    ///
-    /// Spec: [`PlanRemoved`](https://agentclientprotocol.com/protocol/v2/draft/schema#planremoved)
-    pub struct PlanRemoved {
-        /// Which one.
-        plan_id: PlanId = "planId",
-    }
-    and "_meta"
 }

@@ -2,17 +2,11 @@
 //!
 //! Spec: [Compaction](https://agentclientprotocol.com/protocol/v2/schema#compactionupdate)
 use super::content::ContentBlock;
+pub use crate::shared::compaction::{CompactionId, CompactionStatus};
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
-use jsonrpc_core::{object, open_enum, string_id};
-
-string_id! {
-    /// Names a compaction within its session.
-    ///
-    /// Spec: [`CompactionId`](https://agentclientprotocol.com/protocol/v2/schema#compactionid)
-    pub struct CompactionId;
-}
 
 object! {
     /// A compaction begins or changes. Of the patched members, absent stays, `null` clears, a value replaces.
@@ -31,22 +25,6 @@ object! {
         error: String = "error" [default_on_error],
         /// `_meta`: what peers agreed on outside the protocol.
         meta: Meta = "_meta",
-    }
-}
-
-open_enum! {
-    /// How a compaction stands.
-    ///
-    /// Spec: [`CompactionStatus`](https://agentclientprotocol.com/protocol/v2/schema#compactionstatus)
-    pub enum CompactionStatus {
-        /// It runs.
-        InProgress = "in_progress",
-        /// It ended well.
-        Completed = "completed",
-        /// It ended with an error.
-        Failed = "failed",
-        /// It was cancelled.
-        Cancelled = "cancelled",
     }
 }
 

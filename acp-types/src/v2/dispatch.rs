@@ -60,8 +60,7 @@ use super::session_setup::{
 use super::session_status::{SessionStatusRequest, SessionStatusResponse};
 use super::terminals::{CancelTerminalRequest, CancelTerminalResponse};
 use super::tool_calls::{CancelToolCallRequest, CancelToolCallResponse};
-use crate::dispatch::{Answer, notifications, requests};
-use crate::methods::{NotificationParams, RequestParams};
+use crate::dispatch::{NotificationParams, notifications, requests};
 use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "schemars")]
@@ -88,22 +87,22 @@ requests! {
     "auth/logout" LogoutAuthRequest -> LogoutAuthResponse,
     "session/new" NewSessionRequest -> NewSessionResponse,
     "session/resume" ResumeSessionRequest -> ResumeSessionResponse,
-    "session/close" CloseSessionRequest -> CloseSessionResponse,
+    shared "session/close" CloseSessionRequest -> CloseSessionResponse,
     "session/list" ListSessionsRequest -> ListSessionsResponse,
-    "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
+    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
     "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
     "session/prompt" PromptRequest -> PromptResponse,
     "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse,
     "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse,
-    "auth/status" AuthStatusRequest -> AuthStatusResponse,
-    "providers/list" ListProvidersRequest -> ListProvidersResponse,
-    "providers/set" SetProviderRequest -> SetProviderResponse,
-    "providers/disable" DisableProviderRequest -> DisableProviderResponse,
+    shared "auth/status" AuthStatusRequest -> AuthStatusResponse,
+    shared "providers/list" ListProvidersRequest -> ListProvidersResponse,
+    shared "providers/set" SetProviderRequest -> SetProviderResponse,
+    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse,
     "session/fork" ForkSessionRequest -> ForkSessionResponse,
-    "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
-    "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
+    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
+    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
     "session/status" SessionStatusRequest -> SessionStatusResponse,
-    "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
+    shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
 }
 
 requests! {
@@ -119,7 +118,7 @@ requests! {
 
     "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse,
     "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
-    "mcp/message" MessageMcpRequest -> MessageMcpResponse,
+    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse,
 }
 
 requests! {
@@ -136,7 +135,7 @@ requests! {
     pub enum ProxyResponse;
 
     "proxy/initialize" InitializeProxyRequest -> InitializeProxyResponse,
-    "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
+    shared "proxy/successor" ProxySuccessorRequest -> ProxySuccessorResponse,
 }
 
 notifications! {
@@ -192,36 +191,6 @@ impl NotificationParams for CancelSessionNotification {
     const METHOD: &'static str = "session/cancel";
 }
 
-impl NotificationParams for MessageMcpNotification {
-    const METHOD: &'static str = "mcp/message";
-}
-
-impl NotificationParams for CancelRequestNotification {
-    const METHOD: &'static str = "$/cancel_request";
-}
-
 impl NotificationParams for UpdateSessionNotification {
     const METHOD: &'static str = "session/update";
-}
-
-impl NotificationParams for CompleteElicitationNotification {
-    const METHOD: &'static str = "elicitation/complete";
-}
-
-impl NotificationParams for AuthStatusUpdateNotification {
-    const METHOD: &'static str = "auth/status_update";
-}
-
-impl NotificationParams for ProxySuccessorNotification {
-    const METHOD: &'static str = "proxy/successor";
-}
-
-impl Answer for ProxySuccessorResponse {
-    fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        Ok(Self(result.into()))
-    }
-
-    fn read_with(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {
-        Self::read(result).map(Decoded::from)
-    }
 }

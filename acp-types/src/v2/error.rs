@@ -3,8 +3,8 @@
 //! Spec: [`ErrorCode`](https://agentclientprotocol.com/protocol/v2/schema#errorcode)
 //!
 //! The codes of JSON-RPC itself, and that of a cancelled request, are constants of [`ErrorCode`].
+use super::initialization::ProtocolVersion;
 use super::session_setup::SessionId;
-use crate::v1::initialization::ProtocolVersion;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::Raw;

@@ -1,12 +1,15 @@
 //! What the two sides can do, and the version they speak.
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
-//!
-//! The number that both versions negotiate with is [`ProtocolVersion`].
 use super::authentication::AuthMethod;
-use crate::v1::initialization::ProtocolVersion;
+pub use crate::shared::initialization::{
+    AuthStatusCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+    ElicitationUrlCapabilities, Implementation, ProtocolVersion, ProvidersCapabilities,
+    SessionAdditionalDirectoriesCapabilities, SessionArchiveCapabilities,
+    SessionDeleteCapabilities, SessionForkCapabilities, SessionStatusCapabilities,
+    SessionTitleCapabilities,
+};
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::object;
 
@@ -47,23 +50,6 @@ object! {
 }
 
 object! {
-    /// Which program a peer is.
-    ///
-    /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v2/schema#implementation)
-    pub struct Implementation {
-        /// Its name, for programs.
-        name: String = "name",
-        /// Its version, in no fixed format.
-        version: String = "version",
-    }
-    optional {
-        /// Its name, for people.
-        title: String = "title" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
     /// What a client can do. In this version a capability is there or not; its value is an object.
     ///
     /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#clientcapabilities)
@@ -94,36 +80,6 @@ object! {
     ///
     /// Spec: [`TerminalAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#terminalauthcapabilities)
     pub struct TerminalAuthCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// Which ways of asking the user a client supports.
-    ///
-    /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
-    pub struct ElicitationCapabilities {}
-    optional {
-        /// Present when it shows forms.
-        form: ElicitationFormCapabilities = "form" [default_on_error],
-        /// Present when it sends the user to a page.
-        url: ElicitationUrlCapabilities = "url" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// A client asks the user with forms.
-    ///
-    /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
-    pub struct ElicitationFormCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// A client sends the user to a page.
-    ///
-    /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
-    pub struct ElicitationUrlCapabilities {}
     and "_meta"
 }
 
@@ -252,22 +208,6 @@ object! {
 }
 
 object! {
-    /// An agent serves `session/delete`.
-    ///
-    /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
-    pub struct SessionDeleteCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// An agent takes `additionalDirectories` where a session begins.
-    ///
-    /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
-    pub struct SessionAdditionalDirectoriesCapabilities {}
-    and "_meta"
-}
-
-object! {
     /// What an agent offers around logging in, beyond `auth/login` and `auth/logout`.
     ///
     /// Spec: [`AgentAuthCapabilities`](https://agentclientprotocol.com/protocol/v2/schema#agentauthcapabilities)
@@ -276,54 +216,6 @@ object! {
         /// **Unstable.** Present when it serves `auth/status`, and reports changes.
         status: AuthStatusCapabilities = "status" [default_on_error],
     }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `providers/*`.
-    ///
-    /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
-    pub struct ProvidersCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `auth/status`, and reports changes.
-    ///
-    /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
-    pub struct AuthStatusCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `session/fork`.
-    ///
-    /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
-    pub struct SessionForkCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `session/archive` and `session/unarchive`.
-    ///
-    /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
-    pub struct SessionArchiveCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `session/status`.
-    ///
-    /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
-    pub struct SessionStatusCapabilities {}
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** An agent serves `session/set_title`.
-    ///
-    /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
-    pub struct SessionTitleCapabilities {}
     and "_meta"
 }
 

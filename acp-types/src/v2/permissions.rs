@@ -1,20 +1,18 @@
 //! The user's permission.
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
-use super::session_setup::{AbsolutePath, SessionId};
-use super::terminals::TerminalId;
-use super::tool_calls::{ToolCallId, ToolCallUpdate};
+use super::session_setup::AbsolutePath;
+use super::tool_calls::ToolCallUpdate;
+pub use crate::shared::permissions::{
+    PermissionOption, PermissionOptionId, PermissionOptionKind, SelectedPermissionOutcome,
+};
+use crate::shared::session_setup::SessionId;
+use crate::shared::terminals::TerminalId;
+use crate::shared::tool_calls::ToolCallId;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{object, open_enum, open_union, string_id};
-
-string_id! {
-    /// Names an answer that the user may choose.
-    ///
-    /// Spec: [`PermissionOptionId`](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionid)
-    pub struct PermissionOptionId;
-}
+use jsonrpc_core::{object, open_union};
 
 object! {
     /// The agent asks whether it may go on.
@@ -104,44 +102,6 @@ object! {
 }
 
 object! {
-    /// An answer that the user may choose.
-    ///
-    /// Spec: [`PermissionOption`](https://agentclientprotocol.com/protocol/v2/schema#permissionoption)
-    pub struct PermissionOption {
-        /// Names it.
-        option_id: PermissionOptionId = "optionId",
-        /// What to call it before the user.
-        name: String = "name",
-        /// What it means; for icons and the like.
-        kind: PermissionOptionKind = "kind",
-    }
-    and "_meta"
-}
-
-open_enum! {
-    /// What an answer means. One that is unknown is no permission.
-    ///
-    /// Spec: [`PermissionOptionKind`](https://agentclientprotocol.com/protocol/v2/schema#permissionoptionkind)
-    pub enum PermissionOptionKind {
-        /// Yes, this time.
-        AllowOnce = "allow_once",
-        /// Yes, from now on.
-        AllowAlways = "allow_always",
-        /// No, this time.
-        RejectOnce = "reject_once",
-        /// No, from now on.
-        RejectAlways = "reject_always",
-    }
-}
-
-impl PermissionOptionKind {
-    /// Whether the answer is yes. One that is unknown is not.
-    pub fn is_permission(&self) -> bool {
-        matches!(self, Self::AllowOnce | Self::AllowAlways)
-    }
-}
-
-object! {
     /// The user's answer.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionresponse)
@@ -179,16 +139,5 @@ object! {
     ///
     /// Spec: [`CancelledPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#cancelledpermissionoutcome)
     pub struct CancelledPermissionOutcome {}
-    and "_meta"
-}
-
-object! {
-    /// The user chose an answer.
-    ///
-    /// Spec: [`SelectedPermissionOutcome`](https://agentclientprotocol.com/protocol/v2/schema#selectedpermissionoutcome)
-    pub struct SelectedPermissionOutcome {
-        /// Which one.
-        option_id: PermissionOptionId = "optionId",
-    }
     and "_meta"
 }

@@ -1,30 +1,24 @@
 //! What the user said, what the session is at, and what the agent reports while it works.
 //!
 //! Spec: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
-use super::agent_plan::{PlanRemoved, PlanUpdate};
+use super::agent_plan::PlanUpdate;
 use super::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use super::content::ContentBlock;
-use super::notices::Notice;
 use super::session_config_options::ConfigOptionUpdate;
-use super::session_list::SessionInfoUpdate;
-use super::session_setup::SessionId;
 use super::session_states::StateUpdate;
 use super::slash_commands::AvailableCommandsUpdate;
 use super::subagents::{SessionMessage, SessionMessageChunk, SubagentUpdate};
 use super::terminals::{TerminalOutputChunk, TerminalUpdate};
 use super::tool_calls::{ToolCallContentChunk, ToolCallUpdate};
+use crate::shared::agent_plan::PlanRemoved;
+use crate::shared::notices::Notice;
+pub use crate::shared::prompts::{Cost, MessageId, UsageUpdate};
+use crate::shared::session_list::SessionInfoUpdate;
+use crate::shared::session_setup::SessionId;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Meta;
-use jsonrpc_core::{object, open_union, string_id};
-
-string_id! {
-    /// Names a message within its session.
-    ///
-    /// Spec: [`MessageId`](https://agentclientprotocol.com/protocol/v2/schema#messageid)
-    pub struct MessageId;
-}
+use jsonrpc_core::{object, open_union};
 
 object! {
     /// The user said something; the answer comes when the session has taken it in, long before the work is done.
@@ -209,34 +203,4 @@ object! {
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
-}
-
-object! {
-    /// How full the context is, and what the session has cost.
-    ///
-    /// Spec: [`UsageUpdate`](https://agentclientprotocol.com/protocol/v2/schema#usageupdate)
-    pub struct UsageUpdate {
-        /// Tokens in the context now.
-        used: u64 = "used",
-        /// Tokens that the context holds at most.
-        size: u64 = "size",
-    }
-    optional {
-        /// What the session has cost so far.
-        cost: Box<Cost> = "cost" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// An amount of money.
-    ///
-    /// Spec: [`Cost`](https://agentclientprotocol.com/protocol/v2/schema#cost)
-    pub struct Cost {
-        /// How much, in units of the currency.
-        amount: f64 = "amount",
-        /// Which currency, an ISO 4217 code.
-        currency: String = "currency",
-    }
-    and "_meta"
 }

@@ -2,10 +2,10 @@
 //!
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use super::initialization::{InitializeRequest, InitializeResponse};
-use alloc::string::String;
-use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{__json_schema, object};
-use serde::{Deserialize, Serialize};
+pub use crate::shared::proxy_chains::{
+    ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse,
+};
+use jsonrpc_core::object;
 
 object! {
     /// **Unstable.** The conductor opens the connection to a program that has a successor.
@@ -28,45 +28,3 @@ object! {
         initialize: InitializeResponse,
     }
 }
-
-object! {
-    /// **Unstable.** A request to or from the successor of a proxy, wrapped.
-    ///
-    /// Method `proxy/successor`. Spec: [`ProxySuccessorRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorrequest)
-    pub struct ProxySuccessorRequest {
-        /// The inner method.
-        method: String = "method",
-    }
-    optional {
-        /// The inner parameters.
-        params: Raw = "params",
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** A notification to or from the successor of a proxy, wrapped.
-    ///
-    /// Method `proxy/successor`. Spec: [`ProxySuccessorNotification`](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessornotification)
-    pub struct ProxySuccessorNotification {
-        /// The inner method.
-        method: String = "method",
-    }
-    optional {
-        /// The inner parameters.
-        params: Raw = "params",
-    }
-    and "_meta"
-}
-
-/// **Unstable.** The result of the wrapped request as it came, any JSON.
-///
-/// Method `proxy/successor`. Spec: [`ProxySuccessorResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorresponse)
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ProxySuccessorResponse(
-    /// The result.
-    pub Raw,
-);
-
-__json_schema! { ProxySuccessorResponse, generator => object!(@schema Raw, generator) }

@@ -1,21 +1,16 @@
 //! Beginning a session, and coming back to one.
 //!
 //! Spec: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
-use super::mcp_over_acp::McpServerAcpId;
 use super::session_config_options::SessionConfigOption;
 use super::slash_commands::AvailableCommand;
 use super::system_prompt::SystemPrompt;
+pub use crate::shared::session_setup::{
+    CloseSessionRequest, CloseSessionResponse, EnvVariable, HttpHeader, McpServerAcp, SessionId,
+};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::{object, open_union, string_id};
-
-string_id! {
-    /// Names a session.
-    ///
-    /// Spec: [`SessionId`](https://agentclientprotocol.com/protocol/v2/schema#sessionid)
-    pub struct SessionId;
-}
 
 string_id! {
     /// A path that begins at the root, as its own system writes it. It is kept as it came, and not checked.
@@ -116,25 +111,6 @@ object! {
 }
 
 object! {
-    /// The client has no more use for a session; what runs in it is cancelled.
-    ///
-    /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#closesessionrequest)
-    pub struct CloseSessionRequest {
-        /// Which one.
-        session_id: SessionId = "sessionId",
-    }
-    and "_meta"
-}
-
-object! {
-    /// The session is closed.
-    ///
-    /// Method `session/close`. Spec: [`CloseSessionResponse`](https://agentclientprotocol.com/protocol/v2/schema#closesessionresponse)
-    pub struct CloseSessionResponse {}
-    and "_meta"
-}
-
-object! {
     /// **Unstable.** The client begins a session with the history of another.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest)
@@ -204,19 +180,6 @@ object! {
 }
 
 object! {
-    /// **Unstable.** An MCP server of the client.
-    ///
-    /// Spec: [`McpServerAcp`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracp)
-    pub struct McpServerAcp {
-        /// What to call it.
-        name: String = "name",
-        /// Names it in `mcp/message`.
-        server_id: McpServerAcpId = "serverId",
-    }
-    and "_meta"
-}
-
-object! {
     /// An MCP server that is a program of its own.
     ///
     /// Spec: [`McpServerStdio`](https://agentclientprotocol.com/protocol/v2/schema#mcpserverstdio)
@@ -231,32 +194,6 @@ object! {
         args: Vec<String> = "args" [default_on_null],
         /// Variables to set in its environment.
         env: Vec<EnvVariable> = "env" [default_on_null],
-    }
-    and "_meta"
-}
-
-object! {
-    /// An HTTP header.
-    ///
-    /// Spec: [`HttpHeader`](https://agentclientprotocol.com/protocol/v2/schema#httpheader)
-    pub struct HttpHeader {
-        /// Its name.
-        name: String = "name",
-        /// Its value.
-        value: String = "value",
-    }
-    and "_meta"
-}
-
-object! {
-    /// An environment variable.
-    ///
-    /// Spec: [`EnvVariable`](https://agentclientprotocol.com/protocol/v2/schema#envvariable)
-    pub struct EnvVariable {
-        /// Its name.
-        name: String = "name",
-        /// Its value.
-        value: String = "value",
     }
     and "_meta"
 }

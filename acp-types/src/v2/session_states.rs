@@ -1,13 +1,14 @@
 //! What a session is at, and what runs beside that.
 //!
 //! Spec: [Session States](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states)
-use super::session_setup::SessionId;
-use super::terminals::TerminalId;
-use super::tool_calls::ToolCallId;
+pub use crate::shared::prompts::{ErrorStopReason, Usage};
+use crate::shared::session_setup::SessionId;
+use crate::shared::terminals::TerminalId;
+use crate::shared::tool_calls::ToolCallId;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
-use jsonrpc_core::{ErrorObject, object, open_union};
+use jsonrpc_core::{object, open_union};
 
 open_union! {
     /// What a session is at. One that is unknown is busy, never idle.
@@ -122,40 +123,6 @@ open_union! {
         /// The agent does not say.
         NotReported(Extra),
     }
-}
-
-object! {
-    /// The work of a session failed.
-    ///
-    /// Spec: [`ErrorStopReason`](https://agentclientprotocol.com/protocol/v2/schema#errorstopreason)
-    pub struct ErrorStopReason {}
-    optional {
-        /// What went wrong, where the agent says so.
-        error: Box<ErrorObject> = "error" [default_on_error],
-    }
-}
-
-object! {
-    /// **Unstable.** Tokens that were used.
-    ///
-    /// Spec: [`Usage`](https://agentclientprotocol.com/protocol/v2/draft/schema#usage)
-    pub struct Usage {
-        /// All of them.
-        total_tokens: u64 = "totalTokens",
-        /// Those that the model read.
-        input_tokens: u64 = "inputTokens",
-        /// Those that the model wrote.
-        output_tokens: u64 = "outputTokens",
-    }
-    optional {
-        /// Those that the model reasoned with.
-        thought_tokens: u64 = "thoughtTokens" [default_on_error],
-        /// Those that were read from a cache.
-        cached_read_tokens: u64 = "cachedReadTokens" [default_on_error],
-        /// Those that were written to a cache.
-        cached_write_tokens: u64 = "cachedWriteTokens" [default_on_error],
-    }
-    and "_meta"
 }
 
 open_union! {

@@ -2,9 +2,11 @@
 //!
 //! Spec: [`SubagentUpdate`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentupdate)
 use super::content::ContentBlock;
-use super::prompt_lifecycle::MessageId;
-use super::session_setup::{AbsolutePath, SessionId};
+use super::session_setup::AbsolutePath;
 use super::session_states::StateUpdate;
+use crate::shared::prompts::MessageId;
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::subagents::{SessionCancelCapabilities, SubagentSessionCapabilities};
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::object;
@@ -34,26 +36,6 @@ object! {
         /// `_meta`: a patch by key; a key that is `null` goes away.
         meta: Meta = "_meta",
     }
-}
-
-object! {
-    /// **Unstable.** What the client may do to a session that another owns.
-    ///
-    /// Spec: [`SubagentSessionCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#subagentsessioncapabilities)
-    pub struct SubagentSessionCapabilities {}
-    optional {
-        /// Present when it may send `session/cancel`.
-        cancel: SessionCancelCapabilities = "cancel" [default_on_error],
-    }
-    and "_meta"
-}
-
-object! {
-    /// **Unstable.** The client may cancel the work of a session that another owns.
-    ///
-    /// Spec: [`SessionCancelCapabilities`](https://agentclientprotocol.com/protocol/v2/draft/schema#sessioncancelcapabilities)
-    pub struct SessionCancelCapabilities {}
-    and "_meta"
 }
 
 object! {

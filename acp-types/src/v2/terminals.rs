@@ -1,17 +1,12 @@
 //! Commands that the agent runs and the client shows.
 //!
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls#terminals)
-use super::session_setup::{AbsolutePath, SessionId};
+use super::session_setup::AbsolutePath;
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::terminals::TerminalId;
 use alloc::string::String;
+use jsonrpc_core::object;
 use jsonrpc_core::wire::Meta;
-use jsonrpc_core::{object, string_id};
-
-string_id! {
-    /// Names a terminal within its session.
-    ///
-    /// Spec: [`TerminalId`](https://agentclientprotocol.com/protocol/v2/schema#terminalid)
-    pub struct TerminalId;
-}
 
 object! {
     /// A terminal begins or changes. Absent stays, `null` clears, a value replaces.

@@ -3,20 +3,14 @@
 //! Spec: [Tool Calls](https://agentclientprotocol.com/protocol/v2/tool-calls)
 use super::content::ContentBlock;
 use super::diffs::Diff;
-use super::session_setup::{AbsolutePath, SessionId};
-use super::terminals::TerminalId;
+use super::session_setup::AbsolutePath;
+use crate::shared::session_setup::SessionId;
+pub use crate::shared::tool_calls::{Terminal, ToolCallId, ToolKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Presence, Raw};
-use jsonrpc_core::{object, open_enum, open_union, string_id};
-
-string_id! {
-    /// Names a tool call within its session.
-    ///
-    /// Spec: [`ToolCallId`](https://agentclientprotocol.com/protocol/v2/schema#toolcallid)
-    pub struct ToolCallId;
-}
+use jsonrpc_core::{object, open_enum, open_union};
 
 object! {
     /// A tool call begins or changes. Absent stays, `null` clears, a value replaces.
@@ -140,41 +134,6 @@ object! {
 }
 
 open_enum! {
-    /// What kind of tool it is; for icons and the like.
-    ///
-    /// Spec: [`ToolKind`](https://agentclientprotocol.com/protocol/v2/schema#toolkind)
-    pub enum ToolKind {
-        /// Reads files or data.
-        Read = "read",
-        /// Changes files or content.
-        Edit = "edit",
-        /// Deletes files or data.
-        Delete = "delete",
-        /// Moves or renames files.
-        Move = "move",
-        /// Searches.
-        Search = "search",
-        /// Runs commands or code.
-        Execute = "execute",
-        /// Reasons or plans.
-        Think = "think",
-        /// Gets data from elsewhere.
-        Fetch = "fetch",
-        /// Switches the session's mode.
-        SwitchMode = "switch_mode",
-        /// Anything else.
-        Other = "other",
-    }
-}
-
-impl ToolKind {
-    /// The kind to show: one that is unknown is `other`.
-    pub fn or_other(&self) -> &Self {
-        if self.is_known() { self } else { &Self::Other }
-    }
-}
-
-open_enum! {
     /// How a tool call stands. One that is unknown means that it is not over.
     ///
     /// Spec: [`ToolCallStatus`](https://agentclientprotocol.com/protocol/v2/schema#toolcallstatus)
@@ -222,17 +181,6 @@ object! {
     pub struct Content {
         /// The block.
         content: ContentBlock = "content",
-    }
-    and "_meta"
-}
-
-object! {
-    /// A terminal that the agent runs.
-    ///
-    /// Spec: [`Terminal`](https://agentclientprotocol.com/protocol/v2/schema#terminal)
-    pub struct Terminal {
-        /// Which one, from `terminal_update`.
-        terminal_id: TerminalId = "terminalId",
     }
     and "_meta"
 }

@@ -13,6 +13,8 @@ mod connection;
 #[cfg(test)]
 mod connection_v2;
 #[cfg(test)]
+mod conversion;
+#[cfg(test)]
 mod dispatch;
 #[cfg(test)]
 mod docs;

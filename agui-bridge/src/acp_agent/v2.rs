@@ -136,11 +136,8 @@ impl AcpAgentV2 {
         request: &PromptRequest,
         run_id: impl Into<RunId>,
     ) -> Result<PromptResponse, PromptError> {
-        let mut prompt = Vec::new();
-        for (index, block) in request.prompt.iter().enumerate() {
-            prompt.push(json::recode(block).ok_or(PromptError::Unknown(index))?);
-        }
-        let session = request.session_id.as_str();
+        let prompt: Vec<_> = request.prompt.iter().cloned().map(Into::into).collect();
+        let session = request.session_id.clone();
         self.agent.handle_prompt(&PromptRequestV1::new(session, prompt), run_id)?;
         let said = self.agent.conversation().messages().last();
         let id = said.and_then(agui_types::message::Message::id);
@@ -172,12 +169,12 @@ impl AcpAgentV2 {
     /// Takes the answer to a question, as [`AcpAgent::handle_answer`].
     pub fn handle_answer(&mut self, question: &InterruptId, answer: &AnswerV2) -> bool {
         let answer = match answer {
-            AnswerV2::Permission(outcome) => json::recode(outcome).map(QuestionAnswer::Permission),
-            AnswerV2::Elicitation(action) => json::recode(action).map(QuestionAnswer::Elicitation),
-            AnswerV2::Failed => None,
+            AnswerV2::Permission(outcome) => QuestionAnswer::Permission(outcome.clone().into()),
+            AnswerV2::Elicitation(action) => QuestionAnswer::Elicitation(action.clone()),
+            AnswerV2::Failed => QuestionAnswer::Failed,
         };
         self.convert();
-        let wanted = self.agent.handle_answer(question, &answer.unwrap_or(QuestionAnswer::Failed));
+        let wanted = self.agent.handle_answer(question, &answer);
         if wanted {
             self.asked = self.asked.saturating_sub(1);
             if self.asked == 0 {
@@ -248,7 +245,7 @@ impl AcpAgentV2 {
                 request.map(|request| QuestionV2::Permission(Box::new(request)))
             }
             Question::Elicitation(request) => {
-                json::recode(request).map(|request| QuestionV2::Elicitation(Box::new(request)))
+                Some(QuestionV2::Elicitation(Box::new(request.clone().into())))
             }
         };
         let Some(question) = question else {

@@ -9,21 +9,21 @@ use serde::ser::SerializeMap;
 string_id! {
     /// **Unstable.** Names an MCP server that is reached over the connection.
     ///
-    /// Spec: [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
+    /// Spec: [`McpServerAcpId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcpserveracpid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracpid)
     pub struct McpServerAcpId;
 }
 
 string_id! {
     /// **Unstable.** Names a request within `mcp/message`, as its sender chose.
     ///
-    /// Spec: [`McpRequestId`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
+    /// Spec: [`McpRequestId`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcprequestid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcprequestid)
     pub struct McpRequestId;
 }
 
 object! {
     /// **Unstable.** The agent sends a request to an MCP server of the client.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
+    /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
     pub struct MessageMcpRequest {
         /// Which server.
         server_id: McpServerAcpId = "serverId",
@@ -42,7 +42,7 @@ object! {
 object! {
     /// **Unstable.** The client sends a notification of an MCP server, in the course of a request.
     ///
-    /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
+    /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
     pub struct MessageMcpNotification {
         /// Which server.
         server_id: McpServerAcpId = "serverId",
@@ -60,12 +60,12 @@ object! {
 
 /// **Unstable.** What the MCP server answered: the outer answer is a success even where the inner one is an error.
 ///
-/// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+/// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
 ///
 /// Where both are there, the result is meant, and `null` is one:
 ///
 /// ```
-/// use acp_types::v2::mcp_over_acp::MessageMcpResponse;
+/// use acp_types::v1::mcp_over_acp::MessageMcpResponse;
 ///
 /// let response: MessageMcpResponse = serde_json::from_str(r#"{"result":null}"#)?;
 /// assert!(matches!(response, MessageMcpResponse::Result(_)));
@@ -115,7 +115,7 @@ __json_schema! { MessageMcpResponse, generator => jsonrpc_core::wire::schema::sc
 object! {
     /// **Unstable.** The MCP server answered with a result.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpResult {
         /// The result, any JSON.
         result: Raw = "result",
@@ -126,7 +126,7 @@ object! {
 object! {
     /// **Unstable.** The MCP server answered with an error.
     ///
-    /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
     pub struct MessageMcpError {
         /// The error.
         error: McpError = "error",
@@ -137,7 +137,7 @@ object! {
 object! {
     /// **Unstable.** An error of an MCP server.
     ///
-    /// Spec: [`McpError`](https://agentclientprotocol.com/protocol/v2/draft/schema#mcperror)
+    /// Spec: [`McpError`](https://agentclientprotocol.com/protocol/v1/draft/schema#mcperror), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#mcperror)
     pub struct McpError {
         /// Its code.
         code: i32 = "code",

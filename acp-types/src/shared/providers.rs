@@ -9,14 +9,14 @@ use jsonrpc_core::{object, open_enum, string_id};
 string_id! {
     /// **Unstable.** Names a provider.
     ///
-    /// Spec: [`ProviderId`](https://agentclientprotocol.com/protocol/v2/draft/schema#providerid)
+    /// Spec: [`ProviderId`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerid), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerid)
     pub struct ProviderId;
 }
 
 open_enum! {
     /// **Unstable.** The protocol that a model's server speaks.
     ///
-    /// Spec: [`LlmProtocol`](https://agentclientprotocol.com/protocol/v2/draft/schema#llmprotocol)
+    /// Spec: [`LlmProtocol`](https://agentclientprotocol.com/protocol/v1/draft/schema#llmprotocol), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#llmprotocol)
     pub enum LlmProtocol {
         /// That of Anthropic.
         Anthropic = "anthropic",
@@ -34,7 +34,7 @@ open_enum! {
 object! {
     /// **Unstable.** The client asks for the providers that can be set.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
+    /// Method `providers/list`. Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
     pub struct ListProvidersRequest {}
     and "_meta"
 }
@@ -42,7 +42,7 @@ object! {
 object! {
     /// **Unstable.** The providers that can be set.
     ///
-    /// Method `providers/list`. Spec: [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse)
+    /// Method `providers/list`. Spec: [`ListProvidersResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse)
     pub struct ListProvidersResponse {
         /// All of them.
         providers: Vec<ProviderInfo> = "providers",
@@ -53,7 +53,7 @@ object! {
 object! {
     /// **Unstable.** A provider that can be set.
     ///
-    /// Spec: [`ProviderInfo`](https://agentclientprotocol.com/protocol/v2/draft/schema#providerinfo)
+    /// Spec: [`ProviderInfo`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerinfo), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerinfo)
     pub struct ProviderInfo {
         /// Names it.
         provider_id: ProviderId = "providerId",
@@ -72,7 +72,7 @@ object! {
 object! {
     /// **Unstable.** What a provider is set to, without secrets.
     ///
-    /// Spec: [`ProviderCurrentConfig`](https://agentclientprotocol.com/protocol/v2/draft/schema#providercurrentconfig)
+    /// Spec: [`ProviderCurrentConfig`](https://agentclientprotocol.com/protocol/v1/draft/schema#providercurrentconfig), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providercurrentconfig)
     pub struct ProviderCurrentConfig {
         /// The protocol that its server speaks.
         api_type: LlmProtocol = "apiType",
@@ -85,7 +85,7 @@ object! {
 object! {
     /// **Unstable.** The client sets a provider, whole.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
+    /// Method `providers/set`. Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
     pub struct SetProviderRequest {
         /// Which one.
         provider_id: ProviderId = "providerId",
@@ -104,7 +104,7 @@ object! {
 object! {
     /// **Unstable.** The provider is set.
     ///
-    /// Method `providers/set`. Spec: [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse)
+    /// Method `providers/set`. Spec: [`SetProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse)
     pub struct SetProviderResponse {}
     and "_meta"
 }
@@ -112,7 +112,7 @@ object! {
 object! {
     /// **Unstable.** The client disables a provider.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
+    /// Method `providers/disable`. Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
     pub struct DisableProviderRequest {
         /// Which one; not one that is required.
         provider_id: ProviderId = "providerId",
@@ -123,7 +123,7 @@ object! {
 object! {
     /// **Unstable.** The provider is disabled.
     ///
-    /// Method `providers/disable`. Spec: [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse)
+    /// Method `providers/disable`. Spec: [`DisableProviderResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse)
     pub struct DisableProviderResponse {}
     and "_meta"
 }

@@ -1,0 +1,137 @@
+//! What the two sides can do, and the version they speak.
+//!
+//! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization), [version 2](https://agentclientprotocol.com/protocol/v2/initialization)
+use alloc::string::String;
+use jsonrpc_core::{__json_schema, object};
+use serde::{Deserialize, Serialize};
+
+/// A version of the protocol: one number, raised only when old and new cannot speak.
+///
+/// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion), [version 2](https://agentclientprotocol.com/protocol/v2/schema#protocolversion)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProtocolVersion(
+    /// The number, from 0 to 65535.
+    pub u16,
+);
+
+__json_schema! { ProtocolVersion, generator => object!(@schema u16, generator) }
+
+impl ProtocolVersion {
+    /// Version 1, the current one.
+    pub const V1: Self = Self(1);
+
+    /// Version 2, a draft.
+    pub const V2: Self = Self(2);
+}
+
+object! {
+    /// Which program a peer is.
+    ///
+    /// Spec: [`Implementation`](https://agentclientprotocol.com/protocol/v1/schema#implementation), [version 2](https://agentclientprotocol.com/protocol/v2/schema#implementation)
+    pub struct Implementation {
+        /// Its name, for programs.
+        name: String = "name",
+        /// Its version, in no fixed format.
+        version: String = "version",
+    }
+    optional {
+        /// Its name, for people.
+        title: String = "title" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// Which ways of asking the user a client supports.
+    ///
+    /// Spec: [`ElicitationCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationcapabilities)
+    pub struct ElicitationCapabilities {}
+    optional {
+        /// Present when it shows forms.
+        form: ElicitationFormCapabilities = "form" [default_on_error],
+        /// Present when it sends the user to a page.
+        url: ElicitationUrlCapabilities = "url" [default_on_error],
+    }
+    and "_meta"
+}
+
+object! {
+    /// A client asks the user with forms.
+    ///
+    /// Spec: [`ElicitationFormCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationformcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationformcapabilities)
+    pub struct ElicitationFormCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// A client sends the user to a page.
+    ///
+    /// Spec: [`ElicitationUrlCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#elicitationurlcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#elicitationurlcapabilities)
+    pub struct ElicitationUrlCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent serves `session/delete`.
+    ///
+    /// Spec: [`SessionDeleteCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessiondeletecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessiondeletecapabilities)
+    pub struct SessionDeleteCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// An agent takes `additionalDirectories` where a session begins.
+    ///
+    /// Spec: [`SessionAdditionalDirectoriesCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#sessionadditionaldirectoriescapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/schema#sessionadditionaldirectoriescapabilities)
+    pub struct SessionAdditionalDirectoriesCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `providers/*`.
+    ///
+    /// Spec: [`ProvidersCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#providerscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities)
+    pub struct ProvidersCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `auth/status`, and reports changes.
+    ///
+    /// Spec: [`AuthStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatuscapabilities)
+    pub struct AuthStatusCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/fork`.
+    ///
+    /// Spec: [`SessionForkCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionforkcapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities)
+    pub struct SessionForkCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/archive` and `session/unarchive`.
+    ///
+    /// Spec: [`SessionArchiveCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionarchivecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionarchivecapabilities)
+    pub struct SessionArchiveCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/status`.
+    ///
+    /// Spec: [`SessionStatusCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatuscapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessionstatuscapabilities)
+    pub struct SessionStatusCapabilities {}
+    and "_meta"
+}
+
+object! {
+    /// **Unstable.** An agent serves `session/set_title`.
+    ///
+    /// Spec: [`SessionTitleCapabilities`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessiontitlecapabilities), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#sessiontitlecapabilities)
+    pub struct SessionTitleCapabilities {}
+    and "_meta"
+}
