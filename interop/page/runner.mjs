@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const CHECK_MS = 120_000;
 const STEP_MS = 30_000;
-const FLAGS = [
+export const FLAGS = [
   "--headless",
   "--no-sandbox",
   "--disable-gpu",

@@ -1,5 +1,4 @@
-//! The examples of the README, compiled and run as they stand there, and short programs, which the tests run.
-#![doc = include_str!("../../../README.md")]
+//! Short programs that show one use of one crate each; the tests run them.
 
 pub mod acp_agent;
 pub mod acp_client;
