@@ -3,7 +3,7 @@
 use crate::NAME;
 use crate::cli::Options;
 use crate::output::{Output, status};
-use acp_relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
+use acp_host::relay::{Chunk, NotStarted, Reassembly, Session, Taken, Watching};
 use acp_types::lint::Linter;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::transcript::Direction;
@@ -36,12 +36,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
                         chunks.iter().try_for_each(|chunk| watch.look_at(&chunk))?;
                         tap.give_back(chunks);
                     }
-                    Taken::End(_) => return watch.finish(),
+                    Taken::End => return watch.finish(),
                 }
             }
         });
-        let (agent, reason) = session.supervise(options.grace);
-        session.tap().close(reason);
+        let agent = session.supervise(options.grace).status;
+        session.tap().close();
         (agent, watching.join())
     });
     let dropped = session.tap().dropped();

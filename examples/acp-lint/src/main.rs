@@ -5,7 +5,7 @@ mod live;
 mod output;
 mod transcript;
 
-use acp_relay::Guard;
+use acp_host::process::Guard;
 use clap::Parser;
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! A file of lines that a thread of its own writes: who has a line never waits for the disk.
 
-use acp_relay::{Gathering, Gathers};
+use acp_host::relay::{Gathering, Gathers};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

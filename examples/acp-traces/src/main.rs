@@ -20,8 +20,8 @@ mod replay;
 mod report;
 mod session;
 
+use acp_host::process::Guard;
 use acp_otlp::Program;
-use acp_relay::Guard;
 use clap::Parser;
 use std::process::ExitCode;
 

@@ -3,8 +3,8 @@
 use crate::export::{Exporter, Measuring, Outcome, Seen};
 use crate::line_file::LineFile;
 use crate::record::{Recording, as_it_passed};
+use acp_host::relay::{Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use acp_otlp::{Made, Tracing, complaint};
-use acp_relay::{self as relay, Chunk, Insert, Insertion, Look, Reassembly, Taken, Tap};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use jsonrpc_core::framing::{FrameError, Lines};
@@ -12,7 +12,7 @@ use jsonrpc_core::transcript::Direction;
 use semconv_map::{CloseReason, Counters};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -23,6 +23,8 @@ const FLUSH: Duration = Duration::from_millis(700);
 #[derive(Debug)]
 pub(crate) struct Observer {
     tap: Arc<Tap>,
+    /// Why the session ended, once it has.
+    closed: Arc<OnceLock<CloseReason>>,
     spans: Outcome,
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
     transcript: Option<LineFile>,
@@ -50,6 +52,7 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
         let watch = watch.lock();
         Observer {
             tap: Arc::clone(&tap),
+            closed: Arc::default(),
             spans: watch.exporter.outcome(),
             metrics_error: watch.metrics.as_ref().map(Measuring::error),
             transcript: watch.reading.recording.as_ref().map(|recording| recording.file().clone()),
@@ -57,13 +60,9 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             done,
         }
     };
-    let in_hand = Arc::clone(&observer.in_hand);
+    let (in_hand, closed) = (Arc::clone(&observer.in_hand), Arc::clone(&observer.closed));
     thread::Builder::new().name("observer".to_owned()).spawn(move || {
-        let reason = loop {
-            let chunks = match tap.take() {
-                Taken::Chunks(chunks) => chunks,
-                Taken::End(reason) => break reason,
-            };
+        while let Taken::Chunks(chunks) = tap.take() {
             in_hand.store(chunks.bytes() as u64, Ordering::Relaxed);
             let mut watch = watch.lock();
             for chunk in chunks.iter() {
@@ -72,9 +71,11 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
             }
             watch.tell_how_far(tap.dropped().bytes);
             tap.give_back(chunks);
-        };
+        }
         let mut watch = watch.lock();
-        let overlooked = watch.close(as_the_tracker_says(reason));
+        // The tap is closed after the reason was set.
+        let reason = closed.get().copied().unwrap_or(CloseReason::ObserverStopped);
+        let overlooked = watch.close(reason);
         watch.tell_how_far(tap.dropped().bytes);
         // Nobody waits for it any more only when it took too long.
         let _ = finished.send(overlooked);
@@ -86,9 +87,10 @@ pub(crate) fn start(tap: Arc<Tap>, watch: SharedWatch) -> io::Result<Observer> {
 impl Observer {
     /// Lets the observer look at what is left and send its spans, for as long as [`FLUSH`]; then says on standard error
     /// what was lost, if anything.
-    pub(crate) fn finish(&self, reason: relay::CloseReason) {
+    pub(crate) fn finish(&self, reason: CloseReason) {
         let deadline = Instant::now() + FLUSH;
-        self.tap.close(reason);
+        self.closed.get_or_init(|| reason);
+        self.tap.close();
         let looked_at = self.done.recv_timeout(FLUSH);
         if looked_at.is_ok() {
             // It closes when everything was sent, so there is nothing to get.
@@ -127,13 +129,6 @@ pub(crate) fn too_many(counters: Counters) -> impl Iterator<Item = String> {
         (counters.dropped_metrics, "values of metrics were too many at a time"),
     ];
     rows.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"))
-}
-
-fn as_the_tracker_says(reason: relay::CloseReason) -> CloseReason {
-    match reason {
-        relay::CloseReason::ClientClosed => CloseReason::ClientClosed,
-        relay::CloseReason::AgentExited => CloseReason::AgentExited,
-    }
 }
 
 /// What looks at what passes: on a thread of its own, or, where contexts are put into requests, on those that pass it on.

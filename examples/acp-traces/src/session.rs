@@ -6,8 +6,9 @@ use crate::export::{self, Destinations, Exporter, Measuring};
 use crate::line_file::{LineFile, OpenError, is_same};
 use crate::observe::{self, SharedWatch};
 use crate::record;
+use acp_host::relay::{NotStarted, Session, SessionEnd, Watching};
 use acp_otlp::Ids;
-use acp_relay::{NotStarted, Session, Watching};
+use semconv_map::CloseReason;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
@@ -45,8 +46,12 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         Err(NotStarted::Io(error)) => return Err(error),
     };
     let observer = observe::start(Arc::clone(session.tap()), watch)?;
-    let (status, reason) = session.supervise(options.grace);
-    observer.finish(reason);
+    let SessionEnd { status, is_client_closed } = session.supervise(options.grace);
+    observer.finish(if is_client_closed {
+        CloseReason::ClientClosed
+    } else {
+        CloseReason::AgentExited
+    });
     runtime.shutdown_background();
     std::process::exit(status)
 }

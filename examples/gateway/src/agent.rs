@@ -1,12 +1,12 @@
 //! The agent: how to get one, and what it can be asked for.
 use crate::connection::{Command, Connection, Token};
 use crate::health::Health;
-use crate::host::Host;
-use crate::settings::{Access, Times};
+use crate::settings::Times;
 use crate::telemetry::Telemetry;
-use crate::terminals::Shown;
 use crate::thread::Given;
-use crate::transport::{Address, ConnectError};
+use acp_host::host::{Access, Host};
+use acp_host::terminals::TerminalEvent;
+use acp_host::transport::{Address, ConnectError};
 use acp_types::v1::authentication::AuthenticateRequest;
 use acp_types::v1::elicitation::{CompleteElicitationNotification, CreateElicitationRequest};
 use acp_types::v1::error::AUTH_REQUIRED;
@@ -64,7 +64,7 @@ pub(crate) enum FromAgent {
     /// A call of one of the page's tools by the extension method; it was answered.
     ContextualCall(Dispatch),
     /// A command that the gateway runs for the session began, said something, or has ended.
-    Terminal(Shown),
+    Terminal(TerminalEvent),
     /// The agent does not want an answer any more.
     Withdrawn(RequestId),
     /// The turn is over.
@@ -212,7 +212,7 @@ impl AgentPool {
     async fn connect(&self) -> Result<Agent, Trouble> {
         let transport =
             self.address.connect(self.times.exit_grace.0).await.map_err(|error| match error {
-                ConnectError::Barred(why) => Trouble::Refused(ErrorObject::new(AUTH_REQUIRED, why)),
+                ConnectError::Denied(why) => Trouble::Refused(ErrorObject::new(AUTH_REQUIRED, why)),
                 error => Trouble::Failed(Failure::AgentUnavailable, error.to_string()),
             })?;
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
@@ -235,7 +235,7 @@ impl AgentPool {
             let params = AuthenticateRequest::new(method.as_str());
             let _: Raw = request(&commands, "authenticate", &params, time).await?;
         }
-        let is_ours = matches!(self.address, Address::Command { .. });
+        let is_ours = self.address.is_local();
         // Over HTTP the answer to `session/load` may overtake what is told again.
         let loads = !matches!(self.address, Address::Http(_));
         Ok(Agent { commands, times: self.times, is_ours, loads, info })

@@ -114,16 +114,4 @@ pub(crate) enum Hidden {
     /// The page's tools, as an MCP server on stdio.
     #[command(hide = true)]
     McpShim,
-    /// A command that ends when the gateway does.
-    #[command(hide = true)]
-    Guard {
-        /// The gateway's process id.
-        parent: u32,
-        /// Whether the command's stderr is its stdout.
-        #[arg(long)]
-        merge: bool,
-        /// The command and its arguments.
-        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        command: Vec<String>,
-    },
 }

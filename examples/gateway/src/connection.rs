@@ -4,11 +4,10 @@
 //! thread whose session it is for, in the order it came: the answer to a prompt comes after the updates that were sent
 //! before it.
 use crate::agent::{FromAgent, Opened, Trouble};
-use crate::host::{FromHost, Host};
-use crate::process::Process;
 use crate::sessions::Sessions;
 use crate::telemetry::Watch;
-use crate::transport::{Incoming as Bytes, Outgoing, Transport, Writer};
+use acp_host::host::{Host, HostEvent};
+use acp_host::transport::{AgentProcess, Incoming as Bytes, Outgoing, Transport, Writer};
 use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
 use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
@@ -113,7 +112,7 @@ impl Connection {
         &mut self,
         incoming: &mut Bytes,
         commands: &mut mpsc::Receiver<Command>,
-        mut process: Option<&mut Process>,
+        mut process: Option<&mut AgentProcess>,
     ) -> String {
         loop {
             let timeout = self.peer.poll_timeout().map(|at| self.began + at);
@@ -160,7 +159,7 @@ impl Connection {
         mut self,
         why: String,
         writer: Writer,
-        process: Option<Process>,
+        process: Option<AgentProcess>,
         mut commands: mpsc::Receiver<Command>,
     ) {
         self.lines.finish();
@@ -290,12 +289,12 @@ impl Connection {
     }
 
     /// Passes on what the agent's files and terminals have come to.
-    async fn tell(&mut self, told: FromHost) -> Result<(), String> {
+    async fn tell(&mut self, told: HostEvent) -> Result<(), String> {
         match told {
-            FromHost::Answer(id, answer) => {
+            HostEvent::Answer(id, answer) => {
                 respond(&mut self.peer, &mut self.outgoing, &id, answer)
             }
-            FromHost::Shows(session_id, shown) => {
+            HostEvent::Terminal(session_id, shown) => {
                 self.sessions.deliver(&session_id, FromAgent::Terminal(shown)).await;
                 Ok(())
             }
@@ -321,7 +320,7 @@ fn closed() -> String {
     "the agent closed the connection".to_owned()
 }
 
-async fn exit(process: &mut Option<&mut Process>) {
+async fn exit(process: &mut Option<&mut AgentProcess>) {
     match process {
         Some(process) => process.exited().await,
         None => std::future::pending().await,
@@ -387,7 +386,7 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::queue;
+    use acp_host::transport::queue;
 
     fn request() -> (Command, oneshot::Receiver<Result<Raw, Trouble>>) {
         let (answer, answered) = oneshot::channel();

@@ -1,19 +1,16 @@
 //! A gateway between AG-UI web pages and agents: ACP agents, and models with tools.
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
-//! `thread` the conversations, `run_log` what a run has said; `agent`, `connection`, `sessions` and `transport` the way
-//! to an agent, `host`, `files` and `terminals` what it may do here, `process` and `guard` processes; `model` and
-//! `model_thread` what a model without ACP needs; `telemetry` what is told of all that to a collector.
+//! `thread` the conversations, `run_log` what a run has said; `agent`, `connection` and `sessions` the way to an agent,
+//! which `acp_host` starts or dials; `model` and `model_thread` what a model without ACP needs; `telemetry` what is told
+//! of all that to a collector.
 
 mod agent;
 mod agents;
 mod capabilities;
 mod cli;
 mod connection;
-mod files;
-mod guard;
 mod health;
-mod host;
 mod listener;
 mod log;
 mod model;
@@ -21,7 +18,6 @@ mod model_thread;
 mod page;
 mod page_tools;
 mod plugins;
-mod process;
 mod replicas;
 mod run_log;
 mod server;
@@ -32,12 +28,11 @@ mod shim;
 mod site;
 mod socket;
 mod telemetry;
-mod terminals;
 mod thread;
 mod threads;
 mod toolbox;
-mod transport;
 
+use acp_host::process::Guard;
 use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
@@ -62,12 +57,12 @@ use tokio_util::sync::CancellationToken;
 use toolbox::Toolbox;
 
 fn main() -> ExitCode {
+    if let Some(guard) = Guard::requested(std::env::args_os()) {
+        return guard.run("gateway");
+    }
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::Guard { parent, merge, command }) => {
-            return guard::run(*parent, *merge, command);
-        }
         Some(Hidden::McpShim) => return shim::run(),
         None => {}
     }

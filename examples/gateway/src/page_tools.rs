@@ -1,9 +1,9 @@
 //! The page's tools for an ACP agent, and the gateway's own beside them: an MCP server for each thread, at an address
 //! that nobody can guess and with a secret of its own.
 use crate::plugins::{Asker, Held, failed};
-use crate::process::own_program_for_others;
 use crate::site::Principal;
 use crate::toolbox::Toolbox;
+use acp_host::process::own_program_for_others;
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
 use acp_types::v1::session_setup::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerStdio,

@@ -20,18 +20,9 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 mod forwarding;
-mod memory;
-#[cfg(feature = "redis")]
-mod redis;
-mod store;
-#[cfg(test)]
-#[cfg(feature = "redis")]
-mod tests;
 
 pub(crate) use forwarding::{Forwarded, serve, to_its_owner};
-use memory::MemoryStore;
-use store::{Appended, Store};
-pub(crate) use store::{Heard, Lease, Part, RunRecord, StoreError};
+use run_store::{Appended, Delivery, Lease, MemoryStore, RunRecord, RunStore, StoreError};
 
 /// The code of a run that the gateway has left that had it.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
@@ -51,7 +42,7 @@ const LAST_TIME: Duration = Duration::from_secs(3);
 /// This gateway among those that share a store.
 #[derive(Debug)]
 pub(crate) struct Replicas {
-    store: Arc<dyn Store>,
+    store: Arc<dyn RunStore>,
     /// This gateway's name; none for one alone.
     id: String,
     lifetime: Duration,
@@ -130,7 +121,7 @@ impl Replicas {
         Ok(Self::sharing(store, random_id()?, lifetime, keep))
     }
 
-    fn sharing(store: Arc<dyn Store>, id: String, lifetime: Duration, keep: Duration) -> Self {
+    fn sharing(store: Arc<dyn RunStore>, id: String, lifetime: Duration, keep: Duration) -> Self {
         Self {
             store,
             id,
@@ -235,8 +226,8 @@ impl Replicas {
     }
 
     /// What others send to this gateway.
-    pub(crate) fn hear(&self) -> mpsc::Receiver<Heard> {
-        self.store.hear(&self.id)
+    pub(crate) fn hear(&self) -> mpsc::Receiver<Delivery> {
+        self.store.deliveries(&self.id)
     }
 
     /// A run begins here; `false` if there is one of this name.
@@ -472,8 +463,8 @@ async fn shared(
     url: &str,
     prefix: &str,
     lifetime: Duration,
-) -> Result<Arc<dyn Store>, SettingsError> {
-    let store = redis::RedisStore::connect(url, prefix, lifetime).await;
+) -> Result<Arc<dyn RunStore>, SettingsError> {
+    let store = run_store::RedisStore::connect(url, prefix, lifetime).await;
     Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
 }
 
@@ -488,7 +479,7 @@ async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore
 const NOT_BUILT: &str = "this gateway was built without its feature `redis`";
 
 #[cfg(not(feature = "redis"))]
-async fn shared(_: &str, _: &str, _: Duration) -> Result<Arc<dyn Store>, SettingsError> {
+async fn shared(_: &str, _: &str, _: Duration) -> Result<Arc<dyn RunStore>, SettingsError> {
     Err(SettingsError::Store(NOT_BUILT.to_owned()))
 }
 

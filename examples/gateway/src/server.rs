@@ -1,7 +1,7 @@
 //! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
 use crate::page;
 use crate::page_tools;
-use crate::replicas::{Forwarded, StoreError, to_its_owner};
+use crate::replicas::{Forwarded, to_its_owner};
 use crate::run_log::{Reader, TooManyReaders};
 use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
@@ -31,6 +31,7 @@ use hyper_util::service::TowerToHyperService;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;
+use run_store::StoreError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;

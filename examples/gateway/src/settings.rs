@@ -1,5 +1,6 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
 use crate::site::Secret;
+use acp_host::host::FsAccess;
 use acp_otlp::variable;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,6 @@ mod limits;
 mod mistake;
 mod telemetry;
 
-pub(crate) use access::{Access, FsAccess};
 pub(crate) use conversation::{ForwardedSettings, Sessions};
 pub(crate) use limits::{Limits, Seconds, Times};
 use mistake::Mistake;

@@ -1,5 +1,5 @@
 //! Requests that another gateway has to answer, because the thread is there.
-use super::{Ask, Heard, Message, Told};
+use super::{Ask, Message, Told};
 use crate::server::{self, MAX_BODY, Refusal, read_body};
 use crate::site::Principal;
 use crate::threads::{Target, Threads};
@@ -9,6 +9,7 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use run_store::Delivery;
 use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
 use std::sync::Arc;
 use tokio::time::{MissedTickBehavior, interval};
@@ -96,8 +97,8 @@ pub(crate) async fn serve(threads: Arc<Threads>, ending: CancellationToken) {
     let answering = async {
         while let Some(heard) = inbox.recv().await {
             match heard {
-                Heard::More(run) => threads.replicas().more(&run),
-                Heard::Message(text) => hear(&threads, &text),
+                Delivery::More(run) => threads.replicas().more(&run),
+                Delivery::Message(text) => hear(&threads, &text),
             }
         }
     };

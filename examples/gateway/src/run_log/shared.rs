@@ -1,8 +1,8 @@
 //! A log in parts: as they are brought to other gateways, and as they are put together there.
 use super::{MAX_BATCH, Outcome, RunLog, decode, frame};
-use crate::replicas::Part;
 use agui_types::event::Event;
 use bytes::Bytes;
+use run_store::Part;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;

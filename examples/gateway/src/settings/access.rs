@@ -1,27 +1,9 @@
 //! What an agent may do on this machine through the gateway: nothing, unless a root is set.
 use super::{AgentSettings, SettingsError, working_directory};
-use crate::files::Root;
-use serde::{Deserialize, Serialize};
+use acp_host::files::Root;
+use acp_host::host::{Access, FsAccess};
 use std::path::Path;
 use std::sync::Arc;
-
-/// What an agent may do with the files below its root.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FsAccess {
-    Off,
-    #[default]
-    Read,
-    ReadWrite,
-}
-
-/// What an agent may do here.
-#[derive(Clone, Debug)]
-pub(crate) struct Access {
-    pub(crate) root: Arc<Root>,
-    pub(crate) fs: FsAccess,
-    pub(crate) terminal: bool,
-}
 
 impl AgentSettings {
     /// What the agent of this name may do; nothing without a root.

@@ -1,11 +1,14 @@
 //! How an agent is reached, and what it is told of who comes.
 use super::{AgentSettings, SettingsError};
-use crate::process::own_program;
 use crate::site::Secret;
-use crate::transport::{Address, Remote};
+use acp_host::process::own_program;
+use acp_host::transport::{Address, Remote};
 use acp_otlp::variable;
 use axum::http::{HeaderValue, Uri};
 use std::fs;
+
+/// The `User-Agent` header of requests to agents.
+const USER_AGENT: &str = concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION"));
 
 impl AgentSettings {
     /// How to reach it; a command does not have the variables of `secrets`. It has to exist: better to hear it now than
@@ -38,7 +41,8 @@ impl AgentSettings {
                 if self.h2c && uri.scheme_str() != Some("http") {
                     return Err(wrong("`h2c` is for an agent behind `http://…`".to_owned()));
                 }
-                let remote = Remote { url: url.clone(), authorization, h2c: self.h2c };
+                let (url, h2c, user_agent) = (url.clone(), self.h2c, USER_AGENT);
+                let remote = Remote { url, authorization, h2c, user_agent };
                 match uri.scheme_str() {
                     Some("ws" | "wss") => Ok(Address::WebSocket(remote)),
                     Some("http" | "https") => Ok(Address::Http(remote)),

@@ -2,7 +2,7 @@
 use super::wait::Answered;
 use super::{Session, SessionScope, Stage, Thread};
 use crate::agent::{Agent, FromAgent, Trouble};
-use crate::terminals::Shown;
+use acp_host::terminals::TerminalEvent;
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::error::RESOURCE_NOT_FOUND;
 use acp_types::v1::prompt_turn::PromptRequest;
@@ -169,11 +169,15 @@ impl Thread {
         }
     }
 
-    fn show_terminal(&mut self, shown: Shown) {
+    fn show_terminal(&mut self, shown: TerminalEvent) {
         let Some(session) = &self.session else { return };
         match shown {
-            Shown::Terminal(update) => self.translator.handle_terminal_update(&session.id, *update),
-            Shown::Output(chunk) => self.translator.handle_terminal_output(&session.id, chunk),
+            TerminalEvent::Update(update) => {
+                self.translator.handle_terminal_update(&session.id, *update)
+            }
+            TerminalEvent::Output(chunk) => {
+                self.translator.handle_terminal_output(&session.id, chunk)
+            }
         }
     }
 

@@ -1,12 +1,13 @@
 //! Threads and runs that other gateways have, and what is told them of ours.
 use super::{Kept, RunKey, ThreadKey, Threads, lock};
-use crate::replicas::{Ask, Lease, Replicas, RunRecord, StoreError, Told};
+use crate::replicas::{Ask, Replicas, Told};
 use crate::run_log::{Reader, RunLog};
 use crate::site::Principal;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use run_store::{Lease, RunRecord, StoreError};
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;

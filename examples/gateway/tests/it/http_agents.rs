@@ -328,7 +328,7 @@ async fn an_agent_that_lets_nobody_in_says_so() {
         let gateway = Gateway::configured(&format!("[agents.a]\nurl = '{url}'\n{token}")).await;
         for run in ["1", "2"] {
             let told = gateway.ask("t", run, "go").await.rest().await;
-            let expected = format!("the agent does not let the gateway in {expected}");
+            let expected = format!("the agent denies access {expected}");
             assert_eq!((told.end(), &told.error().message), ("ACP_AUTH_REQUIRED", &expected));
             // It may be let in by another connection.
             next(&mut heard, "initialize").await;

@@ -189,7 +189,7 @@ async fn where_nobody_listens_the_agent_is_unavailable() {
 
 #[tokio::test]
 async fn what_opens_no_websocket_says_why() {
-    let barred = "the agent does not let the gateway in without a token: ";
+    let barred = "the agent denies access without a token: ";
     for (status, end, expected) in [
         ("404 Not Found", "AGENT_UNAVAILABLE", "404 Not Found".to_owned()),
         ("401 Unauthorized", "ACP_AUTH_REQUIRED", format!("{barred}401 Unauthorized")),

@@ -1,0 +1,179 @@
+//! The files that an agent may read and write: those below one directory.
+//!
+//! The directory is a capability. A path is followed from it component by component, and one that leads out of it, by
+//! `..` or by a link, is not followed, even if links change meanwhile.
+use acp_types::v1::error::RESOURCE_NOT_FOUND;
+use acp_types::v1::file_system::{
+    ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
+};
+use cap_std::ambient_authority;
+#[cfg(unix)]
+use cap_std::fs::OpenOptionsExt;
+use cap_std::fs::{Dir, File, OpenOptions};
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde_json::json;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+#[cfg(test)]
+mod tests;
+
+/// Maximum number of bytes of a file that is read or written.
+pub const MAX_FILE: u64 = 8 * 1024 * 1024;
+
+/// A directory, with the paths that name it.
+#[derive(Debug)]
+pub struct Root {
+    dir: Dir,
+    /// As it was set.
+    path: PathBuf,
+    /// Without links.
+    canonical: PathBuf,
+}
+
+/// An error reading or writing a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The path is not below the root.
+    #[error("{path}: expected an absolute path below {root}", root = .root.display())]
+    Outside {
+        /// The path of the request.
+        path: String,
+        /// The directory that it has to be below.
+        root: PathBuf,
+    },
+    /// The system reports an error.
+    #[error("{path}: {error}")]
+    Io {
+        /// The path of the request.
+        path: String,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The path names a directory, a pipe or a device.
+    #[error("{0}: it is not a file")]
+    NotFile(String),
+    /// The file has more than [`MAX_FILE`] bytes.
+    #[error("{0}: it has more than {MAX_FILE} bytes")]
+    TooLarge(String),
+    /// The file is not UTF-8.
+    #[error("{0}: it is not UTF-8")]
+    NotText(String),
+}
+
+impl From<FileError> for ErrorObject {
+    fn from(error: FileError) -> Self {
+        let message = error.to_string();
+        match error {
+            FileError::Io { path, error } if error.kind() == io::ErrorKind::NotFound => {
+                let mut answer = Self::new(RESOURCE_NOT_FOUND, message);
+                answer.data = Raw::from_value(&json!({ "uri": path })).ok();
+                answer
+            }
+            FileError::Io { error, .. } if error.kind() != io::ErrorKind::PermissionDenied => {
+                Self::new(ErrorCode::INTERNAL_ERROR, message)
+            }
+            _ => Self::new(ErrorCode::INVALID_PARAMS, message),
+        }
+    }
+}
+
+impl Root {
+    /// Opens a directory as a root.
+    ///
+    /// # Errors
+    /// The path is no directory, or cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let path = std::path::absolute(path)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
+        let canonical = path.canonicalize()?;
+        Ok(Self { dir, path, canonical })
+    }
+
+    /// Reads a text file: the requested lines, or all.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, FileError> {
+        let path = &request.path;
+        let file = self.open_file(path, OpenOptions::new().read(true))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| failed(path, error))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE {
+            return Err(FileError::TooLarge(path.clone()));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| FileError::NotText(path.clone()))?;
+        Ok(ReadTextFileResponse::new(lines(text, request.line, request.limit)))
+    }
+
+    /// Writes a text file, and creates the directories above it.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn write(
+        &self,
+        request: &WriteTextFileRequest,
+    ) -> Result<WriteTextFileResponse, FileError> {
+        let (path, content) = (&request.path, request.content.as_bytes());
+        if u64::try_from(content.len()).unwrap_or(u64::MAX) > MAX_FILE {
+            return Err(FileError::TooLarge(path.clone()));
+        }
+        if let Some(parent) = self.relative(path)?.parent()
+            && !parent.as_os_str().is_empty()
+        {
+            self.dir.create_dir_all(parent).map_err(|error| failed(path, error))?;
+        }
+        let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
+        let written = file.set_len(0).and_then(|()| file.write_all(content));
+        written.map_err(|error| failed(path, error))?;
+        Ok(WriteTextFileResponse::new())
+    }
+
+    /// Returns a directory below the root as a path for a process; the root itself for `None`.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn directory(&self, path: Option<&str>) -> Result<PathBuf, FileError> {
+        let Some(path) = path else { return Ok(self.canonical.clone()) };
+        let relative = self.relative(path)?;
+        if relative.as_os_str().is_empty() {
+            return Ok(self.canonical.clone());
+        }
+        let below = self.dir.open_dir(relative).and_then(|_| self.dir.canonicalize(relative));
+        Ok(self.canonical.join(below.map_err(|error| failed(path, error))?))
+    }
+
+    /// Returns the path relative to the root, without following it.
+    fn relative<'a>(&self, path: &'a str) -> Result<&'a Path, FileError> {
+        let below = [&self.path, &self.canonical];
+        let below = below.into_iter().find_map(|root| Path::new(path).strip_prefix(root).ok());
+        below.ok_or_else(|| FileError::Outside { path: path.to_owned(), root: self.path.clone() })
+    }
+
+    /// Opens a file, and nothing else: opening a pipe or a device could block.
+    fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File, FileError> {
+        #[cfg(unix)]
+        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+        let relative = self.relative(path)?;
+        let file = self.dir.open_with(relative, options).map_err(|error| failed(path, error))?;
+        let is_file = file.metadata().map_err(|error| failed(path, error))?.is_file();
+        if is_file { Ok(file) } else { Err(FileError::NotFile(path.to_owned())) }
+    }
+}
+
+fn failed(path: &str, error: io::Error) -> FileError {
+    FileError::Io { path: path.to_owned(), error }
+}
+
+/// Returns at most `limit` lines of a text from `line` on, which is counted from 1.
+fn lines(text: String, line: Option<u32>, limit: Option<u32>) -> String {
+    if line.unwrap_or(1) <= 1 && limit.is_none() {
+        return text;
+    }
+    let count = |lines: u32| usize::try_from(lines).unwrap_or(usize::MAX);
+    let before = count(line.unwrap_or(1).saturating_sub(1));
+    let most = limit.map_or(usize::MAX, count);
+    text.split_inclusive('\n').skip(before).take(most).collect()
+}

@@ -1,0 +1,23 @@
+//! What a program that runs ACP agents needs on its machine.
+//!
+//! | module | is about | feature |
+//! |---|---|---|
+//! | [`process`] | processes that end with this program | |
+//! | [`relay`] | an agent behind its editor, and an observer of what passes | |
+//! | [`transport`] | bytes to and from an agent: stdio, WebSocket, Streamable HTTP | `transport`; `remote` for the network |
+//! | [`files`] | files below a root | `workspace` |
+//! | [`terminals`] | commands below it | `workspace` |
+//! | [`host`] | the agent's requests for both | `workspace` |
+//!
+//! A program calls [`process::Guard::requested`] first thing in `main`: it is started once more for each agent.
+#[cfg(feature = "workspace")]
+pub mod files;
+#[cfg(feature = "workspace")]
+pub mod host;
+pub mod process;
+pub mod relay;
+mod system;
+#[cfg(feature = "workspace")]
+pub mod terminals;
+#[cfg(feature = "transport")]
+pub mod transport;

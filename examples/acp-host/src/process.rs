@@ -1,0 +1,39 @@
+//! Processes that end with this program: agents, and the commands that agents run.
+//!
+//! Each leads a process group of its own, or a job on Windows, so that what it started ends with it. On Linux it runs
+//! below a [`Guard`], which ends the group when this program is killed.
+#[cfg(any(feature = "transport", feature = "workspace"))]
+pub(crate) use child::Process;
+pub use guard::Guard;
+use std::io;
+use std::path::PathBuf;
+
+#[cfg(any(feature = "transport", feature = "workspace"))]
+mod child;
+mod guard;
+pub(crate) mod launch;
+
+/// Returns the path under which this program starts itself: the running image, even if the file was replaced.
+///
+/// # Errors
+/// The system does not tell the path.
+pub fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        Ok(PathBuf::from("/proc/self/exe"))
+    } else {
+        std::env::current_exe()
+    }
+}
+
+/// Returns the path under which other processes start this program, which may not see this process.
+///
+/// # Errors
+/// As those of [`own_program`].
+pub fn own_program_for_others() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    if cfg!(target_os = "linux") && !path.exists() {
+        Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())))
+    } else {
+        Ok(path)
+    }
+}

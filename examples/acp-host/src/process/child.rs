@@ -1,0 +1,125 @@
+//! A process and all that it started in its group, awaited with tokio.
+use super::launch::{ErrorOutput, command};
+use crate::system::{ProcessGroup, Signal};
+use std::ffi::OsString;
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+/// How long a process may take to end after it was asked to terminate.
+const TERMINATE_GRACE: Duration = Duration::from_secs(2);
+
+/// A process with its group. Dropping it kills both.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    group: ProcessGroup,
+    /// How long it may take to end once its input has ended.
+    grace: Duration,
+}
+
+impl Process {
+    /// Starts an agent. Its standard error is inherited, and so is the environment without the variables `secrets`.
+    ///
+    /// The kernel counts the calling thread as the parent: it has to live as long as this program, as the runtime's
+    /// workers do.
+    #[cfg(feature = "transport")]
+    pub(crate) fn spawn(
+        words: &[String],
+        secrets: &[String],
+        grace: Duration,
+    ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+        let mut command = guarded(words, ErrorOutput::Inherited)?;
+        for secret in secrets {
+            command.env_remove(secret);
+        }
+        command.stdin(Stdio::piped());
+        let (process, stdin, stdout) = Self::start(command, grace)?;
+        let stdin = stdin.ok_or_else(|| io::Error::other("the process has no stdin"))?;
+        Ok((process, stdin, stdout))
+    }
+
+    /// Starts a command without input, whose standard error goes where its output goes. `set` sets its directory and
+    /// environment.
+    #[cfg(feature = "workspace")]
+    pub(crate) fn spawn_merged(
+        words: &[String],
+        set: impl FnOnce(&mut Command),
+    ) -> io::Result<(Self, ChildStdout)> {
+        let mut command = guarded(words, ErrorOutput::Merged)?;
+        set(&mut command);
+        command.stdin(Stdio::null());
+        let (process, _, stdout) = Self::start(command, Duration::ZERO)?;
+        Ok((process, stdout))
+    }
+
+    fn start(
+        command: Command,
+        grace: Duration,
+    ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
+        let mut command = tokio::process::Command::from(command);
+        let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let group = ProcessGroup::of(&child)?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let stdout = stdout.ok_or_else(|| io::Error::other("the process has no stdout"))?;
+        Ok((Self { child, group, grace }, stdin, stdout))
+    }
+
+    /// Waits until the process has ended, or cannot be waited for.
+    pub(crate) async fn exited(&mut self) {
+        if let Err(error) = self.child.wait().await {
+            tracing::warn!(%error, "cannot wait for a process");
+        }
+    }
+
+    /// Waits for the end of a process whose input has ended; terminates it after the grace.
+    #[cfg(feature = "transport")]
+    pub(crate) async fn end(mut self) -> io::Result<ExitStatus> {
+        match timeout(self.grace, self.child.wait()).await {
+            Ok(ended) => {
+                self.signal(Signal::Kill);
+                ended
+            }
+            Err(_) => {
+                tracing::warn!("the agent still runs after the end of its input; terminating it");
+                self.stop().await
+            }
+        }
+    }
+
+    /// Terminates the process, then kills what is left of its group.
+    pub(crate) async fn stop(mut self) -> io::Result<ExitStatus> {
+        // Windows has no signal that asks a process to end.
+        self.signal(if cfg!(unix) { Signal::Terminate } else { Signal::Kill });
+        let ended = match timeout(TERMINATE_GRACE, self.child.wait()).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                self.signal(Signal::Kill);
+                self.child.wait().await
+            }
+        };
+        self.signal(Signal::Kill);
+        ended
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Err(error) = self.group.signal(signal) {
+            tracing::warn!(%error, "cannot signal a process");
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::Kill);
+    }
+}
+
+fn guarded(words: &[String], errors: ErrorOutput) -> io::Result<Command> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
+    command(program.as_ref(), &arguments, errors)
+}

@@ -1,0 +1,72 @@
+//! Commands in a process group of their own, guarded where the system has no other way to end them with this program.
+//!
+//! On Linux this program is started once more as a [`Guard`](super::Guard), because only a process itself can ask to be
+//! told of its parent's end. Elsewhere a command is started directly: on Windows its job ends it, and on other systems it
+//! sees the end of its input.
+use super::guard::GUARD;
+use super::own_program;
+use crate::system;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+/// Where the standard error of a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorOutput {
+    /// To this program's.
+    Inherited,
+    /// Into the command's standard output.
+    Merged,
+}
+
+impl ErrorOutput {
+    /// Argument of the guard.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Inherited => "inherited",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+/// Returns the command that runs `program` in a group of its own.
+///
+/// # Errors
+/// The path of this program is unknown.
+pub(crate) fn command(
+    program: &OsStr,
+    arguments: &[OsString],
+    errors: ErrorOutput,
+) -> io::Result<Command> {
+    let own = own_program()?;
+    let is_guarded = cfg!(target_os = "linux") && own.exists();
+    let mut command = if is_guarded || errors == ErrorOutput::Merged {
+        let mut command = Command::new(own);
+        command.arg(GUARD).arg(std::process::id().to_string()).arg(errors.as_str()).arg(program);
+        command
+    } else {
+        Command::new(system::find(program))
+    };
+    command.args(arguments);
+    system::lead_group(&mut command);
+    Ok(command)
+}
+
+/// Starts an agent with its input and output piped; its standard error is inherited.
+///
+/// The kernel counts the calling thread as the parent: it has to live as long as this program.
+///
+/// # Errors
+/// It cannot be run. Under a guard that shows as its exit status instead.
+pub(crate) fn launch(program: &OsStr, arguments: &[OsString]) -> io::Result<Child> {
+    command(program, arguments, ErrorOutput::Inherited)?
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+}
+
+/// Prints why `program` cannot be run, and returns the exit status that shells use for it.
+pub(crate) fn cannot_run(name: &str, program: &OsStr, error: &io::Error) -> ExitCode {
+    eprintln!("{name}: cannot run {program:?}: {error}");
+    ExitCode::from(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
+}

@@ -1,0 +1,176 @@
+//! Putting something into lines on their way.
+
+use core::ops::Range;
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::transcript::Direction;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Looks at each line before it is passed on, and may put something into it.
+///
+/// Both directions ask, each on a thread of its own, and pass nothing on while they wait for the answer.
+pub trait Insert: Debug + Send + Sync {
+    /// What to put into a line, which comes without its line end; nothing to pass it on as it is.
+    fn insert(&self, direction: Direction, at: Instant, line: &[u8]) -> Option<Insertion>;
+
+    /// A line over [`Lines::DEFAULT_LIMIT`] is passed on as it comes.
+    fn too_long(&self);
+}
+
+/// What happens to what passes, beside that.
+#[derive(Clone, Debug)]
+pub enum Watching {
+    /// It is left in a [`Tap`](super::Tap).
+    Copies,
+    /// Lines go through this on their way.
+    Inserts(Arc<dyn Insert>),
+    /// Nothing.
+    Nothing,
+}
+
+/// What is put into a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insertion {
+    /// The bytes that it stands for; an empty range to replace none.
+    pub at: Range<usize>,
+    /// What is put in.
+    pub text: String,
+}
+
+/// The lines of one direction, on their way. A line whose end has not come is held back.
+#[derive(Debug)]
+pub(crate) struct Inserting {
+    insert: Arc<dyn Insert>,
+    direction: Direction,
+    unfinished: Vec<u8>,
+    /// In a line that is too long.
+    is_passing: bool,
+    passed: Vec<u8>,
+}
+
+/// What is kept of a buffer that was needed once.
+const USUAL: usize = 1 << 20;
+
+impl Inserting {
+    pub(crate) fn new(insert: Arc<dyn Insert>, direction: Direction) -> Self {
+        let (unfinished, passed) = (Vec::new(), Vec::new());
+        Self { insert, direction, unfinished, is_passing: false, passed }
+    }
+
+    /// Takes the bytes that come next; gives those to pass on.
+    pub(crate) fn push(&mut self, at: Instant, bytes: &[u8]) -> &[u8] {
+        self.passed.clear();
+        self.passed.shrink_to(USUAL);
+        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let is_whole = piece.ends_with(b"\n");
+            if self.is_passing {
+                self.passed.extend_from_slice(piece);
+                self.is_passing = !is_whole;
+            } else if is_whole && self.unfinished.is_empty() {
+                self.pass(at, piece);
+            } else {
+                self.unfinished.extend_from_slice(piece);
+                self.is_passing = !is_whole && self.unfinished.len() > Lines::DEFAULT_LIMIT;
+                if is_whole || self.is_passing {
+                    self.finish_line(at);
+                }
+            }
+        }
+        &self.passed
+    }
+
+    /// What is left when the stream has ended.
+    pub(crate) fn finish(&mut self, at: Instant) -> &[u8] {
+        self.passed.clear();
+        self.finish_line(at);
+        &self.passed
+    }
+
+    fn finish_line(&mut self, at: Instant) {
+        let line = core::mem::take(&mut self.unfinished);
+        self.pass(at, &line);
+    }
+
+    /// Passes a line on, with its line end if it has one.
+    fn pass(&mut self, at: Instant, line: &[u8]) {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let insertion = if text.len() > Lines::DEFAULT_LIMIT {
+            self.insert.too_long();
+            None
+        } else if text.is_empty() {
+            None
+        } else {
+            self.insert.insert(self.direction, at, text)
+        };
+        let pieces = insertion.as_ref().and_then(|insertion| {
+            let after = line.get(insertion.at.end..)?;
+            Some([line.get(..insertion.at.start)?, insertion.text.as_bytes(), after])
+        });
+        match pieces {
+            Some(pieces) => pieces.iter().for_each(|piece| self.passed.extend_from_slice(piece)),
+            None => self.passed.extend_from_slice(line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicU64, Ordering};
+
+    /// Puts `+` for the second byte of lines that start with `x`.
+    #[derive(Debug, Default)]
+    struct Plus {
+        long: AtomicU64,
+    }
+
+    impl Insert for Plus {
+        fn insert(&self, _: Direction, _: Instant, line: &[u8]) -> Option<Insertion> {
+            line.starts_with(b"x").then(|| Insertion { at: 1..2, text: "+".to_owned() })
+        }
+
+        fn too_long(&self) {
+            self.long.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn passed(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>, u64) {
+        let plus = Arc::new(Plus::default());
+        let insert: Arc<dyn Insert> = Arc::<Plus>::clone(&plus);
+        let (mut inserting, now) = (Inserting::new(insert, Direction::Sent), Instant::now());
+        let passed = pieces.iter().map(|piece| inserting.push(now, piece).to_vec()).collect();
+        (passed, inserting.finish(now).to_vec(), plus.long.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn something_is_put_into_whole_lines() {
+        let (pieces, rest, _) = passed(&[b"x-a\r\n\ny-\n", b"x-", b"b", b"\nx-c"]);
+        assert_eq!(pieces, [&b"x+a\r\n\ny-\n"[..], b"", b"", b"x+b\n"]);
+        assert_eq!(rest, b"x+c");
+    }
+
+    /// A place that the line does not have is none.
+    #[test]
+    fn a_place_outside_of_the_line_is_none() {
+        assert_eq!(passed(&[b"x\n", b"x"]).0, [&b"x+"[..], b""]);
+        assert_eq!(passed(&[b"x"]).1, b"x");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_passes_as_it_comes() {
+        let limit = Lines::DEFAULT_LIMIT;
+        let long = vec![b'x'; limit + 1];
+        let (pieces, rest, count) = passed(&[&long, b"xx", b"xx\nx-a\n"]);
+        assert!(pieces == [&long[..], b"xx", b"xx\nx+a\n"]);
+        assert_eq!((&*rest, count), (&b""[..], 1));
+        let ends = [&long[..], b"\n"].concat();
+        let (pieces, _, count) = passed(&[&ends, b"x-\n"]);
+        assert!(pieces == [&ends[..], b"x+\n"]);
+        assert_eq!(count, 1);
+        let (pieces, _, count) = passed(&[&ends[1..]]);
+        assert!(pieces[0].len() == limit + 1 && pieces[0][1] == b'+');
+        assert_eq!(count, 0);
+    }
+}

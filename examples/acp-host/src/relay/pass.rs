@@ -1,0 +1,318 @@
+//! Passing bytes on.
+
+use super::insertion::{Inserting, Watching};
+use super::tap::{Passing, Tap};
+use crate::system::{End, Ready, wait_ready, widen};
+use core::sync::atomic::{AtomicBool, Ordering};
+use jsonrpc_core::transcript::Direction;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::iter::repeat_n;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How much is read at once: what a pipe holds, until it is widened.
+const CHUNK: usize = 64 << 10;
+
+/// How many buffers that were looked at are kept for the next reads: new memory costs more than what is read into it.
+const KEPT_BUFFERS: usize = 32;
+
+/// Why a relay ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The source has nothing more.
+    Source,
+    /// The sink takes no more.
+    Sink,
+}
+
+/// What is done with bytes before they are written.
+#[derive(Debug)]
+pub(crate) enum Before<'a> {
+    /// They are left to be looked at later.
+    Copy(Direction, &'a Tap),
+    /// They are looked at, and something may be put into them.
+    Insert(Inserting),
+    /// Nothing.
+    Pass,
+}
+
+impl<'a> Before<'a> {
+    pub(crate) fn of(watching: Watching, direction: Direction, tap: &'a Tap) -> Self {
+        match watching {
+            Watching::Copies => Self::Copy(direction, tap),
+            Watching::Inserts(insert) => Self::Insert(Inserting::new(insert, direction)),
+            Watching::Nothing => Self::Pass,
+        }
+    }
+}
+
+/// Passes all of `source` on to `sink`, each read in one write, and leaves it in the tap right before: what answers these
+/// bytes then comes after them in the tap as well.
+///
+/// `holding` is true while bytes were read and are not yet written.
+pub(crate) fn relay(
+    mut source: impl Read + End,
+    mut sink: impl Write + End,
+    mut before: Before<'_>,
+    holding: &AtomicBool,
+) -> Ended {
+    let ended = relay_each(&mut source, &mut sink, &mut before, holding);
+    if let Before::Insert(lines) = &mut before
+        && ended == Ended::Source
+        && write(&mut sink, lines.finish(Instant::now())).is_err()
+    {
+        return Ended::Sink;
+    }
+    ended
+}
+
+fn relay_each(
+    source: &mut (impl Read + End),
+    sink: &mut (impl Write + End),
+    before: &mut Before<'_>,
+    holding: &AtomicBool,
+) -> Ended {
+    let (mut buffers, mut are_wide) = (Buffers::default(), false);
+    loop {
+        let length = match source.read(buffers.next()) {
+            Ok(0) => return Ended::Source,
+            Ok(length) => length,
+            Err(error) => match wait(&error, &source, Ready::Read) {
+                Ok(()) => continue,
+                Err(_) => return Ended::Source,
+            },
+        };
+        if length == CHUNK && !are_wide {
+            // More comes than passes: with room in the pipes those at their other ends are woken less often.
+            widen(source);
+            widen(sink);
+            are_wide = true;
+        }
+        let at = Instant::now();
+        let passing = Passing { buffer: &buffers.next, length };
+        let bytes = passing.bytes();
+        holding.store(true, Ordering::SeqCst);
+        let written = match before {
+            Before::Copy(direction, tap) => {
+                // They are left first: an answer must not come to the tap before its question does.
+                let observer_sleeps = tap.offer(*direction, at, passing);
+                let written = write(sink, bytes);
+                if observer_sleeps {
+                    tap.wake();
+                }
+                written
+            }
+            Before::Insert(lines) => write(sink, lines.push(at, bytes)),
+            Before::Pass => write(sink, bytes),
+        };
+        holding.store(false, Ordering::SeqCst);
+        if written.is_err() {
+            return Ended::Sink;
+        }
+    }
+}
+
+fn new_buffer() -> Arc<[u8]> {
+    repeat_n(0, CHUNK).collect()
+}
+
+/// What is read into: another buffer each time that one was left in the tap, and the same again once nobody looks at it any
+/// more.
+#[derive(Debug)]
+struct Buffers {
+    next: Arc<[u8]>,
+    /// Those that were left, the oldest first.
+    left: VecDeque<Arc<[u8]>>,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { next: new_buffer(), left: VecDeque::new() }
+    }
+}
+
+impl Buffers {
+    /// A buffer that nobody looks at.
+    fn next(&mut self) -> &mut [u8] {
+        if Arc::get_mut(&mut self.next).is_none() {
+            let next = self.looked_at().unwrap_or_else(new_buffer);
+            self.left.push_back(core::mem::replace(&mut self.next, next));
+            while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
+        }
+        // It would be copied if somebody looked at it.
+        Arc::make_mut(&mut self.next)
+    }
+
+    /// Takes the oldest of those that were left, if it was looked at.
+    fn looked_at(&mut self) -> Option<Arc<[u8]>> {
+        Arc::get_mut(self.left.front_mut()?)?;
+        self.left.pop_front()
+    }
+}
+
+/// Reads `source` to its end and forgets it, so that who writes there is not held up.
+pub(crate) fn discard(mut source: impl Read + End) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                if wait(&error, &source, Ready::Read).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match sink.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
+            Err(error) => wait(&error, sink, Ready::Write)?,
+        }
+    }
+    Ok(())
+}
+
+/// Deals with what is no failure: an interrupted call, and an end of a pipe that somebody made non-blocking.
+fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::Interrupted => Ok(()),
+        ErrorKind::WouldBlock => wait_ready(end, ready),
+        _ => Err(io::Error::new(error.kind(), error.to_string())),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use crate::relay::Taken;
+    use std::fs::File;
+    use std::os::fd::{AsFd, BorrowedFd};
+
+    /// A sink that looks into the tap when something is written to it.
+    struct Sink<'a> {
+        tap: &'a Tap,
+        file: File,
+        written: Vec<u8>,
+    }
+
+    impl Write for Sink<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let Taken::Chunks(chunks) = self.tap.take() else { panic!("closed") };
+            let chunks: Vec<_> = chunks.iter().map(|chunk| chunk.bytes).collect();
+            assert_eq!(chunks, [bytes]);
+            self.written.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl AsFd for &mut Sink<'_> {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.file.as_fd()
+        }
+    }
+
+    /// So an answer to what is written can only come to the tap after it.
+    #[test]
+    fn the_copy_is_there_before_anybody_can_read_the_bytes() {
+        let tap = Tap::default();
+        let (source, mut feed) = io::pipe().unwrap();
+        feed.write_all(b"{}\n").unwrap();
+        drop(feed);
+        let file = File::open("/dev/null").unwrap();
+        let mut sink = Sink { tap: &tap, file, written: Vec::new() };
+        let holding = AtomicBool::new(false);
+        let ended = relay(source, &mut sink, Before::Copy(Direction::Sent, &tap), &holding);
+        assert_eq!(ended, Ended::Source);
+        assert_eq!(sink.written, b"{}\n");
+        tap.close();
+        assert!(matches!(tap.take(), Taken::End));
+    }
+
+    /// What is looked at stays as it is, and its memory is used again afterwards.
+    #[test]
+    fn buffers_that_were_left_are_used_again_once_they_were_looked_at() {
+        let mut buffers = Buffers::default();
+        let mut looked_at = Vec::new();
+        for at in 0..2 * KEPT_BUFFERS {
+            buffers.next().fill(at as u8);
+            looked_at.push(Arc::clone(&buffers.next));
+        }
+        buffers.next();
+        assert_eq!(buffers.left.len(), looked_at.len());
+        for (at, buffer) in looked_at.iter().enumerate() {
+            assert!(buffer.iter().all(|byte| *byte == at as u8), "{at}");
+        }
+        let oldest = looked_at.remove(0).as_ptr();
+        looked_at.push(Arc::clone(&buffers.next));
+        assert_eq!(buffers.next().as_ptr(), oldest);
+        looked_at.clear();
+        looked_at.push(Arc::clone(&buffers.next));
+        buffers.next();
+        assert_eq!(buffers.left.len(), KEPT_BUFFERS);
+    }
+
+    /// Few bytes leave pipes as they are; a pipe that holds more already is not made smaller.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn pipes_are_widened_once_more_comes_than_they_hold() {
+        use nix::fcntl::{FcntlArg, fcntl};
+        let held = |pipe: &dyn AsFd| fcntl(pipe.as_fd(), FcntlArg::F_GETPIPE_SZ).unwrap();
+        let widest = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
+        let widest = widest.trim().parse::<i32>().unwrap().min(1 << 20);
+        for (given, made_for) in
+            [(CHUNK, 1 << 16), (CHUNK - 1, 1 << 16), (CHUNK, 1 << 17), (CHUNK, 1 << 21)]
+        {
+            let (source, mut feed) = io::pipe().unwrap();
+            let (mut result, sink) = io::pipe().unwrap();
+            for pipe in [&source as &dyn AsFd, &sink] {
+                // More than the widest is for those with privileges alone.
+                let made = fcntl(pipe.as_fd(), FcntlArg::F_SETPIPE_SZ(made_for));
+                assert!(made.is_ok() || made_for > widest);
+            }
+            let before = held(&source);
+            let expected = if given == CHUNK { before.max(widest) } else { before };
+            feed.write_all(&vec![7; given]).unwrap();
+            let relayed =
+                std::thread::spawn(|| relay(source, sink, Before::Pass, &AtomicBool::new(false)));
+            result.read_exact(&mut vec![0; given]).unwrap();
+            assert_eq!((held(&feed), held(&result)), (expected, expected), "{given} {made_for}");
+            drop(feed);
+            assert_eq!(relayed.join().unwrap(), Ended::Source);
+        }
+    }
+
+    /// An end that somebody made non-blocking is waited for.
+    #[test]
+    fn non_blocking_ends_are_waited_for() {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        let tap = Tap::default();
+        let (source, mut feed) = io::pipe().unwrap();
+        let (mut result, sink) = io::pipe().unwrap();
+        for fd in [source.as_fd(), sink.as_fd()] {
+            fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+        }
+        let given = vec![7; 3 * CHUNK];
+        let expected = given.clone();
+        let before = Before::Copy(Direction::Received, &tap);
+        let ended = std::thread::scope(|threads| {
+            let ended = threads.spawn(|| relay(source, sink, before, &AtomicBool::new(false)));
+            threads.spawn(move || feed.write_all(&given).unwrap());
+            let mut passed = Vec::new();
+            result.read_to_end(&mut passed).unwrap();
+            assert!(passed == expected);
+            ended.join().unwrap()
+        });
+        assert_eq!(ended, Ended::Source);
+    }
+}

@@ -1,0 +1,177 @@
+//! One session: the agent, the relay in both directions, and their end.
+
+use super::ending::{Action, Ending, Event};
+use super::pass::{Before, Ended, discard, relay};
+use super::{Tap, Watching};
+use crate::process::launch::{cannot_run, launch};
+use crate::system::{ProcessGroup, Signal, editor_ends, forward_signals};
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use jsonrpc_core::transcript::Direction;
+use std::ffi::OsString;
+use std::io;
+use std::process::{Child, ExitCode};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Instant;
+use tokio::runtime::Handle;
+
+/// An agent that runs, with our standard input and output as its editor.
+#[derive(Debug)]
+pub struct Session {
+    name: &'static str,
+    agent: ProcessGroup,
+    tap: Arc<Tap>,
+    holding: Arc<AtomicBool>,
+    events: Receiver<Event>,
+}
+
+/// A session has not begun.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// The command cannot be run, which was said on standard error; the exit status that shells use for it.
+    CannotRun(ExitCode),
+    /// The operating system refuses what every session needs: threads, descriptors, signal handlers.
+    Io(io::Error),
+}
+
+impl From<io::Error> for NotStarted {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionEnd {
+    /// Exit status of the agent, for [`std::process::exit`]: on Windows it is more than an [`ExitCode`] holds.
+    pub status: i32,
+    /// Whether the editor closed its end, or a signal ended the session; else the agent exited by itself.
+    pub is_client_closed: bool,
+}
+
+impl Session {
+    /// Starts the agent and begins to relay. `name` is the program's own, for its messages; signals are waited for on
+    /// `runtime`. From now on standard output is the relay's alone.
+    ///
+    /// # Errors
+    /// The command cannot be run, or the operating system refuses something.
+    pub fn start(
+        name: &'static str,
+        command: &[OsString],
+        runtime: &Handle,
+        watching: Watching,
+    ) -> Result<Self, NotStarted> {
+        let (happened, events) = channel();
+        let tell = happened.clone();
+        forward_signals(runtime, move |signal| tell.send(Event::Signal(signal)).is_ok())?;
+        let (program, arguments) =
+            command.split_first().ok_or(io::ErrorKind::InvalidInput).map_err(io::Error::from)?;
+        let mut agent = launch(program, arguments)
+            .map_err(|error| NotStarted::CannotRun(cannot_run(name, program, &error)))?;
+        let process = ProcessGroup::of_std(&mut agent)?;
+        let (tap, holding) = (Arc::new(Tap::default()), Arc::new(AtomicBool::new(false)));
+        relay_both(&mut agent, &tap, watching, &holding, &happened)?;
+        watch_exit(name, agent, process.clone(), happened)?;
+        Ok(Self { name, agent: process, tap, holding, events })
+    }
+
+    /// Where what passes is left.
+    pub fn tap(&self) -> &Arc<Tap> {
+        &self.tap
+    }
+
+    /// Waits until the session is over. Once the editor has gone, the agent may take as long as `grace` to end by itself.
+    pub fn supervise(&self, grace: Duration) -> SessionEnd {
+        supervise(self.name, &self.agent, &self.events, &self.holding, Ending::new(grace))
+    }
+}
+
+/// Waits for what happens, does what follows, until the session is over.
+fn supervise(
+    name: &str,
+    agent: &ProcessGroup,
+    events: &Receiver<Event>,
+    holding: &AtomicBool,
+    mut ending: Ending,
+) -> SessionEnd {
+    loop {
+        let now = Instant::now();
+        while let Some(action) = ending.poll(now, holding.load(Ordering::SeqCst)) {
+            match action {
+                Action::Signal(signal) => {
+                    if let Err(error) = agent.signal(signal) {
+                        eprintln!("{name}: cannot send {signal:?} to the agent: {error}");
+                    }
+                }
+                Action::Finish(status) => {
+                    // There may be nobody left.
+                    let _ = agent.signal(Signal::Kill);
+                    return SessionEnd { status, is_client_closed: ending.is_wanted() };
+                }
+            }
+        }
+        let event = match ending.poll_timeout(now) {
+            Some(at) => events.recv_timeout(at.saturating_duration_since(now)),
+            None => events.recv().map_err(RecvTimeoutError::from),
+        };
+        if let Ok(event) = event {
+            ending.handle(event, Instant::now());
+        }
+    }
+}
+
+fn relay_both(
+    agent: &mut Child,
+    tap: &Arc<Tap>,
+    watching: Watching,
+    holding: &Arc<AtomicBool>,
+    happened: &Sender<Event>,
+) -> io::Result<()> {
+    let (Some(agent_in), Some(agent_out)) = (agent.stdin.take(), agent.stdout.take()) else {
+        return Err(io::Error::other("the agent has no pipes"));
+    };
+    let (editor_in, editor_out) = editor_ends()?;
+
+    let (tap_there, happened_there) = (Arc::clone(tap), happened.clone());
+    let watching_there = watching.clone();
+    thread::Builder::new().name("editor to agent".to_owned()).spawn(move || {
+        let mut source = editor_in;
+        let before = Before::of(watching_there, Direction::Sent, &tap_there);
+        let ended = relay(&mut source, agent_in, before, &AtomicBool::new(false));
+        if ended == Ended::Sink {
+            discard(source);
+        }
+        // Nobody listens any more only when the session is over.
+        let _ = happened_there.send(Event::EditorClosed);
+    })?;
+
+    let (tap, holding, happened) = (Arc::clone(tap), Arc::clone(holding), happened.clone());
+    thread::Builder::new().name("agent to editor".to_owned()).spawn(move || {
+        let before = Before::of(watching, Direction::Received, &tap);
+        let ended = relay(agent_out, editor_out, before, &holding);
+        if ended == Ended::Sink {
+            let _ = happened.send(Event::EditorClosed);
+        }
+        let _ = happened.send(Event::OutputEnded);
+    })?;
+    Ok(())
+}
+
+/// Tells of the agent's exit.
+fn watch_exit(
+    name: &'static str,
+    mut agent: Child,
+    process: ProcessGroup,
+    happened: Sender<Event>,
+) -> io::Result<()> {
+    thread::Builder::new().name("exit".to_owned()).spawn(move || {
+        let status = process.wait(&mut agent).unwrap_or_else(|error| {
+            eprintln!("{name}: cannot wait for the agent: {error}");
+            1
+        });
+        let _ = happened.send(Event::AgentExited(status));
+    })?;
+    Ok(())
+}

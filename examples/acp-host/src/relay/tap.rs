@@ -1,0 +1,333 @@
+//! Where the relay leaves what passed, for the observer to look at later.
+
+use super::gathering::{Gathering, Gathers};
+use jsonrpc_core::transcript::Direction;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How many bytes may wait to be looked at. What comes on top is dropped and counted: the session goes first.
+pub const MAX_WAITING_BYTES: usize = 32 << 20;
+
+/// How many chunks may wait to be looked at.
+pub const MAX_WAITING_CHUNKS: usize = 1 << 18;
+
+/// How many bytes that were copied are looked at at once: few enough to be near the processor still, with those that come
+/// meanwhile.
+const MANY_COPIED: usize = 128 << 10;
+
+/// How many others are: so many that a message of a megabyte passes whole, and is looked at behind it.
+const MANY_LENT: usize = 1 << 20;
+
+/// How many chunks are looked at at once.
+const MANY_CHUNKS: usize = 512;
+
+/// How much memory for bytes is kept for the next time.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// A read of so many bytes is not copied: what it was read into is left.
+pub(crate) const LENT_FROM: usize = 16 << 10;
+
+/// A chunk of bytes that passed.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk<'a> {
+    /// Which way it passed.
+    pub direction: Direction,
+    /// When the chunk was read.
+    pub at: Instant,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Bytes of the same direction were dropped between the chunk before and this one.
+    pub after_gap: bool,
+}
+
+/// Chunks in the order in which they passed.
+#[derive(Debug, Default)]
+pub struct Chunks {
+    /// The bytes of small chunks, one after the other.
+    copied: Vec<u8>,
+    pieces: Vec<Piece>,
+    /// How many bytes the other chunks have.
+    lent_bytes: usize,
+    /// How much memory they take.
+    lent_memory: usize,
+}
+
+#[derive(Debug)]
+struct Piece {
+    direction: Direction,
+    at: Instant,
+    length: usize,
+    after_gap: bool,
+    /// What the bytes are at the start of, if they were not copied.
+    lent: Option<Arc<[u8]>>,
+}
+
+impl Chunks {
+    /// Each chunk.
+    pub fn iter(&self) -> impl Iterator<Item = Chunk<'_>> {
+        let mut copied = &*self.copied;
+        self.pieces.iter().map(move |piece| {
+            let Piece { direction, at, length, after_gap, .. } = *piece;
+            let bytes = match &piece.lent {
+                Some(buffer) => buffer.get(..length).unwrap_or_default(),
+                None => copied.split_off(..length).unwrap_or_default(),
+            };
+            Chunk { direction, at, bytes, after_gap }
+        })
+    }
+
+    /// How many bytes they have together.
+    pub fn bytes(&self) -> usize {
+        self.copied.len() + self.lent_bytes
+    }
+
+    fn memory(&self) -> usize {
+        self.copied.len() + self.lent_memory
+    }
+
+    fn push(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>, after_gap: bool) {
+        let (length, lent) = (bytes.length, bytes.lent().map(Arc::clone));
+        match &lent {
+            Some(buffer) => {
+                self.lent_bytes += length;
+                self.lent_memory += buffer.len();
+            }
+            None => self.copied.extend_from_slice(bytes.bytes()),
+        }
+        self.pieces.push(Piece { direction, at, length, after_gap, lent });
+    }
+
+    fn clear(&mut self) {
+        self.copied.clear();
+        self.copied.shrink_to(KEPT_BYTES);
+        self.pieces.clear();
+        self.pieces.shrink_to(KEPT_BYTES / size_of::<Piece>());
+        (self.lent_bytes, self.lent_memory) = (0, 0);
+    }
+}
+
+/// Bytes on their way: the start of what they were read into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing<'a> {
+    pub(crate) buffer: &'a Arc<[u8]>,
+    pub(crate) length: usize,
+}
+
+impl<'a> Passing<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.buffer.get(..self.length).unwrap_or_default()
+    }
+
+    /// The buffer, if the bytes are too many to be copied.
+    fn lent(self) -> Option<&'a Arc<[u8]>> {
+        (self.length >= LENT_FROM).then_some(self.buffer)
+    }
+
+    /// How much memory keeping them takes.
+    fn memory(self) -> usize {
+        self.lent().map_or(self.length, |buffer| buffer.len())
+    }
+}
+
+/// What comes out of a [`Tap`].
+#[derive(Debug)]
+pub enum Taken {
+    /// What passed since the last time.
+    Chunks(Chunks),
+    /// Nothing more comes.
+    End,
+}
+
+/// What was dropped, in total.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dropped {
+    /// How many chunks.
+    pub chunks: u64,
+    /// How many bytes they had.
+    pub bytes: u64,
+}
+
+/// A bounded queue of chunks that never makes the writer wait.
+#[derive(Debug, Default)]
+pub struct Tap {
+    waiting: Gathering<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    chunks: Chunks,
+    /// Memory for the next time.
+    spare: Chunks,
+    dropped: Dropped,
+    gap_to_agent: bool,
+    gap_to_editor: bool,
+    is_closed: bool,
+}
+
+impl Waiting {
+    fn gap(&mut self, direction: Direction) -> &mut bool {
+        match direction {
+            Direction::Sent => &mut self.gap_to_agent,
+            Direction::Received => &mut self.gap_to_editor,
+        }
+    }
+
+    fn offer(&mut self, direction: Direction, at: Instant, bytes: Passing<'_>) {
+        let full = self.chunks.memory() + bytes.memory() > MAX_WAITING_BYTES
+            || self.chunks.pieces.len() >= MAX_WAITING_CHUNKS;
+        if full || self.is_closed {
+            *self.gap(direction) = true;
+            self.dropped.chunks += 1;
+            self.dropped.bytes += bytes.length as u64;
+            return;
+        }
+        let after_gap = core::mem::take(self.gap(direction));
+        self.chunks.push(direction, at, bytes, after_gap);
+    }
+}
+
+impl Gathers for Waiting {
+    fn is_empty(&self) -> bool {
+        self.chunks.pieces.is_empty()
+    }
+
+    fn is_much(&self) -> bool {
+        let Chunks { copied, pieces, lent_bytes, .. } = &self.chunks;
+        copied.len() >= MANY_COPIED || *lent_bytes >= MANY_LENT || pieces.len() >= MANY_CHUNKS
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+}
+
+impl Tap {
+    /// Leaves bytes to be looked at, or counts them as dropped if too much waits. Those that are many are not copied, and
+    /// who offers them reads into something else next. True if it is time to [`wake`](Self::wake) the observer, when there
+    /// is time for that.
+    pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
+        self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
+    }
+
+    /// Wakes the observer.
+    pub fn wake(&self) {
+        self.waiting.wake();
+    }
+
+    /// Says that nothing more comes: the observer ends when it has looked at what waits.
+    pub fn close(&self) {
+        self.waiting.with(|waiting| waiting.is_closed = true);
+        self.wake();
+    }
+
+    /// Waits for chunks, lets more of them gather, and takes all of them.
+    pub fn take(&self) -> Taken {
+        self.waiting.take(|waiting| {
+            let spare = core::mem::take(&mut waiting.spare);
+            let chunks = core::mem::replace(&mut waiting.chunks, spare);
+            if waiting.is_closed && chunks.pieces.is_empty() {
+                Taken::End
+            } else {
+                Taken::Chunks(chunks)
+            }
+        })
+    }
+
+    /// Takes back the memory of chunks that were looked at.
+    pub fn give_back(&self, mut chunks: Chunks) {
+        chunks.clear();
+        self.waiting.with(|waiting| waiting.spare = chunks);
+    }
+
+    /// How many bytes nobody has taken yet.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.waiting.with(|waiting| waiting.chunks.bytes() as u64)
+    }
+
+    /// What was dropped so far.
+    pub fn dropped(&self) -> Dropped {
+        self.waiting.with(|waiting| waiting.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TO_AGENT: Direction = Direction::Sent;
+    const TO_EDITOR: Direction = Direction::Received;
+
+    fn take(tap: &Tap) -> Vec<(Direction, usize, bool)> {
+        let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
+        chunks.iter().map(|chunk| (chunk.direction, chunk.bytes.len(), chunk.after_gap)).collect()
+    }
+
+    fn offer(tap: &Tap, direction: Direction, bytes: &[u8]) -> Arc<[u8]> {
+        let buffer = Arc::from(bytes);
+        let passing = Passing { buffer: &buffer, length: bytes.len() };
+        tap.offer(direction, Instant::now(), passing);
+        buffer
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_the_gap_is_known_in_its_direction() {
+        let tap = Tap::default();
+        offer(&tap, TO_AGENT, &vec![0; MAX_WAITING_BYTES - 1]);
+        offer(&tap, TO_EDITOR, b"ab");
+        offer(&tap, TO_EDITOR, b"c");
+        let first = [(TO_AGENT, MAX_WAITING_BYTES - 1, false), (TO_EDITOR, 1, true)];
+        assert_eq!(take(&tap), first);
+        offer(&tap, TO_EDITOR, b"d");
+        assert_eq!(take(&tap), [(TO_EDITOR, 1, false)]);
+        assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, 2));
+    }
+
+    #[test]
+    fn chunks_are_bounded_in_number() {
+        let tap = Tap::default();
+        for _ in 0..=MAX_WAITING_CHUNKS {
+            offer(&tap, TO_AGENT, b"x");
+        }
+        assert_eq!(take(&tap).len(), MAX_WAITING_CHUNKS);
+        assert_eq!(tap.dropped().chunks, 1);
+    }
+
+    /// Memory counts, and not how much of it is used.
+    #[test]
+    fn what_is_not_copied_is_bounded_by_what_it_was_read_into() {
+        let (tap, buffer) = (Tap::default(), Arc::from(vec![0; MAX_WAITING_BYTES / 4]));
+        for _ in 0..5 {
+            let passing = Passing { buffer: &buffer, length: LENT_FROM };
+            tap.offer(TO_EDITOR, Instant::now(), passing);
+        }
+        assert_eq!(take(&tap), [(TO_EDITOR, LENT_FROM, false); 4]);
+        assert_eq!((tap.dropped().chunks, tap.dropped().bytes), (1, LENT_FROM as u64));
+    }
+
+    #[test]
+    fn many_bytes_are_not_copied_and_keep_their_place_among_few() {
+        let tap = Tap::default();
+        let many: Vec<u8> = (0..LENT_FROM).map(|at| at as u8).collect();
+        offer(&tap, TO_AGENT, b"a");
+        let left = offer(&tap, TO_EDITOR, &many);
+        let not_left = offer(&tap, TO_EDITOR, &many[1..]);
+        offer(&tap, TO_AGENT, b"bc");
+        assert_eq!((Arc::strong_count(&left), Arc::strong_count(&not_left)), (2, 1));
+        let Taken::Chunks(chunks) = tap.take() else { panic!("closed") };
+        assert!(chunks.iter().map(|it| it.bytes).eq([b"a", &*many, &many[1..], b"bc"]));
+        assert_eq!(chunks.bytes(), 2 * LENT_FROM + 2);
+        tap.give_back(chunks);
+        assert_eq!(Arc::strong_count(&left), 1);
+    }
+
+    #[test]
+    fn what_waits_is_taken_before_the_end() {
+        let tap = Tap::default();
+        offer(&tap, TO_AGENT, b"x");
+        tap.close();
+        offer(&tap, TO_AGENT, b"y");
+        assert_eq!(take(&tap), [(TO_AGENT, 1, false)]);
+        assert!(matches!(tap.take(), Taken::End));
+        assert_eq!(tap.dropped().chunks, 1);
+    }
+}

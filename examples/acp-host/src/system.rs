@@ -1,0 +1,55 @@
+//! What differs between operating systems: processes and their groups, signals, the ends of pipes.
+//!
+//! | | Linux | other Unix | Windows |
+//! |---|---|---|---|
+//! | the agent and what it started | a process group | a process group | a job |
+//! | leaves that of its own accord | by `setsid` | by `setsid` | if started with `CREATE_BREAKAWAY_FROM_JOB` |
+//! | a command that is a script | names its interpreter | names its interpreter | is found without its ending, by `PATHEXT` |
+//! | an exit status | 8 bits | 8 bits | 32 bits |
+//! | a signal | goes to the group | goes to the group | Ctrl-C and Ctrl-Break come from the console; only the kill is ours |
+//! | busy pipes | are widened | stay as they are | stay as they are |
+//! | this program is killed | the guard kills the group | the agent sees its input end | the job ends with it |
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{
+    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
+};
+#[cfg(windows)]
+pub(crate) use windows::{
+    End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
+};
+
+/// What a pipe is awaited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ready {
+    Read,
+    Write,
+}
+
+/// A signal to a process group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Hangup,
+    Interrupt,
+    Kill,
+    Terminate,
+}
+
+impl Signal {
+    /// Returns its number in POSIX; a process that it ended has this and 128 as its exit status.
+    ///
+    /// Spec: [kill](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/kill.html)
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Self::Hangup => 1,
+            Self::Interrupt => 2,
+            Self::Kill => 9,
+            Self::Terminate => 15,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Unix: process groups, signals, and pipes with a chosen capacity on Linux.
+use super::{Ready, Signal};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{self, killpg};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::{Pid, dup2_stdout};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// An end of a pipe.
+pub(crate) trait End: AsFd {}
+
+impl<T: AsFd> End for T {}
+
+/// Waits until an end that somebody made non-blocking has something to read, or takes something.
+pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
+    let until = match ready {
+        Ready::Read => PollFlags::POLLIN,
+        Ready::Write => PollFlags::POLLOUT,
+    };
+    match poll(&mut [PollFd::new(end.as_fd(), until)], PollTimeout::NONE) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// How much a pipe is to hold through which much comes: what Linux allows anybody, unless it was told otherwise.
+#[cfg(target_os = "linux")]
+const WIDE: i32 = 1 << 20;
+
+/// Lets a pipe hold more, if it is one and as far as the system allows.
+///
+/// Spec: [pipe](https://man7.org/linux/man-pages/man7/pipe.7.html), "Pipe capacity"
+#[cfg(target_os = "linux")]
+pub(crate) fn widen(end: &impl End) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    let Ok(held) = fcntl(end.as_fd(), FcntlArg::F_GETPIPE_SZ) else { return };
+    let wider = core::iter::successors(Some(WIDE), |size| Some(size / 2));
+    let _ = wider
+        .take_while(|size| *size > held)
+        .find(|size| fcntl(end.as_fd(), FcntlArg::F_SETPIPE_SZ(*size)).is_ok());
+}
+
+/// Other systems have no such wish.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn widen(_: &impl End) {}
+
+/// Where a command is looked for is up to the system.
+pub(crate) fn find(program: &OsStr) -> &OsStr {
+    program
+}
+
+/// Has the process lead a group of its own.
+pub(crate) fn lead_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Takes over standard input and output.
+pub(crate) fn editor_ends() -> io::Result<(File, File)> {
+    let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    // Now it is ours alone: the editor sees its end when the agent ends it, and nothing else can write to it.
+    dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok((stdin, stdout))
+}
+
+/// The agent and what it started.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessGroup(Pid);
+
+impl ProcessGroup {
+    /// Returns the group that a child leads which std has started.
+    pub(crate) fn of_std(child: &mut Child) -> io::Result<Self> {
+        Ok(Self(Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?)))
+    }
+
+    /// Returns the group that a child leads which tokio has started.
+    #[cfg(any(feature = "transport", feature = "workspace"))]
+    pub(crate) fn of(child: &tokio::process::Child) -> io::Result<Self> {
+        let id = child.id().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self(Pid::from_raw(i32::try_from(id).map_err(io::Error::other)?)))
+    }
+
+    /// Signals each process of the group. An empty group is no error.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
+        let signal = match signal {
+            Signal::Hangup => signal::Signal::SIGHUP,
+            Signal::Interrupt => signal::Signal::SIGINT,
+            Signal::Kill => signal::Signal::SIGKILL,
+            Signal::Terminate => signal::Signal::SIGTERM,
+        };
+        match killpg(self.0, signal) {
+            Ok(()) | Err(Errno::ESRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits for the agent's exit; gives its status, as shells have it.
+    pub(crate) fn wait(&self, _: &mut Child) -> io::Result<i32> {
+        loop {
+            match wait(self.0) {
+                Ok(WaitStatus::Exited(_, code)) => return Ok(code & 0xff),
+                Ok(WaitStatus::Signaled(_, signal, _)) => return Ok(128 + signal as i32),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Waits for the agent's exit and does not reap it, so that its process group keeps its number.
+#[cfg(target_os = "linux")]
+fn wait(agent: Pid) -> nix::Result<WaitStatus> {
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+    waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
+}
+
+/// Waits for the agent's exit. It is reaped, so its group keeps its number only while somebody else is in it.
+#[cfg(not(target_os = "linux"))]
+fn wait(agent: Pid) -> nix::Result<WaitStatus> {
+    nix::sys::wait::waitpid(agent, None)
+}
+
+/// Tells each signal that asks this program to end.
+pub(crate) fn forward_signals(
+    runtime: &Handle,
+    tell: impl Fn(Signal) -> bool + Clone + Send + 'static,
+) -> io::Result<()> {
+    let _context = runtime.enter();
+    for (kind, number) in [
+        (SignalKind::terminate(), Signal::Terminate),
+        (SignalKind::interrupt(), Signal::Interrupt),
+        (SignalKind::hangup(), Signal::Hangup),
+    ] {
+        let (mut arrived, tell) = (signal(kind)?, tell.clone());
+        runtime.spawn(async move { while arrived.recv().await.is_some() && tell(number) {} });
+    }
+    Ok(())
+}

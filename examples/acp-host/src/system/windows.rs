@@ -1,0 +1,115 @@
+//! Windows: jobs, and events of the console.
+use super::{Ready, Signal};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::windows::io::{AsHandle, AsRawHandle, RawHandle};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
+use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+use win32job::{ExtendedLimitInfo, Job};
+
+/// An end of a pipe.
+pub(crate) trait End {}
+
+impl<T> End for T {}
+
+/// Pipes of Windows do not say that they would block: there is nothing to wait for.
+pub(crate) fn wait_ready(_: &impl End, _: Ready) -> io::Result<()> {
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+/// Pipes of Windows hold what they were made for.
+pub(crate) fn widen(_: &impl End) {}
+
+/// Finds a command as shells do: a script need not be named with its ending.
+pub(crate) fn find(program: &OsStr) -> PathBuf {
+    // What is not found so may be beside this program, where the system looks as well.
+    which::which(program).unwrap_or_else(|_| PathBuf::from(program))
+}
+
+/// Leaves the process in the group of the console, from which it gets Ctrl-C as this program does.
+pub(crate) fn lead_group(_: &mut Command) {}
+
+/// Takes over standard input and output. Nothing else in this program writes there, but the editor sees the end of what it
+/// reads when the session ends, and not before: this program's own end of the pipe stays open.
+pub(crate) fn editor_ends() -> io::Result<(File, File)> {
+    let stdin = File::from(io::stdin().as_handle().try_clone_to_owned()?);
+    let stdout = File::from(io::stdout().as_handle().try_clone_to_owned()?);
+    Ok((stdin, stdout))
+}
+
+/// The agent and what it started: a job, which ends when nobody has it open any more, so with this program at the latest.
+///
+/// Spec: [Job Objects](https://learn.microsoft.com/windows/win32/procthread/job-objects)
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessGroup(Arc<Mutex<Option<Job>>>);
+
+impl ProcessGroup {
+    /// What the agent starts from now on is in the job as well; it has hardly begun.
+    pub(crate) fn of_std(child: &mut Child) -> io::Result<Self> {
+        let (job, assigned) = Self::assign(child.as_raw_handle())?;
+        match assigned {
+            Err(error) if child.try_wait()?.is_none() => Err(error),
+            _ => Ok(job),
+        }
+    }
+
+    /// The same for a child that tokio has started.
+    #[cfg(any(feature = "transport", feature = "workspace"))]
+    pub(crate) fn of(child: &tokio::process::Child) -> io::Result<Self> {
+        // A child that has ended already has no handle, and needs no job.
+        match child.raw_handle().map(Self::assign) {
+            Some(job) => job.map(|(job, _)| job),
+            None => Ok(Self(Arc::default())),
+        }
+    }
+
+    fn assign(process: RawHandle) -> io::Result<(Self, io::Result<()>)> {
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close().limit_breakaway_ok();
+        let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
+        let assigned = job.assign_process(process as isize).map_err(io::Error::other);
+        Ok((Self(Arc::new(Mutex::new(Some(job)))), assigned))
+    }
+
+    /// Kills them; the rest they hear from the console.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
+        if signal == Signal::Kill {
+            drop(self.job().take());
+        }
+        Ok(())
+    }
+
+    /// Waits for the agent's exit; gives its status. What was killed has none of its own.
+    pub(crate) fn wait(&self, child: &mut Child) -> io::Result<i32> {
+        let status = child.wait()?.code();
+        let is_killed = self.job().is_none();
+        Ok(status.filter(|_| !is_killed).unwrap_or(128 + Signal::Kill.number()))
+    }
+
+    fn job(&self) -> MutexGuard<'_, Option<Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells each event of the console that asks this program to end.
+pub(crate) fn forward_signals(
+    runtime: &Handle,
+    tell: impl Fn(Signal) -> bool + Clone + Send + 'static,
+) -> io::Result<()> {
+    let _context = runtime.enter();
+    macro_rules! forward {
+        ($event:expr, $signal:expr) => {
+            let (mut arrived, tell) = ($event?, tell.clone());
+            runtime.spawn(async move { while arrived.recv().await.is_some() && tell($signal) {} });
+        };
+    }
+    forward!(ctrl_c(), Signal::Interrupt);
+    forward!(ctrl_break(), Signal::Terminate);
+    forward!(ctrl_close(), Signal::Hangup);
+    forward!(ctrl_shutdown(), Signal::Terminate);
+    Ok(())
+}

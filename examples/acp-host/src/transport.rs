@@ -1,0 +1,177 @@
+//! Bytes to and from an agent: a child process on stdio, a WebSocket, or Streamable HTTP.
+use crate::process::Process;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+pub use outgoing::{Outgoing, Queue, Unread, Writer, queue};
+#[cfg(feature = "remote")]
+pub use remote::Remote;
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio_util::io::ReaderStream;
+
+#[cfg(feature = "remote")]
+mod http;
+mod outgoing;
+#[cfg(feature = "remote")]
+mod refusal;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+mod web_socket;
+
+/// Size of a read from a process.
+const READ_SIZE: usize = 64 * 1024;
+
+/// The way to an agent.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Address {
+    /// A command to run.
+    Command {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// Variables of the environment that it does not inherit.
+        secrets: Vec<String>,
+    },
+    /// A WebSocket to open.
+    #[cfg(feature = "remote")]
+    WebSocket(Remote),
+    /// An endpoint of Streamable HTTP.
+    #[cfg(feature = "remote")]
+    Http(Remote),
+}
+
+/// Bytes as they are read; framing is up to the reader.
+pub type Incoming = BoxStream<'static, io::Result<Bytes>>;
+
+/// An open connection.
+#[expect(missing_debug_implementations, reason = "a stream has none")]
+pub struct Transport {
+    /// The bytes of the agent.
+    pub incoming: Incoming,
+    /// Takes lines for the agent.
+    pub outgoing: Outgoing,
+    /// The task that sends them.
+    pub writer: Writer,
+    /// The process, if this program has started it.
+    pub process: Option<AgentProcess>,
+}
+
+/// An agent that this program has started. Dropping it kills the agent with all that it started.
+#[derive(Debug)]
+pub struct AgentProcess(Process);
+
+impl AgentProcess {
+    /// Waits until the agent has exited.
+    pub async fn exited(&mut self) {
+        self.0.exited().await;
+    }
+
+    /// Waits for the exit of an agent whose input has ended; terminates it after its grace.
+    ///
+    /// # Errors
+    /// The system cannot wait for it.
+    pub async fn end(self) -> io::Result<ExitStatus> {
+        self.0.end().await
+    }
+}
+
+/// An error connecting to an agent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The command cannot be run.
+    #[error("cannot run the agent `{command}`: {error}")]
+    Spawn {
+        /// The program.
+        command: String,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The socket cannot be opened.
+    #[cfg(feature = "remote")]
+    #[error("cannot reach the agent at {url}: {error}")]
+    Dial {
+        /// The URL, without user and query.
+        url: String,
+        /// The reason.
+        error: Box<tokio_tungstenite::tungstenite::Error>,
+    },
+    /// The agent denies access.
+    #[cfg(feature = "remote")]
+    #[error("{0}")]
+    Denied(String),
+    /// The agent does not respond.
+    #[cfg(feature = "remote")]
+    #[error("cannot reach the agent at {url}: no answer within {seconds} seconds")]
+    Silent {
+        /// The URL, without user and query.
+        url: String,
+        /// How long the connection was waited for.
+        seconds: u64,
+    },
+    /// The HTTP client cannot be made.
+    #[cfg(feature = "remote")]
+    #[error("cannot reach the agent: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+impl Address {
+    /// Returns the `network.transport` of the conventions.
+    ///
+    /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => "pipe",
+            #[cfg(feature = "remote")]
+            Self::WebSocket(_) | Self::Http(_) => "tcp",
+        }
+    }
+
+    /// Returns whether the agent runs on this machine, as a process of this program.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
+
+    /// Connects to the agent. `exit_grace` is how long a process may take to exit once its input has ended.
+    ///
+    /// # Errors
+    /// See [`ConnectError`].
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(clippy::unused_async, reason = "sockets are opened")
+    )]
+    pub async fn connect(&self, exit_grace: Duration) -> Result<Transport, ConnectError> {
+        match self {
+            Self::Command { words, secrets } => {
+                spawn(words, secrets, exit_grace).map_err(|error| ConnectError::Spawn {
+                    command: words.first().cloned().unwrap_or_default(),
+                    error,
+                })
+            }
+            #[cfg(feature = "remote")]
+            Self::WebSocket(remote) => remote.dial_web_socket().await,
+            #[cfg(feature = "remote")]
+            Self::Http(remote) => Ok(http::dial(remote)?),
+        }
+    }
+}
+
+fn spawn(command: &[String], secrets: &[String], exit_grace: Duration) -> io::Result<Transport> {
+    let (process, mut stdin, stdout) = Process::spawn(command, secrets, exit_grace)?;
+    let (outgoing, mut queue) = queue();
+    let writer = tokio::spawn(async move {
+        while let Some(line) = queue.next().await {
+            if let Err(error) = stdin.write_all(&line).await {
+                tracing::debug!(%error, "the agent does not read");
+                return;
+            }
+        }
+    });
+    let incoming = ReaderStream::with_capacity(stdout, READ_SIZE).boxed();
+    let process = Some(AgentProcess(process));
+    Ok(Transport { incoming, outgoing, writer: Writer::new(writer), process })
+}

@@ -1,0 +1,82 @@
+//! Agents behind a URL.
+use super::{ConnectError, Transport, web_socket};
+use reqwest::StatusCode;
+use reqwest::header::HeaderValue;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Error as SocketError;
+
+/// How long a connection may take to open.
+pub(super) const DIAL_TIME: Duration = Duration::from_secs(10);
+
+/// Maximum number of bytes of a message, as of a line.
+pub(super) const MAX_FRAME: usize = jsonrpc_core::framing::Lines::DEFAULT_LIMIT;
+
+/// Replaces the token where an agent repeats it.
+const HIDDEN: &str = "(hidden)";
+
+/// An agent behind a URL.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// Where it is.
+    pub url: String,
+    /// The `Authorization` header with the bearer token, marked as sensitive.
+    pub authorization: Option<HeaderValue>,
+    /// Whether it speaks HTTP/2 without TLS.
+    ///
+    /// Spec: [RFC 9113, section 3.3](https://www.rfc-editor.org/rfc/rfc9113#section-3.3)
+    pub h2c: bool,
+    /// The `User-Agent` header.
+    pub user_agent: &'static str,
+}
+
+impl Remote {
+    pub(super) async fn dial_web_socket(&self) -> Result<Transport, ConnectError> {
+        match timeout(DIAL_TIME, web_socket::dial(self)).await {
+            Ok(dialled) => dialled.map_err(|error| self.refusal(error)),
+            Err(_) => {
+                let seconds = DIAL_TIME.as_secs();
+                Err(ConnectError::Silent { url: redacted(&self.url), seconds })
+            }
+        }
+    }
+
+    /// Describes a status 401 or 403.
+    pub(super) fn denied(&self, status: StatusCode, said: &str) -> Option<String> {
+        if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
+            return None;
+        }
+        let with = if self.authorization.is_some() { "with this token" } else { "without a token" };
+        let why = format!("the agent denies access {with}: {status}: {said}");
+        Some(why.trim_end_matches(": ").to_owned())
+    }
+
+    fn refusal(&self, error: SocketError) -> ConnectError {
+        let denied = match &error {
+            SocketError::Http(response) => self.denied(response.status(), ""),
+            _ => None,
+        };
+        denied.map_or_else(
+            || ConnectError::Dial { url: redacted(&self.url), error: Box::new(error) },
+            ConnectError::Denied,
+        )
+    }
+
+    /// Returns the agent's words without the token.
+    pub(super) fn quote(&self, said: &str) -> String {
+        let token = self.authorization.as_ref().and_then(|header| header.to_str().ok());
+        match token.and_then(|header| header.strip_prefix("Bearer ")) {
+            Some(token) => said.replace(token, HIDDEN),
+            None => said.to_owned(),
+        }
+    }
+}
+
+/// Returns a URL without its user, query and fragment, which may be secrets.
+fn redacted(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}

@@ -1,0 +1,331 @@
+//! A Redis server that several programs share.
+use crate::{Appended, Delivery, Lease, Part, RunRecord, RunStore, StoreError};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
+use redis::streams::{StreamReadOptions, StreamReadReply};
+use redis::{AsyncCommands, Client, RedisError, Script, ScriptInvocation};
+use scripts::Scripts;
+use std::fmt;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+mod scripts;
+
+/// How long Redis may take to answer.
+const RESPONSE_TIME: Duration = Duration::from_secs(2);
+
+/// How long a lease is kept that its owner has not released.
+const LEASE_TIME: Duration = Duration::from_secs(48 * 60 * 60);
+
+/// How long the unused session of a thread is kept.
+const REMEMBER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// How long messages wait for an owner that does not take them.
+const INBOX_TIME: Duration = Duration::from_secs(60 * 60);
+
+/// Maximum number of messages that wait for an owner.
+const MAX_INBOX: usize = 10_000;
+
+/// The most events of a run that are read at once.
+const MAX_READ: usize = 512;
+
+/// How long a read waits for messages, in milliseconds.
+const READ_TIME: usize = 1000;
+
+/// The time before another attempt to reach Redis.
+const RETRY_TIME: Duration = Duration::from_millis(200);
+
+/// A Redis server. After a restart that lost its data, the programs that share it bring theirs again.
+pub struct RedisStore {
+    client: Client,
+    connection: ConnectionManager,
+    prefix: String,
+    /// How long a store that was found empty counts as young, in which every owner counts as alive.
+    young: Duration,
+    scripts: Scripts,
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its address may have a password.
+        f.debug_struct("RedisStore").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+impl From<RedisError> for StoreError {
+    fn from(error: RedisError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl RedisStore {
+    /// Connects to a server, where all keys begin with `prefix`. Braces around it, as in `{gateway}`, keep them on one
+    /// node of a cluster. `lifetime` is how long an owner counts as alive after its last sign of life.
+    ///
+    /// # Errors
+    /// The URL is invalid, or the server cannot be reached.
+    pub async fn connect(url: &str, prefix: &str, lifetime: Duration) -> Result<Self, StoreError> {
+        let client = Client::open(url)?;
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(RESPONSE_TIME))
+            .set_response_timeout(Some(RESPONSE_TIME))
+            .set_number_of_retries(1);
+        let connection = ConnectionManager::new_with_config(client.clone(), config).await?;
+        let (prefix, scripts) = (prefix.to_owned(), Scripts::new());
+        Ok(Self { client, connection, prefix, young: lifetime, scripts })
+    }
+
+    fn key(&self, kind: &str, name: &str) -> String {
+        format!("{}:{kind}:{name}", self.prefix)
+    }
+
+    fn leases(&self) -> String {
+        format!("{}:leases", self.prefix)
+    }
+
+    /// Channel that announces new events of runs.
+    fn channel(&self) -> String {
+        format!("{}:more", self.prefix)
+    }
+
+    /// A script over a run.
+    fn over<'a>(&self, script: &'a Script, run: &str) -> ScriptInvocation<'a> {
+        let mut script = script.prepare_invoke();
+        script.key(self.key("run", run)).key(self.key("log", run)).key(self.key("old", run));
+        script.key(self.channel());
+        script
+    }
+
+    fn connection(&self) -> ConnectionManager {
+        self.connection.clone()
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX >> 1).max(1)
+}
+
+fn lease(text: &str) -> Option<Lease> {
+    let (number, owner) = text.split_once(' ')?;
+    Some(Lease { owner: owner.to_owned(), number: number.parse().ok()? })
+}
+
+impl Lease {
+    fn text(&self) -> String {
+        format!("{} {}", self.number, self.owner)
+    }
+}
+
+#[async_trait]
+impl RunStore for RedisStore {
+    async fn live(&self, gateway: &str, lifetime: Duration) -> Result<(), StoreError> {
+        let alive = self.key("alive", gateway);
+        Ok(self.connection().pset_ex(alive, 1, millis(lifetime)).await?)
+    }
+
+    async fn lives(&self, gateway: &str) -> Result<bool, StoreError> {
+        let mut script = self.scripts.lives.prepare_invoke();
+        script.arg(&self.prefix).arg(millis(self.young)).arg(gateway);
+        Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn leave(&self, gateway: &str) -> Result<(), StoreError> {
+        let keys = [self.key("alive", gateway), self.key("to", gateway)];
+        Ok(self.connection().del(&keys).await?)
+    }
+
+    async fn take(&self, thread: &str, gateway: &str) -> Result<Lease, StoreError> {
+        let mut script = self.scripts.take.key(self.key("thread", thread));
+        script.key(self.leases()).arg(&self.prefix).arg(millis(self.young));
+        script.arg(gateway).arg(millis(LEASE_TIME));
+        let held: String = script.invoke_async(&mut self.connection()).await?;
+        lease(&held).ok_or_else(|| StoreError(format!("expected a lease, got `{held}`")))
+    }
+
+    async fn holders(&self, threads: &[String]) -> Result<Vec<Option<Lease>>, StoreError> {
+        if threads.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: Vec<_> = threads.iter().map(|thread| self.key("thread", thread)).collect();
+        let held: Vec<Option<String>> = self.connection().mget(keys).await?;
+        Ok(held.into_iter().map(|held| held.as_deref().and_then(lease)).collect())
+    }
+
+    async fn restore(&self, thread: &str, lease: &Lease) -> Result<bool, StoreError> {
+        let mut script = self.scripts.restore.key(self.key("thread", thread));
+        script.key(self.leases()).arg(lease.text()).arg(lease.number).arg(millis(LEASE_TIME));
+        Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn release(&self, thread: &str, lease: &Lease) -> Result<(), StoreError> {
+        let mut script = self.scripts.release.key(self.key("thread", thread));
+        script.arg(lease.text());
+        Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
+        let record =
+            serde_json::to_string(record).map_err(|error| StoreError(error.to_string()))?;
+        let mut script = self.over(&self.scripts.begin, run);
+        script.arg(record).arg(millis(LEASE_TIME));
+        Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
+        let record: Option<String> = self.connection().hget(self.key("run", run), "record").await?;
+        let record = record.map(|record| serde_json::from_str(&record)).transpose();
+        record.map_err(|error| StoreError(format!("the record of a run: {error}")))
+    }
+
+    async fn append(&self, run: &str, part: &Part, keep: Duration) -> Result<Appended, StoreError> {
+        let mut script = self.over(&self.scripts.append, run);
+        script.arg(run).arg(millis(keep)).arg(u8::from(part.has_ended));
+        let (folded, old) = part.base.as_ref().map_or((0, &[][..]), |(n, old)| (*n, old));
+        script.arg(folded).arg(old.len());
+        for frame in old {
+            script.arg(&frame[..]);
+        }
+        script.arg(part.after);
+        for frame in &part.frames {
+            script.arg(&frame[..]);
+        }
+        let appended: i64 = script.invoke_async(&mut self.connection()).await?;
+        Ok(match appended {
+            -1 => Appended::Unknown,
+            0 => Appended::Ended,
+            _ => Appended::Taken,
+        })
+    }
+
+    async fn read(&self, run: &str, after: u64) -> Result<Option<Part>, StoreError> {
+        type Read = (u64, Vec<Vec<u8>>, u64, Vec<Vec<u8>>, bool);
+        let mut script = self.over(&self.scripts.read, run);
+        script.arg(after).arg(MAX_READ);
+        let read: Option<Read> = script.invoke_async(&mut self.connection()).await?;
+        let bytes = |frames: Vec<Vec<u8>>| frames.into_iter().map(Bytes::from).collect();
+        Ok(read.map(|(folded, old, after, frames, has_ended)| Part {
+            base: (folded > 0).then(|| (folded, bytes(old))),
+            after,
+            frames: bytes(frames),
+            has_ended,
+        }))
+    }
+
+    async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError> {
+        let mut script = self.over(&self.scripts.end, run);
+        script.arg(run).arg(after).arg(&frame[..]);
+        Ok(script.invoke_async(&mut self.connection()).await?)
+    }
+
+    async fn forget_run(&self, run: &str) -> Result<(), StoreError> {
+        let keys = ["run", "log", "old", "watched"].map(|kind| self.key(kind, run));
+        Ok(self.connection().del(&keys).await?)
+    }
+
+    async fn watch_run(&self, run: &str, time: Duration) -> Result<(), StoreError> {
+        Ok(self.connection().pset_ex(self.key("watched", run), 1, millis(time)).await?)
+    }
+
+    async fn is_watched(&self, run: &str) -> Result<bool, StoreError> {
+        Ok(self.connection().exists(self.key("watched", run)).await?)
+    }
+
+    async fn remember(&self, thread: &str, what: Option<&str>) -> Result<(), StoreError> {
+        let key = self.key("session", thread);
+        match what {
+            Some(what) => self.connection().pset_ex(key, what, millis(REMEMBER_TIME)).await?,
+            None => self.connection().del::<_, ()>(key).await?,
+        }
+        Ok(())
+    }
+
+    async fn recall(&self, thread: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.connection().get(self.key("session", thread)).await?)
+    }
+
+    async fn send(&self, to: &str, message: String) -> Result<(), StoreError> {
+        let inbox = self.key("to", to);
+        let length = redis::streams::StreamMaxlen::Approx(MAX_INBOX);
+        let seconds = i64::try_from(INBOX_TIME.as_secs()).unwrap_or(i64::MAX);
+        let mut both = redis::pipe();
+        both.xadd_maxlen(&inbox, length, "*", &[("m", message)]).ignore();
+        both.expire(&inbox, seconds).ignore();
+        Ok(both.exec_async(&mut self.connection()).await?)
+    }
+
+    fn deliveries(&self, gateway: &str) -> mpsc::Receiver<Delivery> {
+        let (sender, inbox) = mpsc::channel(MAX_INBOX);
+        let messages = self.key("to", gateway);
+        tokio::spawn(messages_of(self.client.clone(), messages, sender.clone()));
+        tokio::spawn(more_of(self.client.clone(), self.channel(), sender));
+        inbox
+    }
+}
+
+/// Forwards the messages of a stream until the receiver is dropped. A blocking read needs a connection of its own.
+async fn messages_of(client: Client, stream: String, sender: mpsc::Sender<Delivery>) {
+    let mut last = "0".to_owned();
+    while !sender.is_closed() {
+        let connection = client.get_multiplexed_async_connection().await;
+        let read = async { messages_from(connection?, &stream, &mut last, &sender).await };
+        if let Err(error) = read.await {
+            tracing::warn!(%error, "cannot read the messages of other owners");
+            sleep(RETRY_TIME).await;
+        }
+    }
+}
+
+async fn messages_from(
+    mut connection: MultiplexedConnection,
+    stream: &str,
+    last: &mut String,
+    sender: &mpsc::Sender<Delivery>,
+) -> Result<(), RedisError> {
+    // Longer than the read itself may wait.
+    connection.set_response_timeout(RESPONSE_TIME + Duration::from_millis(READ_TIME as u64));
+    let options = StreamReadOptions::default().block(READ_TIME).count(64);
+    while !sender.is_closed() {
+        let read: Option<StreamReadReply> =
+            connection.xread_options(&[stream], &[&*last], &options).await?;
+        let entries = read.into_iter().flat_map(|read| read.keys).flat_map(|key| key.ids);
+        for entry in entries {
+            last.clone_from(&entry.id);
+            let message = entry.get::<String>("m").unwrap_or_default();
+            if sender.send(Delivery::Message(message)).await.is_err() {
+                return Ok(());
+            }
+            // It may be large.
+            let _removed: i64 = connection.xdel(stream, &[&*last]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Forwards the names of runs that have new events.
+async fn more_of(client: Client, channel: String, sender: mpsc::Sender<Delivery>) {
+    while !sender.is_closed() {
+        let subscribed = async {
+            let mut subscribed = client.get_async_pubsub().await?;
+            subscribed.subscribe(&channel).await?;
+            Ok::<_, RedisError>(subscribed.into_on_message())
+        };
+        match subscribed.await {
+            Ok(mut messages) => {
+                while let Some(message) = messages.next().await {
+                    let Ok(run) = message.get_payload() else { continue };
+                    // A reader that misses one looks again after a while.
+                    if let Err(mpsc::error::TrySendError::Closed(_)) =
+                        sender.try_send(Delivery::More(run))
+                    {
+                        return;
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot subscribe to runs of other owners"),
+        }
+        sleep(RETRY_TIME).await;
+    }
+}

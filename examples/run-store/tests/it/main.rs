@@ -1,0 +1,4 @@
+//! The stores, held against each other.
+
+#[cfg(all(test, feature = "redis"))]
+mod redis;
