@@ -1,7 +1,9 @@
-//! Making room in the agent's context.
+//! Compaction of the agent's context.
+use crate::content::link_text;
+use crate::frame::Frame;
 use crate::ids;
 use crate::json::{self, Members};
-use crate::translator::Translator;
+use crate::outbox::Outbox;
 use acp_types::v1::compaction::{CompactionSummaryChunk, CompactionUpdate};
 use acp_types::v1::content::ContentBlock;
 use alloc::borrow::ToOwned;
@@ -11,7 +13,7 @@ use alloc::string::String;
 use jsonrpc_core::wire::Presence;
 use serde::{Deserialize, Serialize};
 
-/// How many compactions are told apart; the oldest by name are forgotten.
+/// How many compactions are told apart; the first by id are forgotten.
 const MAX_COMPACTIONS: usize = 64;
 
 /// The compactions of a thread, by the agent's ids.
@@ -27,19 +29,24 @@ struct Compaction {
     error: Option<String>,
 }
 
-impl Translator {
-    pub(crate) fn compaction_update(&mut self, update: CompactionUpdate) {
-        let limits = self.options.limits;
+impl Compactions {
+    pub(crate) fn handle_update(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        update: CompactionUpdate,
+    ) {
+        let limits = frame.limits;
         let id = update.compaction_id.as_str().to_owned();
-        let before = self.compactions.compactions.get(&id).cloned();
-        let mut compaction = before.clone().unwrap_or_else(running);
+        let before = self.compactions.get(&id).cloned();
+        let mut compaction = before.clone().unwrap_or_else(Compaction::new);
         compaction.status = json::head(update.status.as_str(), limits.message).to_owned();
         match update.summary {
             Presence::Absent => {}
             Presence::Null => compaction.summary.clear(),
             Presence::Value(blocks) => {
                 compaction.summary.clear();
-                blocks.iter().for_each(|block| append(&mut compaction, block, limits.result));
+                blocks.iter().for_each(|block| compaction.append(block, limits.result));
             }
         }
         let error = match update.error {
@@ -48,50 +55,56 @@ impl Translator {
         };
         error.apply_to(&mut compaction.error);
         if before.as_ref() != Some(&compaction) {
-            self.show_compaction(id, compaction);
+            self.show(frame, out, id, compaction);
         }
     }
 
-    pub(crate) fn compaction_chunk(&mut self, chunk: &CompactionSummaryChunk) {
+    pub(crate) fn handle_chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        chunk: &CompactionSummaryChunk,
+    ) {
         let id = chunk.compaction_id.as_str().to_owned();
-        let before = self.compactions.compactions.get(&id).cloned();
-        let mut compaction = before.unwrap_or_else(running);
-        append(&mut compaction, &chunk.content, self.options.limits.result);
-        self.show_compaction(id, compaction);
+        let before = self.compactions.get(&id).cloned();
+        let mut compaction = before.unwrap_or_else(Compaction::new);
+        compaction.append(&chunk.content, frame.limits.result);
+        self.show(frame, out, id, compaction);
     }
 
-    fn show_compaction(&mut self, id: String, compaction: Compaction) {
+    fn show(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: String, compaction: Compaction) {
+        let shown_id = json::head(&id, frame.limits.message);
         let summary = Some(&compaction.summary).filter(|summary| !summary.is_empty());
         let content = Members::new()
-            .with("compactionId", json::head(&id, self.options.limits.message))
+            .with("compactionId", shown_id)
             .with("status", &compaction.status)
             .with_some("summary", summary)
             .with_some("error", compaction.error.as_ref());
-        if self.is_modern() {
-            let activity = json::head(&id, self.options.limits.message);
-            let activity = format!("{}compaction-{activity}", ids::ACTIVITY);
-            self.activity(activity, "acp.compaction", content);
+        if frame.is_modern {
+            let activity = format!("{}compaction-{shown_id}", ids::ACTIVITY);
+            out.activity(frame, activity, "acp.compaction", content);
         } else {
-            self.custom("acp.compaction", content.into_raw());
+            out.custom(frame, "acp.compaction", content.into_raw());
         }
-        let compactions = &mut self.compactions.compactions;
-        if !compactions.contains_key(&id) && compactions.len() >= MAX_COMPACTIONS {
-            compactions.pop_first();
+        if !self.compactions.contains_key(&id) && self.compactions.len() >= MAX_COMPACTIONS {
+            self.compactions.pop_first();
         }
-        compactions.insert(id, compaction);
+        self.compactions.insert(id, compaction);
     }
 }
 
-fn running() -> Compaction {
-    Compaction { status: "in_progress".to_owned(), summary: String::new(), error: None }
-}
+impl Compaction {
+    fn new() -> Self {
+        Self { status: "in_progress".to_owned(), summary: String::new(), error: None }
+    }
 
-fn append(compaction: &mut Compaction, block: &ContentBlock, limit: usize) {
-    let text = match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => crate::content::link_text(link),
-        other => format!("[{}]", other.tag()),
-    };
-    let room = limit.saturating_sub(compaction.summary.len());
-    compaction.summary.push_str(json::head(&text, room));
+    fn append(&mut self, block: &ContentBlock, limit: usize) {
+        let text = match block {
+            ContentBlock::Text(text) => text.text.clone(),
+            ContentBlock::ResourceLink(link) => link_text(link),
+            other => format!("[{}]", other.tag()),
+        };
+        let room = limit.saturating_sub(self.summary.len());
+        self.summary.push_str(json::head(&text, room));
+    }
 }

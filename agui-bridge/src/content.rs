@@ -1,13 +1,11 @@
-//! Content that is not text: what the page is shown of it.
-use crate::ids;
+//! Content blocks as text, and as bounded JSON.
 use crate::json::{self, Members};
-use crate::translator::Translator;
 use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource, ResourceLink};
 use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 
-/// A resource link as text: a Markdown link to what a browser can open, else the name as code.
+/// Returns a resource link as text: a Markdown link for an HTTP address, else the name as code.
 pub(crate) fn link_text(link: &ResourceLink) -> String {
     let title = link.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&link.name);
     if link.uri.starts_with("https://") || link.uri.starts_with("http://") {
@@ -21,7 +19,7 @@ pub(crate) fn link_text(link: &ResourceLink) -> String {
     }
 }
 
-/// A content block as JSON; of one that is longer than `limit` bytes, what it is and its size.
+/// Returns a content block as JSON; a block longer than `limit` bytes is described by its type and size.
 pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {
     let value = json::raw(block);
     let bytes = value.as_str().len();
@@ -45,19 +43,4 @@ pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {
         .with_some("uri", short(uri).as_ref())
         .with("omittedBytes", &bytes)
         .into_raw()
-}
-
-impl Translator {
-    /// Shows a content block that no text can stand for.
-    pub(crate) fn show_block(&mut self, block: &ContentBlock) {
-        let part = bounded_block(block, self.options.limits.value);
-        if !block.is_known() {
-            self.custom("acp.unknown_content", Members::new().with("part", &part).into_raw());
-        } else if self.is_modern() {
-            let id = self.ids.numbered(&format!("{}content-", ids::ACTIVITY));
-            self.activity(id, "acp.content", Members::new().with("part", &part));
-        } else {
-            self.custom("acp.content", Members::new().with("part", &part).into_raw());
-        }
-    }
 }

@@ -1,51 +1,96 @@
-//! Questions to the user: forms, and pages to go to.
+//! Elicitations: forms, and pages to visit.
+use crate::answer_error::AnswerError;
 use crate::json::{self, Members};
-use crate::question::{About, AnswerError, Settlement};
-use crate::translator::{Translator, acp_metadata};
+use crate::limits::Limits;
+use crate::outbox::acp_metadata;
+use crate::tool_call::ToolCalls;
 use acp_types::v1::elicitation::{
-    CompleteElicitationNotification, CreateElicitationRequest, ElicitationAcceptAction,
-    ElicitationAction, ElicitationMode as Mode, ElicitationSchema, ElicitationScope,
+    CreateElicitationRequest, ElicitationAcceptAction, ElicitationAction, ElicitationId,
+    ElicitationMode as Mode, ElicitationSchema, ElicitationScope,
 };
+use acp_types::v1::session_setup::SessionId;
 use acp_types::v1::tool_calls::ToolCallId;
 use agui_types::interrupt::Interrupt;
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use jsonrpc_core::RequestId;
 use jsonrpc_core::wire::{self, Extra, Meta, Raw};
 use serde::{Deserialize, Serialize};
 
 mod form;
 
-/// Who answers elicitations.
+/// The way in which elicitations are answered.
 ///
 /// Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation) (ACP v1)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ElicitationMode {
-    /// Nobody: they are declined at once. The stream tells it, as `CUSTOM` `acp.elicitation`.
+    /// They are declined at once. The stream shows it as `CUSTOM` `acp.elicitation`.
     #[default]
     Decline,
-    /// A person, as [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
+    /// By the user, as with [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
     Interrupt,
-    /// A person: the stream asks with `CUSTOM` `acp.elicitation.requested`, and stays open until
-    /// [`Translator::answer_elicitation`] is called.
+    /// By the user: the stream has `CUSTOM` `acp.elicitation.requested`, and stays open until
+    /// [`Translator::answer_elicitation`](crate::Translator::answer_elicitation) is called.
     InStream,
 }
 
-/// What an elicitation asks.
+/// An elicitation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Elicitation {
-    pub(crate) message: String,
+    message: String,
     mode: Mode,
-    pub(crate) call: Option<ToolCallId>,
-    /// What the request has in its `_meta`.
+    call: Option<ToolCallId>,
+    /// `_meta` of the request.
     #[serde(default)]
     meta: Option<Meta>,
 }
 
+/// The session and the tool call that an elicitation is about.
+pub(crate) fn scope(request: &CreateElicitationRequest) -> Option<(&SessionId, &ToolCallId)> {
+    let scope = match &request.mode {
+        Mode::Form(form) => &form.scope,
+        Mode::Url(page) => &page.scope,
+        _ => return None,
+    };
+    match scope {
+        ElicitationScope::Session(session) => {
+            Some((&session.session_id, session.tool_call_id.as_ref()?))
+        }
+        _ => None,
+    }
+}
+
 impl Elicitation {
-    /// The action that an answer to an interrupt stands for; nothing where it stands for none.
+    /// Creates an elicitation about the call with this [key](ToolCalls::key).
+    pub(crate) fn new(
+        request: CreateElicitationRequest,
+        call: Option<ToolCallId>,
+        limits: &Limits,
+    ) -> Self {
+        let CreateElicitationRequest { message, mode, meta, .. } = request;
+        Self { message: json::cut(message, limits.message), mode, call, meta }
+    }
+
+    /// The key of the call that it is about.
+    pub(crate) fn call(&self) -> Option<&ToolCallId> {
+        self.call.as_ref()
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether its mode is known.
+    pub(crate) fn is_known(&self) -> bool {
+        self.mode.is_known()
+    }
+
+    /// Whether it asks the user to visit a page, under this id.
+    pub(crate) fn is_page(&self, id: &ElicitationId) -> bool {
+        matches!(&self.mode, Mode::Url(page) if page.elicitation_id == *id)
+    }
+
+    /// The action that an answer to an interrupt stands for, if it stands for any.
     ///
     /// | payload | action |
     /// |---|---|
@@ -80,7 +125,7 @@ impl Elicitation {
         }
     }
 
-    /// Checks the content that a form was filled in with.
+    /// Checks the content of a form.
     pub(crate) fn check(&self, action: &ElicitationAction) -> Result<(), AnswerError> {
         match (action, self.schema()) {
             (ElicitationAction::Accept(accept), Some(schema)) => {
@@ -97,7 +142,7 @@ impl Elicitation {
         }
     }
 
-    fn describe(&self, value: Members, limit: usize) -> Members {
+    fn describe_mode(&self, value: Members, limit: usize) -> Members {
         let value = value.with("mode", self.mode.tag());
         match &self.mode {
             Mode::Form(form) => {
@@ -109,112 +154,31 @@ impl Elicitation {
             _ => value,
         }
     }
-}
 
-impl Translator {
-    /// Takes in an `elicitation/create`. The answer comes out of [`poll_response`](Self::poll_response): at once, after
-    /// [`answer_elicitation`](Self::answer_elicitation), or with the run that [resumes](Self::begin_run); when the turn
-    /// ends first, it is `cancel`.
-    ///
-    /// What the request has in its `_meta` is in the interrupt's `metadata`, and in the `metadata` of the event.
-    ///
-    /// What asks in a mode that this version does not know, and what asks while there is no turn, is cancelled.
-    pub fn handle_elicitation_request(
-        &mut self,
-        request_id: RequestId,
-        request: CreateElicitationRequest,
-    ) {
-        self.heard();
-        let CreateElicitationRequest { message, mode, meta, .. } = request;
-        let scope = match &mode {
-            Mode::Form(form) => Some(&form.scope),
-            Mode::Url(page) => Some(&page.scope),
-            _ => None,
-        };
-        let call = match scope {
-            Some(ElicitationScope::Session(session)) => {
-                let lane = self.subagents.lane(&session.session_id);
-                session.tool_call_id.as_ref().map(|id| self.calls.key(&lane, id))
-            }
-            _ => None,
-        };
-        let message = json::cut(message, self.options.limits.message);
-        let known = mode.is_known();
-        let elicitation = About::Elicitation(Box::new(Elicitation { message, mode, call, meta }));
-        let policy = match self.options.elicitation {
-            _ if !known => Some(elicitation.cancelled()),
-            ElicitationMode::Decline => {
-                Some(Settlement::Elicitation(ElicitationAction::Decline(Extra::new())))
-            }
-            ElicitationMode::Interrupt | ElicitationMode::InStream => None,
-        };
-        self.ask(request_id, elicitation, policy);
-    }
-
-    /// Takes in an `elicitation/complete`: what a page asked is done. The stream tells, as `CUSTOM`
-    /// `acp.elicitation.completed`; the request is accepted, unless it had its answer.
-    pub fn handle_elicitation_complete(&mut self, notification: &CompleteElicitationNotification) {
-        self.heard();
-        let id = &notification.elicitation_id;
-        if let Some(number) = self.questions.number_of(|about| {
-            matches!(about, About::Elicitation(elicitation)
-                if matches!(&elicitation.mode, Mode::Url(page) if page.elicitation_id == *id))
-        }) {
-            let accept = ElicitationAction::Accept(ElicitationAcceptAction::new());
-            self.answer(number, &Settlement::Elicitation(accept));
-        }
-        if self.run.is_some() {
-            let id = json::head(id.as_str(), self.options.limits.message);
-            let value = Members::new().with("elicitationId", id);
-            self.custom("acp.elicitation.completed", value.into_raw());
-        }
-    }
-
-    /// Answers an elicitation. The response comes out of [`poll_response`](Self::poll_response).
-    ///
-    /// One that the run was interrupted for can be answered here as well; the client's answer to it is then left out.
-    ///
-    /// # Errors
-    /// Nothing was asked under `interrupt_id`, it was answered before, or the content does not fit the form: a required
-    /// field is missing, or a value is not of its field's type, length, range or choices. Patterns and formats are not
-    /// checked.
-    pub fn answer_elicitation(
-        &mut self,
-        interrupt_id: &str,
-        action: ElicitationAction,
-    ) -> Result<(), AnswerError> {
-        match self.open_question(interrupt_id)? {
-            (_, About::Permission(_)) => Err(AnswerError::Kind),
-            (number, About::Elicitation(elicitation)) => {
-                elicitation.check(&action)?;
-                self.answer(number, &Settlement::Elicitation(action));
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) fn elicitation_value(&self, value: Members, elicitation: &Elicitation) -> Members {
-        let subject = elicitation.call.as_ref().and_then(|call| self.subject(call));
+    /// Adds the elicitation to the value of an event.
+    pub(crate) fn describe(&self, value: Members, calls: &ToolCalls, limits: &Limits) -> Members {
+        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
         let value = value
             .with_some("toolCallId", subject.map(|subject| subject.id).as_ref())
-            .with("message", &elicitation.message)
-            .with_some("metadata", elicitation.meta.as_ref());
-        elicitation.describe(value, self.options.limits.value)
+            .with("message", &self.message)
+            .with_some("metadata", self.meta.as_ref());
+        self.describe_mode(value, limits.value)
     }
 
-    pub(crate) fn elicitation_interrupt(&self, id: String, elicitation: &Elicitation) -> Interrupt {
-        let reason = if elicitation.schema().is_some() { "input_required" } else { "confirmation" };
+    /// The elicitation as an interrupt.
+    pub(crate) fn interrupt(&self, id: String, calls: &ToolCalls, limits: &Limits) -> Interrupt {
+        let reason = if self.schema().is_some() { "input_required" } else { "confirmation" };
         let mut interrupt = Interrupt::new(id, reason);
-        interrupt.message = Some(elicitation.message.clone());
-        let subject = elicitation.call.as_ref().and_then(|call| self.subject(call));
+        interrupt.message = Some(self.message.clone());
+        let subject = self.call.as_ref().and_then(|call| calls.subject(call));
         interrupt.tool_call_id = subject.map(|subject| subject.id.clone());
-        let schema = elicitation.schema().map(json::raw).and_then(|schema| schema.decode().ok());
+        let schema = self.schema().map(json::raw).and_then(|schema| schema.decode().ok());
         interrupt.response_schema = schema;
-        let acp = match &elicitation.mode {
-            Mode::Url(_) => elicitation.describe(Members::new(), self.options.limits.value),
-            _ => Members::new().with("mode", elicitation.mode.tag()),
+        let acp = match &self.mode {
+            Mode::Url(_) => self.describe_mode(Members::new(), limits.value),
+            _ => Members::new().with("mode", self.mode.tag()),
         };
-        let meta = elicitation.meta.as_ref();
+        let meta = self.meta.as_ref();
         let mut metadata: Extra =
             meta.and_then(|meta| wire::decode(meta.as_str()).ok()).unwrap_or_default();
         for (name, value) in acp_metadata(acp).iter() {

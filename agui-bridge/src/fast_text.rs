@@ -1,5 +1,5 @@
 //! Text chunks without detours: from the agent's line to the page's bytes.
-use crate::text::Voice;
+use crate::outbox::Voice;
 use crate::translator::Translator;
 use agui_types::id::MessageId;
 use agui_types::sse::{DeltaWriter, JsonString};
@@ -82,11 +82,11 @@ impl FastText {
     ///
     /// A line that differs from the last one in its text alone is not looked at again beside that.
     pub fn write(&mut self, translator: &mut Translator, line: &[u8], out: &mut Vec<u8>) -> bool {
-        let Some(open) = translator.fast_text() else { return false };
+        let Some(open) = Open::of(translator) else { return false };
         let shape = self.shape.as_ref().filter(|shape| shape.message == *open.id);
         let known = shape.and_then(|shape| shape.text(line));
         let Some(text) = known.or_else(|| open.text(line)) else { return false };
-        if text.len() <= 2 || text.len() > translator.options.limits.delta {
+        if text.len() <= 2 || text.len() > translator.delta_limit() {
             return false;
         }
         // Half of a character, which JSON can spell, is found here.
@@ -96,7 +96,7 @@ impl FastText {
         }
         let Some(shape) = &self.shape else { return false };
         shape.writer.write_escaped(out, delta);
-        translator.heard();
+        translator.note_activity();
         true
     }
 
@@ -143,9 +143,20 @@ struct Open<'a> {
     writer: fn(&MessageId) -> DeltaWriter,
 }
 
-impl Open<'_> {
+impl<'a> Open<'a> {
+    /// The message or thought that is open, if one more piece of it changes nothing else.
+    fn of(translator: &'a Translator) -> Option<Self> {
+        let (voice, key, id) = translator.plain_text()?;
+        let (kind, writer): (_, fn(&MessageId) -> DeltaWriter) = match voice {
+            Voice::Agent => ("\"agent_message_chunk\"", DeltaWriter::text_message),
+            Voice::Thought => ("\"agent_thought_chunk\"", DeltaWriter::reasoning_message),
+            Voice::User => return None,
+        };
+        Some(Self { key, id, kind, writer })
+    }
+
     /// The text of a line, in its quotes, if the line is one more piece of what is open, and nothing else.
-    fn text<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+    fn text<'b>(&self, line: &'b [u8]) -> Option<&'b str> {
         let (peek, found) = peek_members(line, MEMBERS).ok()?;
         if peek.kind() != Kind::Notification
             || !peek.method().is_some_and(|method| method == "session/update")
@@ -170,24 +181,5 @@ impl Open<'_> {
         });
         let fits = kind == self.kind && session.starts_with('"') && text.starts_with('"');
         Some(text).filter(|_| same && fits)
-    }
-}
-
-impl Translator {
-    /// The message or thought that is open, if one more piece of it changes nothing else.
-    fn fast_text(&self) -> Option<Open<'_>> {
-        let alone = self.run.is_some()
-            && self.is_flushed()
-            && self.subagents.is_empty()
-            && self.replay.is_none()
-            && self.history.is_none()
-            && !self.remembers;
-        let (voice, key, id) = alone.then(|| self.text.open())??;
-        let (kind, writer): (_, fn(&MessageId) -> DeltaWriter) = match voice {
-            Voice::Agent => ("\"agent_message_chunk\"", DeltaWriter::text_message),
-            Voice::Thought => ("\"agent_thought_chunk\"", DeltaWriter::reasoning_message),
-            Voice::User => return None,
-        };
-        Some(Open { key, id, kind, writer })
     }
 }

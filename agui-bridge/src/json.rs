@@ -70,6 +70,10 @@ impl Members {
     }
 
     pub(crate) fn into_raw(self) -> Raw {
+        self.to_raw()
+    }
+
+    pub(crate) fn to_raw(&self) -> Raw {
         raw(&self.0)
     }
 }

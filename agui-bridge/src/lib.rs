@@ -154,53 +154,55 @@
 extern crate alloc;
 
 pub mod acp_agent;
+mod answer_error;
 mod arguments;
 pub mod chat_history;
 mod compaction;
 mod content;
 pub mod contextual_tools;
+mod echo;
 mod elicitation;
 mod fast_text;
+mod frame;
 pub mod frontend_tool;
 pub mod hybrid_tools;
 mod ids;
 pub mod input;
-mod interrupt;
 mod json;
 mod limits;
 mod options;
+mod outbox;
 mod permission;
 mod plan;
 mod produced;
 mod projection;
-mod question;
+mod questions;
 pub mod quirks;
-mod replay;
 mod result;
-mod state;
-mod stop;
-mod subagent;
+mod runs;
+mod session;
+mod subagents;
 mod terminal;
-mod text;
 mod timestamp;
 mod tool_call;
 mod tool_name;
 mod translator;
+mod turn_end;
 mod unified_diff;
+mod update;
 mod usage;
-mod v2;
-mod whole_message;
+mod waiting;
 
+pub use answer_error::AnswerError;
 pub use arguments::ArgsMode;
 pub use elicitation::ElicitationMode;
 pub use fast_text::FastText;
-pub use interrupt::Begun;
 pub use limits::Limits;
 pub use options::{Options, Times, Unanswered};
 pub use permission::{PermissionAnswer, PermissionMode, Policy};
-pub use question::{Answer, AnswerError, Response};
-pub use stop::Failure;
-pub use translator::{RunOpen, Translator};
+pub use questions::{Answer, Response};
+pub use translator::{Begun, RunOpen, Translator};
+pub use turn_end::Failure;
 
 /// The examples of the README, compiled.
 #[cfg(doctest)]

@@ -1,17 +1,38 @@
-//! The agent's plan.
+//! The agent's plans.
+use crate::frame::Frame;
 use crate::ids;
 use crate::json::{self, Members};
-use crate::state::Kind;
-use crate::translator::Translator;
-use acp_types::v1::agent_plan::{Plan, PlanId, PlanUpdateContent};
-use acp_types::v1::session_setup::SessionId;
+use crate::outbox::Outbox;
+use acp_types::v1::agent_plan::{Plan, PlanEntry, PlanId, PlanUpdateContent};
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
-impl Translator {
-    pub(crate) fn plan(&mut self, session: &SessionId, plan: &Plan) {
-        let entry = |entry: &acp_types::v1::agent_plan::PlanEntry| {
+/// How many plans that have ids are told apart.
+const MAX_PLANS: usize = 256;
+
+/// Fingerprints of the plans that the open run has shown.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Plans {
+    /// The plan without an id.
+    only: Option<u64>,
+    /// Plans by their ids.
+    named: BTreeMap<String, u64>,
+}
+
+impl Plans {
+    /// Takes the plan of an agent that has one.
+    pub(crate) fn handle_plan(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        session: &str,
+        plan: &Plan,
+    ) {
+        let entry = |entry: &PlanEntry| {
             Members::new()
                 .with("content", &entry.content)
                 .with("priority", &entry.priority)
@@ -19,21 +40,25 @@ impl Translator {
                 .into_raw()
         };
         let entries: Vec<_> = plan.entries.iter().map(entry).collect();
-        let value =
-            Members::new().with("entries", &json::bounded(&entries, self.options.limits.value));
-        self.project_plan(&plan.entries);
-        if !self.session.changes(Kind::Plan, &value.clone().into_raw()) {
-            return;
+        let value = Members::new().with("entries", &json::bounded(&entries, frame.limits.value));
+        let print = Some(fingerprint(&value));
+        if core::mem::replace(&mut self.only, print) != print {
+            show(frame, out, format!("{}plan-{session}", ids::ACTIVITY), value);
         }
-        self.show_plan(format!("{}plan-{session}", ids::ACTIVITY), value);
     }
 
-    /// Takes in one of several plans.
-    pub(crate) fn plan_update(&mut self, session: &SessionId, plan: &PlanUpdateContent) {
+    /// Takes one of several plans.
+    pub(crate) fn handle_update(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        session: &str,
+        plan: &PlanUpdateContent,
+    ) {
+        let limit = frame.limits.value;
         let Some(id) = plan.plan_id() else {
-            return self.custom("acp.unknown", json::bounded(plan, self.options.limits.value));
+            return out.custom(frame, "acp.unknown", json::bounded(plan, limit));
         };
-        let limit = self.options.limits.value;
         let value = Members::new().with("planId", &id);
         let value = match plan {
             PlanUpdateContent::Items(items) => {
@@ -45,27 +70,47 @@ impl Translator {
             }
             other => value.with("plan", &json::bounded(other, limit)),
         };
-        self.show_one_plan(session, &id, value);
+        self.show_named(frame, out, session, &id, value);
     }
 
-    /// Takes in that one of several plans is gone.
-    pub(crate) fn plan_removed(&mut self, session: &SessionId, id: &PlanId) {
+    /// Takes the removal of one of several plans.
+    pub(crate) fn handle_removed(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        session: &str,
+        id: &PlanId,
+    ) {
         let value = Members::new().with("planId", id).with("removed", &true);
-        self.show_one_plan(session, id, value);
+        self.show_named(frame, out, session, id, value);
     }
 
-    fn show_one_plan(&mut self, session: &SessionId, id: &PlanId, value: Members) {
-        let print = json::fingerprint(&[value.clone().into_raw().as_str()]);
-        if self.session.changes_plan(id.as_str(), print) {
-            self.show_plan(format!("{}plan-{session}-{id}", ids::ACTIVITY), value);
+    fn show_named(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        session: &str,
+        id: &PlanId,
+        value: Members,
+    ) {
+        if self.named.len() >= MAX_PLANS && !self.named.contains_key(id.as_str()) {
+            self.named.pop_first();
+        }
+        let print = fingerprint(&value);
+        if self.named.insert(id.as_str().to_owned(), print) != Some(print) {
+            show(frame, out, format!("{}plan-{session}-{id}", ids::ACTIVITY), value);
         }
     }
+}
 
-    fn show_plan(&mut self, id: String, value: Members) {
-        if self.is_modern() {
-            self.activity(id, "PLAN", value);
-        } else {
-            self.custom("acp.plan", value.into_raw());
-        }
+fn fingerprint(value: &Members) -> u64 {
+    json::fingerprint(&[value.to_raw().as_str()])
+}
+
+fn show(frame: &Frame<'_>, out: &mut Outbox, id: String, value: Members) {
+    if frame.is_modern {
+        out.activity(frame, id, "PLAN", value);
+    } else {
+        out.custom(frame, "acp.plan", value.into_raw());
     }
 }

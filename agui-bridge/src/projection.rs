@@ -1,8 +1,8 @@
-//! The session as a part of the shared state.
+//! Facts about the session as a part of the shared state.
+use crate::frame::Frame;
 use crate::json::{self, Members};
-use crate::state::Kind;
-use crate::translator::Translator;
-use acp_types::v1::agent_plan::PlanEntry;
+use crate::outbox::Outbox;
+use crate::update::Kind;
 use acp_types::v1::session_list::SessionInfoUpdate;
 use agui_types::event::{StateDeltaEvent, StateSnapshotEvent};
 use agui_types::input::RunAgentInput;
@@ -17,21 +17,145 @@ use jsonrpc_core::wire::{Extra, Presence, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How often the usage goes out at most.
+/// Shortest time between two usages in the state.
 const USAGE_EVERY: Duration = Duration::from_secs(1);
 
-/// What the client's state has under `/acp`, which only this crate writes.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// The member `/acp` of the client's state, which only this crate writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Projection {
+    is_enabled: bool,
     members: BTreeMap<String, Raw>,
-    /// Whether the client's state has just this; nothing where no state can have it, for it is no object.
-    there: Option<bool>,
-    /// A usage that is held back, and when the last one went out.
+    /// Whether the client's state has these members; `None` where the state is no object, so that it cannot.
+    is_there: Option<bool>,
+    /// A usage that is held back.
     usage: Option<Raw>,
-    usage_told: Option<Duration>,
+    /// The time at which the last usage went out.
+    usage_sent: Option<Duration>,
 }
 
 impl Projection {
+    pub(crate) fn new(is_enabled: bool) -> Self {
+        Self { is_enabled, members: BTreeMap::new(), is_there: None, usage: None, usage_sent: None }
+    }
+
+    /// Whether facts are part of the client's state.
+    pub(crate) fn is_active(&self, frame: &Frame<'_>) -> bool {
+        self.is_enabled && frame.is_modern && self.is_there.is_some()
+    }
+
+    /// Examines the state that a run begins with, and makes its `/acp` what it has to be.
+    pub(crate) fn begin_run(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        input: &RunAgentInput,
+        is_whole: bool,
+    ) {
+        if !self.is_enabled || !frame.is_modern {
+            return;
+        }
+        let given = input.state.as_ref().map_or("{}", Raw::as_str);
+        let given = serde_json::from_str::<Value>(given).unwrap_or(Value::Null);
+        let acp = given.as_object().map(|members| members.get("acp"));
+        // The first write replaces any other value.
+        self.is_there = acp.map(|_| false);
+        self.usage_sent = None;
+        if self.members.is_empty() {
+            return;
+        }
+        let document = self.document();
+        match acp {
+            None => {}
+            Some(acp) if acp == Some(&document) => {}
+            Some(_) if is_whole && given.as_object().is_some_and(|members| members.len() < 2) => {
+                let state = Members::new().with("acp", &document).into_raw();
+                out.emit(frame, StateSnapshotEvent::new(state));
+            }
+            Some(_) => add(frame, out, "/acp", json::raw(&document)),
+        }
+        self.is_there = acp.map(|_| true);
+    }
+
+    /// Puts a fact into the state; returns whether it is there now.
+    pub(crate) fn set(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        kind: Kind,
+        update: &Raw,
+    ) -> bool {
+        let Some(is_there) = self.is_there.filter(|_| self.is_active(frame)) else { return false };
+        let (name, member) = place(kind);
+        let value = match member {
+            Some(member) => update.decode::<Extra>().ok().and_then(|all| all.get(member).cloned()),
+            None => Some(update.clone()),
+        };
+        let value = value.unwrap_or_else(|| update.clone());
+        let before = self.members.insert(name.to_owned(), value.clone());
+        if before.as_ref() == Some(&value) {
+            return true;
+        }
+        if self.bytes() > frame.limits.state {
+            self.members.remove(name);
+            if let (Some(_), true, Ok(path)) =
+                (before, is_there, JsonPointer::try_from(&*format!("/acp/{name}")))
+            {
+                let remove = JsonPatchOperation::Remove(RemoveOperation::new(path));
+                out.emit(frame, StateDeltaEvent::new(vec![remove]));
+            }
+            return false;
+        }
+        if is_there {
+            add(frame, out, &format!("/acp/{name}"), value);
+        } else {
+            self.is_there = Some(true);
+            add(frame, out, "/acp", json::raw(&self.document()));
+        }
+        true
+    }
+
+    /// Puts the usage into the state, now or soon; returns whether it will be there.
+    pub(crate) fn set_usage(&mut self, frame: &Frame<'_>, out: &mut Outbox, usage: Raw) -> bool {
+        if !self.is_active(frame) {
+            return false;
+        }
+        let soon = self.usage_sent.zip(frame.now);
+        if soon.is_some_and(|(sent, now)| now < sent.saturating_add(USAGE_EVERY)) {
+            self.usage = Some(usage);
+            return true;
+        }
+        self.usage_sent = frame.now;
+        self.usage = None;
+        self.set(frame, out, Kind::Usage, &usage)
+    }
+
+    /// Puts what was held back into the state.
+    pub(crate) fn flush(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
+        if let Some(usage) = self.usage.take() {
+            self.set(frame, out, Kind::Usage, &usage);
+        }
+    }
+
+    /// Merges the session's information into the state: absent members stay, `null` clears.
+    pub(crate) fn merge_session(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        info: &SessionInfoUpdate,
+    ) {
+        let known = self.members.get("session");
+        let known = known.and_then(|known| known.decode::<Extra>().ok()).unwrap_or_default();
+        let mut session = Members::new();
+        for (name, change) in [("title", &info.title), ("updatedAt", &info.updated_at)] {
+            session = match (change, known.get(name)) {
+                (Presence::Value(text), _) => session.with(name, text),
+                (Presence::Absent, Some(known)) => session.with(name, known),
+                (Presence::Null, _) | (Presence::Absent, None) => session,
+            };
+        }
+        self.set(frame, out, Kind::SessionInfo, &session.into_raw());
+    }
+
     fn document(&self) -> Value {
         let value = |raw: &Raw| serde_json::from_str(raw.as_str()).unwrap_or(Value::Null);
         let members = self.members.iter().map(|(name, raw)| (name.clone(), value(raw)));
@@ -43,132 +167,22 @@ impl Projection {
     }
 }
 
-impl Kind {
-    /// Where it is under `/acp`, and which member of the update it is; the whole update where it says none.
-    fn place(self) -> (&'static str, Option<&'static str>) {
-        match self {
-            Self::Plan => ("plan", None),
-            Self::Commands => ("commands", Some("availableCommands")),
-            Self::Mode => ("mode", Some("currentModeId")),
-            Self::ConfigOptions => ("configOptions", Some("configOptions")),
-            Self::SessionInfo => ("session", None),
-            Self::Usage => ("usage", None),
-        }
+/// The member of `/acp` that holds a fact, and the member of the update with its value; `None` for the whole update.
+fn place(kind: Kind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        Kind::Plan => ("plan", None),
+        Kind::Commands => ("commands", Some("availableCommands")),
+        Kind::Mode => ("mode", Some("currentModeId")),
+        Kind::ConfigOptions => ("configOptions", Some("configOptions")),
+        Kind::SessionInfo => ("session", None),
+        Kind::Usage => ("usage", None),
     }
 }
 
-impl Translator {
-    /// Looks at the state that a run begins with, and makes its `/acp` what it has to be.
-    pub(crate) fn begin_state(&mut self, input: &RunAgentInput, whole: bool) {
-        if !self.projects() {
-            return;
-        }
-        let given = input.state.as_ref().map_or("{}", Raw::as_str);
-        let given = serde_json::from_str::<Value>(given).unwrap_or(Value::Null);
-        let acp = given.as_object().map(|members| members.get("acp"));
-        // Whatever else is there, the first write takes its place.
-        self.projection.there = acp.map(|_| false);
-        self.projection.usage_told = None;
-        if self.projection.members.is_empty() {
-            return;
-        }
-        let document = self.projection.document();
-        match acp {
-            None => {}
-            Some(acp) if acp == Some(&document) => {}
-            Some(_) if whole && given.as_object().is_some_and(|members| members.len() < 2) => {
-                let state = Members::new().with("acp", &document).into_raw();
-                self.emit(StateSnapshotEvent::new(state));
-            }
-            Some(_) => self.add_to_state("/acp", json::raw(&document)),
-        }
-        self.projection.there = acp.map(|_| true);
-    }
-
-    fn projects(&self) -> bool {
-        self.options.state && self.is_modern()
-    }
-
-    /// Puts the whole of something into the state; says whether it is there now.
-    pub(crate) fn project(&mut self, kind: Kind, update: &Raw) -> bool {
-        let Some(there) = self.projection.there.filter(|_| self.projects()) else { return false };
-        let (name, member) = kind.place();
-        let value = match member {
-            Some(member) => update.decode::<Extra>().ok().and_then(|all| all.get(member).cloned()),
-            None => Some(update.clone()),
-        };
-        let value = value.unwrap_or_else(|| update.clone());
-        let before = self.projection.members.insert(name.to_owned(), value.clone());
-        if before.as_ref() == Some(&value) {
-            return true;
-        }
-        if self.projection.bytes() > self.options.limits.state {
-            self.projection.members.remove(name);
-            if let (Some(_), true, Ok(path)) =
-                (before, there, JsonPointer::try_from(&*format!("/acp/{name}")))
-            {
-                let remove = JsonPatchOperation::Remove(RemoveOperation::new(path));
-                self.emit(StateDeltaEvent::new(vec![remove]));
-            }
-            return false;
-        }
-        if there {
-            self.add_to_state(&format!("/acp/{name}"), value);
-        } else {
-            self.projection.there = Some(true);
-            let all = json::raw(&self.projection.document());
-            self.add_to_state("/acp", all);
-        }
-        true
-    }
-
-    /// Puts the usage into the state, now or soon.
-    pub(crate) fn project_usage(&mut self, usage: Raw) -> bool {
-        if !self.projects() || self.projection.there.is_none() {
-            return false;
-        }
-        let soon = self.projection.usage_told.zip(self.now);
-        if soon.is_some_and(|(told, now)| now < told.saturating_add(USAGE_EVERY)) {
-            self.projection.usage = Some(usage);
-            return true;
-        }
-        self.projection.usage_told = self.now;
-        self.projection.usage = None;
-        self.project(Kind::Usage, &usage)
-    }
-
-    /// Puts what was held back into the state.
-    pub(crate) fn flush_state(&mut self) {
-        if let Some(usage) = self.projection.usage.take() {
-            self.project(Kind::Usage, &usage);
-        }
-    }
-
-    pub(crate) fn project_plan(&mut self, entries: &[PlanEntry]) {
-        let plan = Members::new().with("entries", entries).into_raw();
-        self.project(Kind::Plan, &plan);
-    }
-
-    /// Puts what is known of the session into the state: absent members stay, `null` clears.
-    pub(crate) fn project_session(&mut self, info: &SessionInfoUpdate) {
-        let known = self.projection.members.get("session");
-        let known = known.and_then(|known| known.decode::<Extra>().ok()).unwrap_or_default();
-        let mut session = Members::new();
-        for (name, change) in [("title", &info.title), ("updatedAt", &info.updated_at)] {
-            session = match (change, known.get(name)) {
-                (Presence::Value(text), _) => session.with(name, text),
-                (Presence::Absent, Some(known)) => session.with(name, known),
-                (Presence::Null, _) | (Presence::Absent, None) => session,
-            };
-        }
-        self.project(Kind::SessionInfo, &session.into_raw());
-    }
-
-    /// `add` sets a member whether or not it is there.
-    fn add_to_state(&mut self, path: &str, value: Raw) {
-        if let Ok(path) = JsonPointer::try_from(path) {
-            let add = JsonPatchOperation::Add(AddOperation::new(path, value));
-            self.emit(StateDeltaEvent::new(vec![add]));
-        }
+/// Sets a member of the state; `add` does so whether or not it is there.
+fn add(frame: &Frame<'_>, out: &mut Outbox, path: &str, value: Raw) {
+    if let Ok(path) = JsonPointer::try_from(path) {
+        let add = JsonPatchOperation::Add(AddOperation::new(path, value));
+        out.emit(frame, StateDeltaEvent::new(vec![add]));
     }
 }

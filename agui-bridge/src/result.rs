@@ -90,10 +90,10 @@ impl Output {
     }
 
     /// Whether it says anything beyond the terminals that are to be shown.
-    pub(crate) fn says(&self, terminals: &Terminals) -> bool {
+    pub(crate) fn has_text(&self, terminals: &Terminals) -> bool {
         self.parts.iter().any(|part| match part {
             Part::Said(_) => true,
-            Part::Terminal(id) => terminals.wrote(id),
+            Part::Terminal(id) => terminals.has_output(id),
         })
     }
 

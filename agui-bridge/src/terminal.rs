@@ -1,14 +1,11 @@
-//! Commands that the agent runs: their output, told by ACP v2 or in `_meta`.
+//! Commands that the agent runs, and the end of their output.
+use crate::frame::Frame;
 use crate::ids;
 use crate::json::{self, Members};
 use crate::limits::Limits;
-use crate::state::Update;
-use crate::translator::Translator;
-use acp_types::v1::session_setup::SessionId;
-use acp_types::v2::prompt_lifecycle::{SessionUpdate, UpdateSessionNotification};
+use crate::outbox::Outbox;
 use acp_types::v2::terminals::{TerminalExitStatus, TerminalOutputChunk, TerminalUpdate};
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -20,33 +17,36 @@ use jsonrpc_core::wire::{Extra, Meta, Presence};
 use serde::{Deserialize, Serialize};
 
 /// The terminals of a thread, by the agent's ids.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Terminals {
     terminals: BTreeMap<String, Terminal>,
     begun: u64,
+    /// How long output waits to be shown.
+    wait: Duration,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Terminal {
-    /// Counts the terminals of the thread.
+    /// Counts the terminals of the thread; the oldest has the lowest.
     number: u64,
     command: Option<String>,
     cwd: Option<String>,
-    /// The end of the output, of which all but so many bytes were dropped.
+    /// The end of the output.
     tail: Vec<u8>,
+    /// Number of bytes before it.
     dropped: u64,
     exit: Option<TerminalExitStatus>,
-    /// Bytes of output that no event has told.
-    untold: usize,
-    /// When an event tells them at the latest, where the time is known.
+    /// Number of bytes that no event has shown.
+    unshown: usize,
+    /// The time at which an event is to show them, where the time is known.
     due: Option<Duration>,
-    /// A fingerprint of what was shown last.
+    /// Fingerprint of the content that was shown last.
     shown: Option<u64>,
 }
 
 impl Terminal {
     fn append(&mut self, bytes: &[u8], limit: usize) {
-        self.untold = self.untold.saturating_add(bytes.len());
+        self.unshown = self.unshown.saturating_add(bytes.len());
         self.tail.extend_from_slice(bytes);
         let surplus = self.tail.len().saturating_sub(limit);
         self.tail.drain(..surplus);
@@ -63,7 +63,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.tail).into_owned()
     }
 
-    /// The exit, where it is worth a word.
+    /// The exit status as text, unless it is 0.
     fn exit_text(&self) -> Option<String> {
         let exit = self.exit.as_ref()?;
         match (&exit.signal, exit.exit_code) {
@@ -75,13 +75,111 @@ impl Terminal {
 }
 
 impl Terminals {
-    /// Whether this was shown last of a terminal; now it is.
-    fn shows_again(&mut self, id: &str, print: u64) -> bool {
-        let terminal = self.terminals.get_mut(id);
-        terminal.is_some_and(|terminal| terminal.shown.replace(print) == Some(print))
+    /// Creates terminals whose output waits at most `wait` to be shown.
+    pub(crate) fn new(wait: Duration) -> Self {
+        Self { terminals: BTreeMap::new(), begun: 0, wait }
     }
 
-    /// What a terminal came to, if it is known and said anything.
+    /// Takes an update of a terminal, as ACP v2 has it.
+    pub(crate) fn handle_update(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        update: TerminalUpdate,
+    ) {
+        let (id, limits) = (update.terminal_id.as_str().to_owned(), frame.limits);
+        let terminal = self.get(&id, limits);
+        if let Presence::Value(command) = update.command {
+            terminal.command = Some(json::cut(command, limits.message));
+        }
+        if let Presence::Value(cwd) = update.cwd {
+            terminal.cwd = Some(json::head(cwd.as_str(), limits.message).to_owned());
+        }
+        match update.output {
+            Presence::Value(output) => terminal.replace(&decode(&output.data), limits.result),
+            Presence::Null => terminal.replace(&[], limits.result),
+            Presence::Absent => {}
+        }
+        update.exit_status.apply_to(&mut terminal.exit);
+        self.show(frame, out, &id);
+    }
+
+    /// Takes a piece of a terminal's output, as ACP v2 has it.
+    pub(crate) fn handle_output(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        chunk: &TerminalOutputChunk,
+    ) {
+        let id = chunk.terminal_id.as_str();
+        self.get(id, frame.limits).append(&decode(&chunk.data), frame.limits.result);
+        self.show_if_due(frame, out, id);
+    }
+
+    /// Takes the terminals in the `_meta` of a tool call, as agents of ACP v1 have them.
+    ///
+    /// | `_meta` member | meaning |
+    /// |---|---|
+    /// | `terminal_info` `{terminal_id, cwd?}` | a terminal begins |
+    /// | `terminal_output` `{terminal_id, data}` | all of its output so far |
+    /// | `terminal_output_delta` `{terminal_id, data}` | a piece of its output |
+    /// | `terminal_exit` `{terminal_id, exit_code, signal}` | its end |
+    pub(crate) fn handle_meta(&mut self, frame: &Frame<'_>, out: &mut Outbox, meta: &Meta) {
+        if !meta.as_str().contains("\"terminal_") {
+            return;
+        }
+        let limits = frame.limits;
+        let members = |name: &str| meta.get(name).and_then(|value| value.decode::<Extra>().ok());
+        let text = |members: &Extra, name: &str| members.get(name)?.decode::<String>().ok();
+        let mut changed = None;
+        if let Some(info) = members("terminal_info")
+            && let Some(id) = text(&info, "terminal_id")
+        {
+            let terminal = self.get(&id, limits);
+            terminal.cwd = text(&info, "cwd").map(|cwd| json::cut(cwd, limits.message));
+            changed = Some((id, true));
+        }
+        for (name, is_whole) in [("terminal_output", true), ("terminal_output_delta", false)] {
+            if let Some(output) = members(name)
+                && let (Some(id), Some(data)) =
+                    (text(&output, "terminal_id"), text(&output, "data"))
+            {
+                let terminal = self.get(&id, limits);
+                if is_whole {
+                    terminal.replace(data.as_bytes(), limits.result);
+                } else {
+                    terminal.append(data.as_bytes(), limits.result);
+                }
+                changed = Some((id, is_whole));
+            }
+        }
+        if let Some(exit) = members("terminal_exit")
+            && let Some(id) = text(&exit, "terminal_id")
+        {
+            let mut status = TerminalExitStatus::new();
+            status.exit_code = exit.get("exit_code").and_then(|code| code.decode().ok());
+            status.signal = text(&exit, "signal");
+            self.get(&id, limits).exit = Some(status);
+            changed = Some((id, true));
+        }
+        match changed {
+            Some((id, true)) => self.show(frame, out, &id),
+            Some((id, false)) => self.show_if_due(frame, out, &id),
+            None => {}
+        }
+    }
+
+    /// Shows the output that no event has shown.
+    pub(crate) fn show_all(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
+        self.show_each(frame, out, |terminal| terminal.unshown > 0);
+    }
+
+    /// Shows the output that has waited for long enough.
+    pub(crate) fn show_due(&mut self, frame: &Frame<'_>, out: &mut Outbox, now: Duration) {
+        self.show_each(frame, out, |terminal| terminal.due.is_some_and(|due| due <= now));
+    }
+
+    /// The end of a terminal's output with how it ended, if the terminal is known and has either.
     pub(crate) fn result(&self, id: &str) -> Option<String> {
         let terminal = self.terminals.get(id)?;
         let mut text = String::new();
@@ -98,14 +196,14 @@ impl Terminals {
         (!text.is_empty()).then_some(text)
     }
 
-    /// When the next of them is to be shown, if no more comes.
+    /// The time at which the next output is to be shown, if no more comes.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.terminals.values().filter_map(|terminal| terminal.due).min()
     }
 
-    /// Whether a terminal is known and has written anything.
-    pub(crate) fn wrote(&self, id: &str) -> bool {
-        self.terminals.get(id).is_some_and(|terminal| !terminal.text().is_empty())
+    /// Whether a terminal is known and has output.
+    pub(crate) fn has_output(&self, id: &str) -> bool {
+        self.terminals.get(id).is_some_and(|terminal| !terminal.tail.is_empty())
     }
 
     fn get(&mut self, id: &str, limits: &Limits) -> &mut Terminal {
@@ -121,161 +219,53 @@ impl Terminals {
         let terminal = self.terminals.entry(id.to_owned());
         terminal.or_insert_with(|| Terminal { number, ..Terminal::default() })
     }
-}
 
-impl Translator {
-    /// Takes in what has become of a command that the client itself runs for the agent (`terminal/create` of ACP v1), as v2
-    /// tells it of those of agents: `ACTIVITY_SNAPSHOT` `acp.terminal`, and the result of a tool call that shows the
-    /// terminal.
-    ///
-    /// Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
-    pub fn handle_terminal_update(&mut self, session_id: &SessionId, update: TerminalUpdate) {
-        self.client_terminal(session_id, SessionUpdate::TerminalUpdate(Box::new(update)));
+    fn show_each(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        is_due: impl Fn(&Terminal) -> bool,
+    ) {
+        let due = self.terminals.iter().filter(|(_, terminal)| is_due(terminal));
+        let due: Vec<_> = due.map(|(id, _)| id.clone()).collect();
+        due.iter().for_each(|id| self.show(frame, out, id));
     }
 
-    /// Takes in a piece of its output, as [`handle_terminal_update`](Self::handle_terminal_update).
-    pub fn handle_terminal_output(&mut self, session_id: &SessionId, chunk: TerminalOutputChunk) {
-        self.client_terminal(session_id, SessionUpdate::TerminalOutputChunk(Box::new(chunk)));
-    }
-
-    fn client_terminal(&mut self, session_id: &SessionId, update: SessionUpdate) {
-        self.heard();
-        let notification = UpdateSessionNotification::new(session_id.as_str(), update);
-        self.take(Update::V2(Box::new(notification)));
-    }
-
-    pub(crate) fn terminal_update(&mut self, update: TerminalUpdate) {
-        let (id, limit) = (update.terminal_id.as_str().to_owned(), self.options.limits.result);
-        let message = self.options.limits.message;
-        let terminal = self.terminals.get(&id, &self.options.limits);
-        if let Presence::Value(command) = update.command {
-            terminal.command = Some(json::cut(command, message));
-        }
-        if let Presence::Value(cwd) = update.cwd {
-            terminal.cwd = Some(json::head(cwd.as_str(), message).to_owned());
-        }
-        match update.output {
-            Presence::Value(output) => terminal.replace(&decode(&output.data), limit),
-            Presence::Null => terminal.replace(&[], limit),
-            Presence::Absent => {}
-        }
-        update.exit_status.apply_to(&mut terminal.exit);
-        self.show_terminal(&id);
-    }
-
-    pub(crate) fn terminal_output(&mut self, chunk: &TerminalOutputChunk) {
-        let (id, limit) = (chunk.terminal_id.as_str(), self.options.limits.result);
-        self.terminals.get(id, &self.options.limits).append(&decode(&chunk.data), limit);
-        self.show_terminal_if_due(id);
-    }
-
-    /// Reads what agents say of terminals beside a tool call.
-    ///
-    /// | `_meta` member | is |
-    /// |---|---|
-    /// | `terminal_info` `{terminal_id, cwd?}` | a terminal begins |
-    /// | `terminal_output` `{terminal_id, data}` | all of its output so far |
-    /// | `terminal_output_delta` `{terminal_id, data}` | a piece of its output |
-    /// | `terminal_exit` `{terminal_id, exit_code, signal}` | it ended |
-    pub(crate) fn terminal_meta(&mut self, meta: &Meta) {
-        if !meta.as_str().contains("\"terminal_") {
-            return;
-        }
-        let limits = self.options.limits;
-        let members = |name: &str| meta.get(name).and_then(|value| value.decode::<Extra>().ok());
-        let text = |members: &Extra, name: &str| members.get(name)?.decode::<String>().ok();
-        let mut told = None;
-        if let Some(info) = members("terminal_info")
-            && let Some(id) = text(&info, "terminal_id")
-        {
-            let terminal = self.terminals.get(&id, &limits);
-            terminal.cwd = text(&info, "cwd").map(|cwd| json::cut(cwd, limits.message));
-            told = Some((id, true));
-        }
-        for (name, whole) in [("terminal_output", true), ("terminal_output_delta", false)] {
-            if let Some(output) = members(name)
-                && let (Some(id), Some(data)) =
-                    (text(&output, "terminal_id"), text(&output, "data"))
-            {
-                let terminal = self.terminals.get(&id, &limits);
-                if whole {
-                    terminal.replace(data.as_bytes(), limits.result);
-                } else {
-                    terminal.append(data.as_bytes(), limits.result);
-                }
-                told = Some((id, whole));
+    /// Shows a terminal with much new output. Less output waits, because each event repeats the end of it.
+    fn show_if_due(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: &str) {
+        let due = frame.after(self.wait);
+        match self.terminals.get_mut(id) {
+            Some(terminal) if terminal.unshown >= frame.limits.progress / 4 => {
+                self.show(frame, out, id);
             }
-        }
-        if let Some(exit) = members("terminal_exit")
-            && let Some(id) = text(&exit, "terminal_id")
-        {
-            let mut status = TerminalExitStatus::new();
-            status.exit_code = exit.get("exit_code").and_then(|code| code.decode().ok());
-            status.signal = text(&exit, "signal");
-            self.terminals.get(&id, &limits).exit = Some(status);
-            told = Some((id, true));
-        }
-        match told {
-            Some((id, true)) => self.show_terminal(&id),
-            Some((id, false)) => self.show_terminal_if_due(&id),
-            None => {}
-        }
-    }
-
-    /// Shows what terminals said that no event has told.
-    pub(crate) fn show_terminals(&mut self) {
-        self.show_each_terminal(|terminal| terminal.untold > 0);
-    }
-
-    /// Shows what terminals said long enough ago.
-    pub(crate) fn show_due_terminals(&mut self, now: Duration) {
-        self.show_each_terminal(|terminal| terminal.due.is_some_and(|due| due <= now));
-    }
-
-    fn show_each_terminal(&mut self, is_to_be: impl Fn(&Terminal) -> bool) {
-        let shown = self.terminals.terminals.iter().filter(|(_, terminal)| is_to_be(terminal));
-        let shown: Vec<_> = shown.map(|(id, _)| id.clone()).collect();
-        shown.iter().for_each(|id| self.show_terminal(id));
-    }
-
-    /// Shows a terminal when it has said enough, or lets it wait for more: what is shown is its end, again and again.
-    fn show_terminal_if_due(&mut self, id: &str) {
-        let enough = self.options.limits.progress / 4;
-        let due = self.now.map(|now| now.saturating_add(self.options.times.output));
-        match self.terminals.terminals.get_mut(id) {
-            Some(terminal) if terminal.untold >= enough => self.show_terminal(id),
-            Some(terminal) if terminal.untold > 0 => terminal.due = terminal.due.or(due),
+            Some(terminal) if terminal.unshown > 0 => terminal.due = terminal.due.or(due),
             _ => {}
         }
     }
 
-    fn show_terminal(&mut self, id: &str) {
-        let Some(terminal) = self.terminals.terminals.get_mut(id) else { return };
-        (terminal.untold, terminal.due) = (0, None);
-        if !self.is_modern() {
+    fn show(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: &str) {
+        let Some(terminal) = self.terminals.get_mut(id) else { return };
+        (terminal.unshown, terminal.due) = (0, None);
+        if !frame.is_modern {
             return;
         }
-        let key = id;
-        let Some(terminal) = self.terminals.terminals.get(key) else { return };
         let text = terminal.text();
-        let output = json::tail(&text, self.options.limits.progress);
         let exit = terminal.exit.as_ref().map(json::raw);
-        let id = json::head(id, self.options.limits.message);
+        let id = json::head(id, frame.limits.message);
         let content = Members::new()
             .with("terminalId", id)
             .with_some("command", terminal.command.as_ref())
             .with_some("cwd", terminal.cwd.as_ref())
-            .with("output", output)
+            .with("output", json::tail(&text, frame.limits.progress))
             .with_some("exitStatus", exit.as_ref());
-        let print = json::fingerprint(&[content.clone().into_raw().as_str()]);
-        if self.terminals.shows_again(key, print) {
-            return;
+        let print = json::fingerprint(&[content.to_raw().as_str()]);
+        if terminal.shown.replace(print) != Some(print) {
+            out.activity(frame, format!("{}terminal-{id}", ids::ACTIVITY), "acp.terminal", content);
         }
-        self.activity(format!("{}terminal-{id}", ids::ACTIVITY), "acp.terminal", content);
     }
 }
 
-/// The bytes of base64 text; of broken text, none.
+/// The bytes of base64 text; invalid text counts as empty.
 fn decode(text: &str) -> Vec<u8> {
     STANDARD.decode(text).unwrap_or_default()
 }

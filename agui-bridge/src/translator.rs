@@ -1,179 +1,139 @@
+//! The translator: an agent's messages in, a thread's AG-UI events out.
+//!
+//! [`Translator`] composes the parts. Each part owns its state and takes the [`Frame`](crate::frame::Frame) of an update
+//! and the [`Outbox`]; decisions that concern several parts are made here.
 use crate::compaction::Compactions;
+use crate::echo::Echo;
 use crate::ids::Ids;
-use crate::interrupt::{Begun, Parked, Resumed};
 use crate::json::Members;
 use crate::options::Options;
-use crate::projection::Projection;
-use crate::question::{Questions, Response};
-use crate::state::{Session, Update, Waiting};
-use crate::subagent::{self, Subagents};
+use crate::outbox::{History, Outbox, Voice};
+use crate::plan::Plans;
+use crate::questions::{Desk, Questions};
+use crate::runs::{Problem, Runs};
+use crate::session::SessionFacts;
+use crate::subagents::Subagents;
 use crate::terminal::Terminals;
-use crate::text::{Text, Voice};
-use crate::tool_call::{Change, ToolCalls};
-use crate::whole_message::{History, Written};
+use crate::tool_call::ToolCalls;
+use crate::update::Update;
+use crate::waiting::Waiting;
 use acp_types::v1::content::ContentBlock;
-use acp_types::v1::prompt_turn::{ContentChunk, SessionNotification, SessionUpdate};
-use acp_types::v1::session_setup::SessionId;
-use acp_types::v1::subagents::SessionMessage;
-use agui_types::event::{ActivitySnapshotEvent, CustomEvent, Event, RunStartedEvent};
-use agui_types::id::{MessageId, RunId, SubagentRunId, ThreadId, ToolCallId};
+use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+use agui_types::PROTOCOL_VERSION;
+use agui_types::event::{Event, RunStartedEvent};
+use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
 use agui_types::profile::Profile;
-use agui_types::{Metadata, PROTOCOL_VERSION};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
-use core::time::Duration;
-use jsonrpc_core::wire::{Presence, Raw};
 use serde::{Deserialize, Serialize};
 
-/// A run is open: it has to end before another begins.
+mod basis;
+mod interrupts;
+mod page_calls;
+mod replay;
+mod requests;
+mod turns;
+mod updates;
+
+use basis::{Basis, Lane};
+
+/// A run is open, so that no other may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the thread has a run that has not ended")]
 pub struct RunOpen;
 
-/// Translates what an ACP agent says in a session into AG-UI events, run after run.
+/// What to do after [`Translator::begin_run`].
+#[must_use = "the prompt is only to be sent where this says so"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Begun {
+    /// Send the prompt now.
+    Prompt,
+    /// Send nothing: the run continues the turn of the last run, and the agent gets its answers from
+    /// [`poll_response`](Translator::poll_response).
+    Resumed,
+    /// Send the prompt when [`poll_prompt`](Translator::poll_prompt) returns `true`: the turn of the last run has to end
+    /// first.
+    Wait {
+        /// Whether to cancel that turn, with `session/cancel`.
+        cancel: bool,
+    },
+    /// Send nothing: the run has ended.
+    Ended,
+}
+
+/// Translates the messages of an ACP agent in one session into AG-UI events, run after run.
 ///
-/// It does no IO, and knows neither clock nor chance: the same input gives the same events. Tell it what happened
-/// (`begin_run`, `handle_*`), then take what follows ([`poll_event`](Self::poll_event),
-/// [`poll_response`](Self::poll_response)) until there is nothing left.
+/// Performs no I/O and reads no clock: the same input gives the same events. After each `begin_run` and `handle_*`, take
+/// events and responses ([`poll_event`](Self::poll_event), [`poll_response`](Self::poll_response)) until both return
+/// `None`.
 ///
-/// Whatever comes in, and in whatever order, each run is `RUN_STARTED`, then a body in which everything that is opened is
-/// closed and each tool call gets one result, then one `RUN_FINISHED` or `RUN_ERROR`; then nothing, until the next
-/// run. Identifiers are unique in the thread: never reused, never reopened.
+/// For any input in any order, each run is `RUN_STARTED`, a body in which all that is opened is closed and each tool
+/// call gets one result, and one `RUN_FINISHED` or `RUN_ERROR`; no event follows until the next run. Identifiers are
+/// unique in the thread: never reused, never reopened.
 ///
-/// What comes while no run is open waits for the head of the next one.
+/// Updates that arrive while no run is open wait for the head of the next one.
 ///
-/// One translator serves one thread and its ACP session; how updates, tool calls, permissions and ends are mapped is
-/// told in the [crate's documentation](crate).
+/// One translator serves one thread and its ACP session. The [crate's documentation](crate) has the tables of the
+/// mapping.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translator {
-    pub(crate) options: Options,
-    pub(crate) profile: Profile,
-    pub(crate) ids: Ids,
-    pub(crate) run: Option<Run>,
-    /// The turn of the last run, when that was interrupted.
-    pub(crate) parked: Option<Parked>,
-    pub(crate) resumed: Option<Resumed>,
-    pub(crate) waiting: Waiting,
-    pub(crate) text: Text,
-    /// Who speaks: the session of a subagent, or empty for the agent itself.
-    pub(crate) lane: String,
-    /// Whose the events are.
-    pub(crate) owner: Option<SubagentRunId>,
-    pub(crate) subagents: Subagents,
-    pub(crate) terminals: Terminals,
-    pub(crate) compactions: Compactions,
-    pub(crate) written: Written,
-    /// Whether messages may come again.
-    pub(crate) remembers: bool,
-    pub(crate) history: Option<History>,
-    pub(crate) projection: Projection,
-    /// Translates a session that is told again.
-    pub(crate) replay: Option<Box<Translator>>,
-    /// The conversation that was told again, for the next run.
-    pub(crate) told_again: Option<Vec<Message>>,
-    pub(crate) calls: ToolCalls,
-    pub(crate) questions: Questions,
-    pub(crate) session: Session,
-    /// Names of the tools that the page offers, which no call of the agent's own may have.
-    pub(crate) offered: BTreeSet<String>,
-    pub(crate) responses: VecDeque<Response>,
-    /// How many runs began.
-    pub(crate) runs: u64,
-    /// How many turns began.
-    pub(crate) turns: u64,
-    /// Whether the agent has begun with the turn; only v2 says so.
-    pub(crate) busy: bool,
-    /// The number of the turn in which, or after which, what is being translated came.
-    pub(crate) arriving_in: u64,
-    /// The last time that was told.
-    pub(crate) now: Option<Duration>,
-    /// When the open run is interrupted.
-    pub(crate) collecting: Option<Duration>,
-    pub(crate) prompt_due: bool,
-    events: VecDeque<Event>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Run {
-    pub(crate) thread_id: ThreadId,
-    pub(crate) run_id: RunId,
-    pub(crate) cancelled: bool,
-    /// The frontend calls that it showed.
-    pub(crate) pending: Vec<ToolCallId>,
-    /// A turn that has to end before the run's own begins.
-    pub(crate) before: Option<Before>,
-    /// How long it was open while nobody was asked.
-    pub(crate) working: Duration,
-    /// How much of that the agent has been silent for.
-    pub(crate) quiet: Duration,
-}
-
-/// A turn that has to end before the run's own, and the prompt that waits for that.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Before {
-    pub(crate) prompt: Vec<ContentBlock>,
-    pub(crate) cancelled: bool,
+    basis: Basis,
+    outbox: Outbox,
+    runs: Runs,
+    echo: Echo,
+    waiting: Waiting,
+    subagents: Subagents,
+    terminals: Terminals,
+    calls: ToolCalls,
+    plans: Plans,
+    compactions: Compactions,
+    session: SessionFacts,
+    questions: Questions,
+    /// Translates a conversation that the agent repeats.
+    replay: Option<Box<Translator>>,
+    /// The conversation that the agent repeated, for the next run.
+    repeated: Option<Vec<Message>>,
 }
 
 impl Translator {
-    /// A thread without runs.
+    /// Creates the translator of a thread without runs.
     pub fn new(options: Options) -> Self {
         Self {
-            profile: options.profile.unwrap_or(Profile::V1),
-            ids: Ids::new(options.limits.ids),
-            options,
-            run: None,
-            parked: None,
-            resumed: None,
+            outbox: Outbox::new(Ids::new(options.limits.ids)),
+            runs: Runs::default(),
+            echo: Echo::default(),
             waiting: Waiting::default(),
-            text: Text::default(),
-            lane: String::new(),
-            owner: None,
             subagents: Subagents::default(),
-            terminals: Terminals::default(),
+            terminals: Terminals::new(options.times.output),
+            calls: ToolCalls::new(options.arguments, options.times.settle),
+            plans: Plans::default(),
             compactions: Compactions::default(),
-            written: Written::default(),
-            remembers: false,
-            history: None,
-            projection: Projection::default(),
+            session: SessionFacts::new(options.state),
+            questions: Questions::new(&options),
             replay: None,
-            told_again: None,
-            calls: ToolCalls::default(),
-            questions: Questions::default(),
-            session: Session::default(),
-            offered: BTreeSet::new(),
-            responses: VecDeque::new(),
-            runs: 0,
-            turns: 0,
-            busy: false,
-            arriving_in: 0,
-            now: None,
-            collecting: None,
-            prompt_due: false,
-            events: VecDeque::new(),
+            repeated: None,
+            basis: Basis::new(options),
         }
     }
 
-    /// Begins the run that `input` asks for, with `prompt` for the agent; none where the input has
-    /// [nothing](crate::input::Work::Nothing) new. What came since the last run follows at once.
+    /// Begins the run of an input, with the `prompt` for the agent; empty where the input has
+    /// [no news](crate::input::Work::Nothing). Updates since the last run follow at once.
     ///
-    /// Identifiers of the input's messages and tool calls are not given out again. What the agent repeats of the
-    /// prompt as the user's words is left out.
+    /// Identifiers of the input's messages and tool calls are not used for others. The agent's repetition of the prompt
+    /// as the user's words is dropped.
     ///
-    /// When the run before was interrupted, its turn goes on:
+    /// When the last run was interrupted, its turn continues:
     ///
     /// | the input | follows |
     /// |---|---|
-    /// | answers each question | [`Begun::Resumed`]; with a prompt [`Begun::Wait`], for the turn has to end first |
+    /// | answers each question | [`Begun::Resumed`]; with a prompt [`Begun::Wait`], because the turn has to end first |
     /// | answers some, or wrongly | `RUN_ERROR` `RESUME_MISMATCH`, `RESUME_INVALID`, `EDIT_UNSUPPORTED`, `INTERRUPT_EXPIRED`; the questions stay open |
     /// | answers none, without a prompt | the same interrupts again |
-    /// | answers none, with a prompt | what [`Options::unanswered`] says |
+    /// | answers none, with a prompt | as [`Options::unanswered`] says |
     /// | … and all were settled otherwise | as if it answered them |
     /// | any, when the turn has ended meanwhile | that end; with a prompt [`Begun::Prompt`] |
     /// | any, when the agent is gone | `RUN_ERROR` `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
@@ -181,7 +141,7 @@ impl Translator {
     /// A question is answered by an entry of [`resume`](RunAgentInput::resume): a permission request by `{"optionId":…}`,
     /// `{"approved":true}`, `{"approved":false}`, or either as a plain boolean; a form by its content, by
     /// `{"content":{…}}`, or by `{"action":"decline"}`; a page by `{}`, or by such an action. `cancelled` answers any.
-    /// Entries for questions that are not open are left out, with a `CUSTOM` `acp.notice`.
+    /// Entries for questions that are not open are dropped, with a `CUSTOM` `acp.notice`.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -190,234 +150,173 @@ impl Translator {
         input: &RunAgentInput,
         prompt: &[ContentBlock],
     ) -> Result<Begun, RunOpen> {
-        if self.run.is_some() {
+        if self.runs.is_open() {
             return Err(RunOpen);
         }
         self.end_replay();
-        self.profile =
-            self.options.profile.unwrap_or_else(|| Profile::of(input.protocol_version.as_deref()));
-        for message in &input.messages {
-            self.reserve(message);
-        }
-        self.offered = input.tools.iter().flatten().map(|tool| tool.name.clone()).collect();
-        let run = Run {
-            thread_id: input.thread_id.clone(),
-            run_id: input.run_id.clone(),
-            cancelled: false,
-            pending: Vec::new(),
-            before: None,
-            working: Duration::ZERO,
-            quiet: Duration::ZERO,
-        };
-        let mut started = RunStartedEvent::new(run.thread_id.clone(), run.run_id.clone());
-        started.protocol_version = Some(PROTOCOL_VERSION.into());
-        let limit = self.options.limits.history;
-        self.history = self.options.history.then(|| History::new(&input.messages, limit));
-        self.emit(started);
-        self.run = Some(run);
-        self.runs += 1;
-        let whole = self.told_again.is_some();
-        self.say_again(input);
-        self.begin_state(input, whole);
-        self.prompt_due = false;
+        let options = &self.basis.options;
+        let version = input.protocol_version.as_deref();
+        self.basis.profile = options.profile.unwrap_or_else(|| Profile::of(version));
+        self.basis.runs += 1;
+        input.messages.iter().for_each(|message| reserve(self.outbox.ids(), message));
+        let tools = input.tools.iter().flatten();
+        self.calls.set_page_tools(tools.map(|tool| tool.name.clone()).collect());
+        self.begin_stream(input);
         let answers = input.resume.as_deref().unwrap_or_default();
-        if let Some(parked) = self.parked.take() {
-            return Ok(self.go_on(parked, answers, prompt));
+        if let Some(parked) = self.runs.take_parked() {
+            return Ok(self.resume(parked, input, answers, prompt));
         }
-        self.text.end_turn();
-        self.session = Session::default();
+        self.outbox.end_steps();
+        self.echo = Echo::default();
+        self.session.begin_turn();
+        self.plans = Plans::default();
         self.catch_up();
-        self.close_texts();
+        self.outbox.close_texts();
         if !answers.is_empty() {
             if prompt.is_empty() {
                 self.close_run(false);
-                self.fail_run("RESUME_MISMATCH", "No question is open.", None, None);
+                self.fail(Problem::new("RESUME_MISMATCH", "No question is open."));
                 return Ok(Begun::Ended);
             }
-            self.warn("The answers are to questions that are not open.");
+            let warning = "The answers are to questions that are not open.";
+            self.outbox.warn(&self.basis.root(), warning);
         }
         self.begin_turn(prompt);
         Ok(Begun::Prompt)
     }
 
-    /// Begins the turn of a prompt.
-    pub(crate) fn begin_turn(&mut self, prompt: &[ContentBlock]) {
-        self.text.begin_turn(prompt);
-        self.busy = false;
-        self.turns += 1;
-        self.arriving_in = self.turns;
-    }
-
-    /// Takes in a `session/update`.
+    /// Takes a `session/update`.
     pub fn handle_notification(&mut self, notification: SessionNotification) {
-        self.heard();
+        self.runs.note_activity();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
             && self.replay.is_none()
-            && self.text.is_echo(&chunk.content)
+            && self.echo.takes(&chunk.content)
         {
             return;
         }
         self.take(Update::V1(notification));
     }
 
-    /// Translates an update, or keeps it for the next run.
-    pub(crate) fn take(&mut self, update: Update) {
-        let Some(update) = self.tell_again(update) else { return };
-        if self.run.is_some() {
-            self.translate(update);
-        } else {
-            self.waiting.push(update, &self.options.limits);
-        }
-    }
-
-    /// Notes that something came from the agent.
-    pub(crate) fn heard(&mut self) {
-        if let Some(run) = &mut self.run {
-            run.quiet = Duration::ZERO;
-        }
-    }
-
-    /// Whether the turn is being cancelled.
-    pub(crate) fn is_cancelling(&self) -> bool {
-        let before = |run: &Run| run.before.as_ref().is_some_and(|before| before.cancelled);
-        self.run.as_ref().is_some_and(|run| run.cancelled || before(run))
-            || self.parked.as_ref().is_some_and(|parked| parked.cancelled)
-    }
-
-    /// Whether the agent works for a run that is open, or that will follow.
-    pub(crate) fn has_turn(&self) -> bool {
-        self.run.is_some() || self.parked.as_ref().is_some_and(|parked| parked.end.is_none())
-    }
-
-    /// Takes the next event of the stream.
+    /// Returns the next event of the stream, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
-    }
-
-    /// Whether all events were taken.
-    pub(crate) fn is_flushed(&self) -> bool {
-        self.events.is_empty()
+        self.outbox.poll_event()
     }
 
     /// Whether a run has begun and not ended.
     pub fn is_running(&self) -> bool {
-        self.run.is_some()
+        self.runs.is_open()
     }
 
-    fn translate(&mut self, update: Update) {
-        let lane = self.subagents.lane(&update.session());
-        if update.is_conversation() {
-            self.begin_subagent(&lane);
-        }
-        self.speak_as(&lane, |t| match update {
-            Update::V1(notification) => {
-                t.translate_update(&notification.session_id, notification.update);
-            }
-            Update::V2(notification) => t.translate_v2(*notification),
-            Update::Extension(extension) => t.extension(&extension),
-        });
-        self.restate_if_quiet();
+    /// Voice, key and id of the agent's open text, where one more piece of it would be an event of its own and change
+    /// nothing else.
+    pub(crate) fn plain_text(&self) -> Option<(Voice, Option<&str>, &MessageId)> {
+        let is_alone = self.runs.is_open()
+            && self.outbox.is_empty()
+            && self.subagents.is_empty()
+            && self.replay.is_none()
+            && self.outbox.history().is_none()
+            && !self.outbox.remembers_messages();
+        is_alone.then(|| self.outbox.main_text())?
     }
 
-    pub(crate) fn translate_update(&mut self, session: &SessionId, update: SessionUpdate) {
-        match update {
-            SessionUpdate::UserMessageChunk(chunk) => self.chunk_v1(Voice::User, chunk),
-            SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v1(Voice::Agent, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk_v1(Voice::Thought, chunk),
-            SessionUpdate::ToolCall(call) => self.tool_call(Change::from(*call)),
-            SessionUpdate::ToolCallUpdate(update) => self.tool_call(Change::from(*update)),
-            SessionUpdate::Plan(plan) => self.plan(session, &plan),
-            SessionUpdate::PlanUpdate(update) => self.plan_update(session, &update.plan),
-            SessionUpdate::PlanRemoved(removed) => self.plan_removed(session, &removed.plan_id),
-            SessionUpdate::SubagentUpdate(update) => self.subagent_update(*update),
-            SessionUpdate::SessionMessage(message) => self.session_message(*message),
-            SessionUpdate::SessionMessageChunk(chunk) => {
-                self.remembers = true;
-                let key = format!("session-{}", chunk.message_id);
-                self.chunk(Voice::Agent, Some(key.into()), chunk.content, chunk.meta.as_ref());
-            }
-            SessionUpdate::CompactionUpdate(update) => self.compaction_update(*update),
-            SessionUpdate::CompactionSummaryChunk(chunk) => self.compaction_chunk(&chunk),
-            other => self.tell(&other),
-        }
+    /// The longest text of one event.
+    pub(crate) fn delta_limit(&self) -> usize {
+        self.basis.options.limits.delta
     }
 
-    fn chunk_v1(&mut self, voice: Voice, chunk: ContentChunk) {
-        self.chunk(voice, chunk.message_id, chunk.content, chunk.meta.as_ref());
+    /// Notes that a message came from the agent.
+    pub(crate) fn note_activity(&mut self) {
+        self.runs.note_activity();
     }
 
-    /// Takes in a message from one session to another.
-    fn session_message(&mut self, message: SessionMessage) {
-        let session = |session: &Presence<SessionId>| session.value().cloned();
-        let acp = Members::new()
-            .with_some("senderSessionId", session(&message.sender_session_id).as_ref())
-            .with_some("recipientSessionId", session(&message.recipient_session_id).as_ref());
-        let key = format!("session-{}", message.message_id);
-        self.whole_message(Voice::Agent, &key.into(), message.content, acp);
+    /// Sends the head of a run: its start, a conversation that the agent repeated, and the session's state.
+    fn begin_stream(&mut self, input: &RunAgentInput) {
+        let options = &self.basis.options;
+        let history =
+            options.history.then(|| History::new(&input.messages, options.limits.history));
+        self.outbox.set_history(history);
+        let mut started = RunStartedEvent::new(input.thread_id.clone(), input.run_id.clone());
+        started.protocol_version = Some(PROTOCOL_VERSION.into());
+        self.outbox.emit(&self.basis.root(), started);
+        self.runs.begin(input);
+        let is_whole = self.restate_repeated(input);
+        self.session.begin_run(&self.basis.root(), &mut self.outbox, input, is_whole);
     }
 
-    /// Translates what waited for a run.
-    pub(crate) fn catch_up(&mut self) {
-        let waiting = mem::take(&mut self.waiting);
-        if waiting.dropped > 0 {
-            self.custom("acp.dropped", Members::new().with("updates", &waiting.dropped).into_raw());
-        }
-        for update in waiting.into_updates() {
+    /// Begins the turn of a prompt.
+    fn begin_turn(&mut self, prompt: &[ContentBlock]) {
+        self.outbox.end_steps();
+        self.echo = Echo::new(prompt);
+        self.runs.set_busy(false);
+        self.basis.turns += 1;
+    }
+
+    /// Translates an update, or keeps it for the next run.
+    fn take(&mut self, update: Update) {
+        let Some(update) = self.take_repeated(update) else { return };
+        if self.runs.is_open() {
             self.translate(update);
+        } else {
+            self.waiting.push(update, &self.basis.options.limits);
         }
     }
 
-    fn reserve(&mut self, message: &Message) {
-        if let Some(id) = message.id() {
-            self.ids.reserve(id.as_str());
+    /// Translates the updates that waited for a run.
+    fn catch_up(&mut self) {
+        let waiting = mem::take(&mut self.waiting);
+        if waiting.dropped() > 0 {
+            let dropped = Members::new().with("updates", &waiting.dropped());
+            self.outbox.custom(&self.basis.root(), "acp.dropped", dropped.into_raw());
         }
-        if let Message::Assistant(message) = message {
-            for call in message.tool_calls.iter().flatten() {
-                self.ids.reserve(call.id.as_str());
-            }
+        waiting.into_updates().for_each(|update| self.translate(update));
+    }
+
+    /// The lane of a session, in which an invocation begins unless one goes on.
+    fn begin_lane(&mut self, session: &str) -> Lane {
+        let name = self.subagents.lane(session);
+        self.subagents.begin(&self.basis.root(), &mut self.outbox, name);
+        self.lane(session)
+    }
+
+    /// The lane of a session.
+    fn lane(&self, session: &str) -> Lane {
+        let name = self.subagents.lane(session);
+        Lane { name: name.into(), owner: self.subagents.active(name).cloned() }
+    }
+
+    /// The questions, and what they concern.
+    fn questions(&mut self) -> (&mut Questions, Desk<'_>) {
+        let desk = Desk {
+            frame: self.basis.root(),
+            out: &mut self.outbox,
+            calls: &mut self.calls,
+            terminals: &self.terminals,
+            turn: self.runs.turn_state(),
+        };
+        (&mut self.questions, desk)
+    }
+
+    /// Restates messages that were rewritten, unless the arguments of a call are going out.
+    fn restate_if_quiet(&mut self) {
+        if self.outbox.has_changed() && !self.calls.is_one_open() {
+            self.outbox.restate(&self.basis.root());
         }
     }
 
-    pub(crate) fn is_modern(&self) -> bool {
-        self.profile != Profile::Legacy
-    }
-
-    pub(crate) fn emit(&mut self, event: impl Into<Event>) {
-        let mut event = event.into();
-        if let Some(owner) = &self.owner {
-            subagent::attribute(&mut event, owner);
-        }
-        if let Some(history) = &mut self.history {
-            history.handle(&event);
-        }
-        self.events.push_back(event);
-    }
-
-    pub(crate) fn custom(&mut self, name: &'static str, value: Raw) {
-        self.emit(CustomEvent::new(name, value));
-    }
-
-    /// Shows an activity, in place of what it showed before.
-    pub(crate) fn activity(
-        &mut self,
-        id: impl Into<MessageId>,
-        kind: &'static str,
-        content: Members,
-    ) {
-        self.close_text();
-        let mut snapshot = ActivitySnapshotEvent::new(id, kind, content.into_extra());
-        snapshot.replace = Some(true);
-        self.emit(snapshot);
-    }
-
-    /// The metadata of an event, for clients that take any: what ACP says beyond AG-UI, under the key `acp`.
-    pub(crate) fn metadata(&self, acp: Members) -> Option<Metadata> {
-        let wanted = self.is_modern() && !acp.is_empty();
-        wanted.then(|| acp_metadata(acp))
+    /// Ends the open run as failed.
+    fn fail(&mut self, problem: Problem<'_>) {
+        self.runs.fail(&self.basis.root(), &mut self.outbox, problem);
     }
 }
 
-/// Metadata with what ACP says beyond AG-UI.
-pub(crate) fn acp_metadata(acp: Members) -> Metadata {
-    Members::new().with("acp", &acp.into_extra()).into_extra()
+/// Has the identifiers of a message be used for no other.
+fn reserve(ids: &mut Ids, message: &Message) {
+    if let Some(id) = message.id() {
+        ids.reserve(id.as_str());
+    }
+    if let Message::Assistant(message) = message {
+        for call in message.tool_calls.iter().flatten() {
+            ids.reserve(call.id.as_str());
+        }
+    }
 }

@@ -1,4 +1,5 @@
-use crate::question::AnswerError;
+//! The check of a form's content.
+use crate::answer_error::AnswerError;
 use acp_types::v1::elicitation::{
     ElicitationContentValue as Content, ElicitationPropertySchema as Property, ElicitationSchema,
     EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringPropertySchema,
@@ -8,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Checks what a form was filled in with.
+/// Checks the content of a form.
 pub(super) fn check(
     schema: &ElicitationSchema,
     content: &BTreeMap<String, Content>,

@@ -1,25 +1,29 @@
+//! The members of a message about a tool call, in either version of ACP.
 use crate::produced::Produced;
 use acp_types::v1::tool_calls::{
     ToolCall, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolKind,
 };
+use acp_types::v2::tool_calls::{ToolCallContentChunk, ToolCallUpdate as ToolCallUpdateV2};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Meta, Presence, Raw};
 
-/// What one message says of a tool call.
+/// The members of one message about a tool call.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) id: ToolCallId,
-    /// Whether it begins a call where the id stands for one of an earlier run.
+    /// Whether it begins a call where the id is that of a call of an earlier turn.
     pub(super) announces: bool,
+    /// Whether it is part of a permission request.
     pub(super) asks: bool,
     pub(crate) title: Option<String>,
     pub(crate) name: Option<String>,
     pub(crate) kind: Option<ToolKind>,
     pub(crate) status: Option<ToolCallStatus>,
     pub(crate) content: Option<Vec<Produced>>,
-    /// Whether the content is to be added to what there is.
+    /// Whether the content is appended to the content so far.
     pub(crate) appends: bool,
     pub(crate) locations: Option<Vec<ToolCallLocation>>,
     pub(crate) raw_input: Option<Raw>,
@@ -62,8 +66,41 @@ impl From<ToolCallUpdate> for Change {
     }
 }
 
+impl From<ToolCallUpdateV2> for Change {
+    fn from(update: ToolCallUpdateV2) -> Self {
+        let mut change = Self::new(update.tool_call_id.as_str());
+        change.title = update.title.value().cloned();
+        change.name = update.name.value().cloned();
+        change.kind = update.kind_or_other().map(|kind| kind.as_str().into());
+        change.status = update.status.value().map(|status| status.as_str().into());
+        change.content = match update.content {
+            Presence::Absent => None,
+            Presence::Null => Some(vec![]),
+            Presence::Value(content) => Some(content.into_iter().map(Into::into).collect()),
+        };
+        change.locations = match update.locations {
+            Presence::Absent => None,
+            Presence::Null => Some(vec![]),
+            Presence::Value(locations) => Some(locations.into_iter().map(Into::into).collect()),
+        };
+        change.raw_input = update.raw_input.value().cloned();
+        change.raw_output = update.raw_output.value().cloned();
+        change.meta = update.meta.value().cloned();
+        change
+    }
+}
+
+impl From<ToolCallContentChunk> for Change {
+    fn from(chunk: ToolCallContentChunk) -> Self {
+        let mut change = Self::new(chunk.tool_call_id.as_str());
+        change.content = Some(vec![chunk.content.into()]);
+        change.appends = true;
+        change
+    }
+}
+
 impl Change {
-    /// A change of nothing.
+    /// Creates a change of no member.
     pub(crate) fn new(id: &str) -> Self {
         Self {
             id: ToolCallId::from(id),
@@ -82,7 +119,7 @@ impl Change {
         }
     }
 
-    /// The same, asked for in a permission request.
+    /// Returns the same as part of a permission request.
     pub(crate) fn asking(self) -> Self {
         Self { announces: true, asks: true, ..self }
     }

@@ -1,0 +1,52 @@
+//! The prompt, as far as the agent has not repeated it.
+use acp_types::v1::content::ContentBlock;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The prompt of the last turn, to recognise the agent's repetition of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Echo {
+    text: String,
+    repeated: usize,
+    blocks: Vec<ContentBlock>,
+}
+
+impl Echo {
+    pub(crate) fn new(prompt: &[ContentBlock]) -> Self {
+        let mut echo = Self::default();
+        for block in prompt {
+            match block {
+                ContentBlock::Text(text) => echo.text.push_str(&text.text),
+                other => echo.blocks.push(other.clone()),
+            }
+        }
+        echo
+    }
+
+    /// Whether a chunk of the user's only repeats the prompt.
+    pub(crate) fn takes(&mut self, block: &ContentBlock) -> bool {
+        match block {
+            ContentBlock::Text(text) => {
+                let rest = self.text.get(self.repeated..).unwrap_or_default();
+                let repeats = rest.starts_with(&text.text);
+                self.repeated += if repeats { text.text.len() } else { 0 };
+                repeats
+            }
+            other => {
+                let place = self.blocks.iter().position(|block| block == other);
+                place.map(|place| self.blocks.remove(place)).is_some()
+            }
+        }
+    }
+
+    /// Whether a whole message of the user's repeats the prompt.
+    pub(crate) fn takes_all(&mut self, blocks: &[ContentBlock]) -> bool {
+        let mut tried = self.clone();
+        let repeats = !blocks.is_empty() && blocks.iter().all(|block| tried.takes(block));
+        if repeats {
+            *self = tried;
+        }
+        repeats
+    }
+}

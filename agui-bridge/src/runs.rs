@@ -1,0 +1,316 @@
+//! The runs of a thread, and the agent's turns behind them.
+//!
+//! A run is open until its last event. A turn may outlive it: an interrupted run leaves the turn *parked*, and the next
+//! run continues it or waits for its end.
+use crate::frame::Frame;
+use crate::json::{self, Members};
+use crate::options::Times;
+use crate::outbox::{Outbox, metadata};
+use crate::questions::TurnState;
+use crate::turn_end::{Failure, TurnEnd};
+use crate::usage::token_usage;
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::PromptResponse;
+use agui_types::event::{
+    RunErrorEvent, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome,
+    RunFinishedSuccessOutcome,
+};
+use agui_types::id::{RunId, ThreadId, ToolCallId};
+use agui_types::input::RunAgentInput;
+use alloc::borrow::ToOwned;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::ErrorCode;
+use serde::{Deserialize, Serialize};
+
+/// The open run and the agent's turn.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Runs {
+    open: Option<Run>,
+    /// The turn of the last run, where that was interrupted.
+    parked: Option<Parked>,
+    /// Whether the agent works on the turn; only v2 reports it.
+    is_busy: bool,
+    is_prompt_due: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Run {
+    thread_id: ThreadId,
+    run_id: RunId,
+    is_cancelled: bool,
+    /// The calls of the page's tools that it showed.
+    pending: Vec<ToolCallId>,
+    /// A turn that has to end before the run's own begins.
+    before: Option<Before>,
+    /// How long it was open while no answer of the user was awaited.
+    working: Duration,
+    /// How long the agent has been silent during that time.
+    quiet: Duration,
+}
+
+/// A turn that has to end before the run's own, and the prompt that waits for its end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Before {
+    pub(crate) prompt: Vec<ContentBlock>,
+    pub(crate) is_cancelled: bool,
+}
+
+/// A turn whose run was interrupted.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Parked {
+    pub(crate) is_cancelled: bool,
+    /// The end of the turn, which no run has shown.
+    pub(crate) end: Option<TurnEnd>,
+}
+
+/// The code by which clients before 1.0 learn that a run was cancelled.
+const CANCELLED: &str = "CANCELLED";
+
+impl Runs {
+    /// Opens the run of an input.
+    pub(crate) fn begin(&mut self, input: &RunAgentInput) {
+        self.is_prompt_due = false;
+        self.open = Some(Run {
+            thread_id: input.thread_id.clone(),
+            run_id: input.run_id.clone(),
+            is_cancelled: false,
+            pending: Vec::new(),
+            before: None,
+            working: Duration::ZERO,
+            quiet: Duration::ZERO,
+        });
+    }
+
+    /// Whether a run is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether the open run was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.open.as_ref().is_some_and(|run| run.is_cancelled)
+    }
+
+    pub(crate) fn turn_state(&self) -> TurnState {
+        let is_cancelled_before =
+            |run: &Run| run.before.as_ref().is_some_and(|before| before.is_cancelled);
+        let open = self.open.as_ref();
+        let is_cancelling = open.is_some_and(|run| run.is_cancelled || is_cancelled_before(run))
+            || self.parked.as_ref().is_some_and(|parked| parked.is_cancelled);
+        let is_parked = self.parked.as_ref().is_some_and(|parked| parked.end.is_none());
+        TurnState { has_run: open.is_some(), goes_on: open.is_some() || is_parked, is_cancelling }
+    }
+
+    /// Notes that the turn is being cancelled; returns whether there is one.
+    pub(crate) fn cancel(&mut self) -> bool {
+        if let Some(run) = &mut self.open {
+            run.is_cancelled = true;
+        } else if let Some(parked) = &mut self.parked {
+            parked.is_cancelled = true;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Notes that the open run is cancelled, if it is `is_cancelled`.
+    pub(crate) fn set_cancelled(&mut self, is_cancelled: bool) {
+        if let Some(run) = &mut self.open {
+            run.is_cancelled |= is_cancelled;
+        }
+    }
+
+    /// Notes that a message came from the agent.
+    pub(crate) fn note_activity(&mut self) {
+        if let Some(run) = &mut self.open {
+            run.quiet = Duration::ZERO;
+        }
+    }
+
+    /// Adds time in which no answer of the user was awaited.
+    pub(crate) fn advance(&mut self, time: Duration) {
+        if let Some(run) = &mut self.open {
+            run.working = run.working.saturating_add(time);
+            run.quiet = run.quiet.saturating_add(time);
+        }
+    }
+
+    /// The failure of a run that takes longer than it may.
+    pub(crate) fn overdue(&self, times: &Times) -> Option<(Failure, &'static str)> {
+        let run = self.open.as_ref()?;
+        let is_over =
+            |limit: Option<Duration>, time: Duration| limit.is_some_and(|limit| time >= limit);
+        if is_over(times.turn, run.working) {
+            Some((Failure::TurnTimeout, "The turn takes too long."))
+        } else if is_over(times.idle, run.quiet) {
+            Some((Failure::IdleTimeout, "Nothing came from the agent for too long."))
+        } else {
+            None
+        }
+    }
+
+    /// The time at which the run is overdue, if nothing happens before.
+    pub(crate) fn timeout(&self, times: &Times, now: Duration) -> Option<Duration> {
+        let run = self.open.as_ref()?;
+        let left = |limit: Option<Duration>, time: Duration| {
+            limit.map(|limit| now.saturating_add(limit.saturating_sub(time)))
+        };
+        let limits = [left(times.turn, run.working), left(times.idle, run.quiet)];
+        limits.into_iter().flatten().min()
+    }
+
+    /// Adds a call of one of the page's tools to the open run.
+    pub(crate) fn add_pending(&mut self, call: ToolCallId) {
+        if let Some(run) = &mut self.open {
+            run.pending.push(call);
+        }
+    }
+
+    /// Notes whether the agent works on the turn.
+    pub(crate) fn set_busy(&mut self, is_busy: bool) {
+        self.is_busy = is_busy;
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+
+    /// Has the run wait for the end of another turn.
+    pub(crate) fn wait_for(&mut self, before: Before) {
+        if let Some(run) = &mut self.open {
+            run.before = Some(before);
+        }
+    }
+
+    /// The turn that the open run waits for.
+    pub(crate) fn take_before(&mut self) -> Option<Before> {
+        self.open.as_mut()?.before.take()
+    }
+
+    /// Parks the turn of the open run, which is to be finished next.
+    pub(crate) fn park(&mut self, parked: Parked) {
+        self.parked = Some(parked);
+    }
+
+    pub(crate) fn is_parked(&self) -> bool {
+        self.parked.is_some()
+    }
+
+    pub(crate) fn take_parked(&mut self) -> Option<Parked> {
+        self.parked.take()
+    }
+
+    /// Notes the end of the parked turn; returns whether there is one.
+    pub(crate) fn end_parked(&mut self, end: TurnEnd) -> bool {
+        match &mut self.parked {
+            Some(parked) => {
+                parked.end.get_or_insert(end);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Has the prompt of the open run be sent.
+    pub(crate) fn send_prompt(&mut self) {
+        self.is_prompt_due = true;
+    }
+
+    /// Whether the prompt of the open run is to be sent now; once.
+    pub(crate) fn poll_prompt(&mut self) -> bool {
+        core::mem::take(&mut self.is_prompt_due)
+    }
+
+    /// Ends the open run as a success: every call has its result, except for those of the page's tools.
+    pub(crate) fn succeed(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        response: Option<&PromptResponse>,
+    ) {
+        let mut success = RunFinishedSuccessOutcome::new();
+        success.pending_tool_call_ids = self.open.as_ref().map(|run| run.pending.clone());
+        self.finish(frame, out, RunFinishedOutcome::Success(success), response);
+    }
+
+    /// Ends the open run as cancelled.
+    pub(crate) fn finish_cancelled(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        response: Option<&PromptResponse>,
+    ) {
+        if frame.is_modern {
+            let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
+            self.finish(frame, out, outcome, response);
+        } else {
+            self.fail(frame, out, Problem::new(CANCELLED, "The run was cancelled."));
+        }
+    }
+
+    /// Ends the open run with an outcome.
+    pub(crate) fn finish(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        outcome: RunFinishedOutcome,
+        response: Option<&PromptResponse>,
+    ) {
+        let Some(run) = self.open.take() else { return };
+        let mut finished = RunFinishedEvent::new(run.thread_id, run.run_id);
+        finished.result = response.map(|response| {
+            let reason = json::head(response.stop_reason.as_str(), frame.limits.message);
+            Members::new().with("stopReason", reason).into_raw()
+        });
+        if frame.is_modern || matches!(outcome, RunFinishedOutcome::Interrupt(_)) {
+            finished.outcome = Some(outcome);
+        }
+        if frame.is_modern {
+            let usage = response.and_then(|response| response.usage.as_ref());
+            finished.usage = usage.map(|usage| vec![token_usage(usage)]);
+        }
+        out.emit(frame, finished);
+    }
+
+    /// Ends the open run as failed.
+    pub(crate) fn fail(&mut self, frame: &Frame<'_>, out: &mut Outbox, problem: Problem<'_>) {
+        self.open = None;
+        let message = json::cut(problem.message.to_owned(), frame.limits.message);
+        let mut error = RunErrorEvent::new(message);
+        error.code = Some(problem.code.to_owned());
+        if frame.is_modern {
+            let usage = problem.response.and_then(|response| response.usage.as_ref());
+            error.usage = usage.map(|usage| vec![token_usage(usage)]);
+        }
+        let acp = Members::new().with_some("code", problem.number.as_ref());
+        error.metadata = metadata(frame, acp);
+        out.emit(frame, error);
+    }
+}
+
+/// The members of a `RUN_ERROR`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Problem<'a> {
+    code: &'a str,
+    message: &'a str,
+    response: Option<&'a PromptResponse>,
+    number: Option<ErrorCode>,
+}
+
+impl<'a> Problem<'a> {
+    pub(crate) fn new(code: &'a str, message: &'a str) -> Self {
+        Self { code, message, response: None, number: None }
+    }
+
+    /// With the usage of a response.
+    pub(crate) fn with_response(self, response: &'a PromptResponse) -> Self {
+        Self { response: Some(response), ..self }
+    }
+
+    /// With the code of the agent's error.
+    pub(crate) fn with_number(self, number: ErrorCode) -> Self {
+        Self { number: Some(number), ..self }
+    }
+}

@@ -1,0 +1,154 @@
+//! Sessions that the agent's session owns, and their invocations.
+use crate::frame::Frame;
+use crate::json;
+use crate::outbox::Outbox;
+use acp_types::v1::subagents::{IdleStopReason, StateUpdate, SubagentUpdate};
+use agui_types::event::{
+    SubagentErrorEvent, SubagentFinishedEvent, SubagentFinishedOutcome,
+    SubagentFinishedSuccessOutcome, SubagentFinishedSuspendedOutcome, SubagentStartedEvent,
+};
+use agui_types::id::SubagentRunId;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::Presence;
+use serde::{Deserialize, Serialize};
+
+/// How many sessions are told apart; updates of further ones count as the agent's own.
+const MAX_SUBAGENTS: usize = 256;
+/// The name of a subagent without a title.
+const NAMELESS: &str = "subagent";
+
+/// The sessions that are owned, by their ids.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Subagents {
+    sessions: BTreeMap<String, Subagent>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Subagent {
+    title: Option<String>,
+    description: Option<String>,
+    /// The session that owns it; empty for the agent itself.
+    owner: String,
+    /// The invocation that goes on.
+    active: Option<SubagentRunId>,
+}
+
+impl Subagents {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// The lane of a session: its own id, or empty for the agent itself.
+    pub(crate) fn lane<'a>(&self, session: &'a str) -> &'a str {
+        if self.sessions.contains_key(session) { session } else { "" }
+    }
+
+    /// The invocation that goes on in a lane.
+    pub(crate) fn active(&self, lane: &str) -> Option<&SubagentRunId> {
+        self.sessions.get(lane)?.active.as_ref()
+    }
+
+    /// Takes an update about an owned session.
+    ///
+    /// | state | event |
+    /// |---|---|
+    /// | new and not idle, or busy again | `SUBAGENT_STARTED` |
+    /// | idle, after an error | `SUBAGENT_ERROR` |
+    /// | idle otherwise | `SUBAGENT_FINISHED`, success |
+    /// | busy when the run ends | `SUBAGENT_FINISHED`, suspended |
+    pub(crate) fn handle_update(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        update: SubagentUpdate,
+    ) {
+        let name = update.session_id.as_str().to_owned();
+        if !self.sessions.contains_key(&name) && self.sessions.len() >= MAX_SUBAGENTS {
+            return out.custom(frame, "acp.unknown", json::bounded(&update, frame.limits.value));
+        }
+        let owner = frame.lane.to_owned();
+        let entry = self.sessions.entry(name.clone());
+        let subagent = entry.or_insert_with(|| Subagent { owner, ..Subagent::default() });
+        let cut = |text: Presence<String>| match text {
+            Presence::Value(text) => Presence::Value(json::cut(text, frame.limits.message)),
+            other => other,
+        };
+        cut(update.title).apply_to(&mut subagent.title);
+        cut(update.description).apply_to(&mut subagent.description);
+        match update.state {
+            Presence::Value(StateUpdate::Idle(idle)) => {
+                let failed = match idle.stop_reason {
+                    IdleStopReason::Error(error) => Some(error.error.map(|error| error.message)),
+                    _ => None,
+                };
+                self.end(frame, out, &name, failed);
+            }
+            Presence::Value(StateUpdate::UnknownState(_)) | Presence::Null => {}
+            Presence::Value(_) | Presence::Absent => self.begin(frame, out, &name),
+        }
+    }
+
+    /// Begins an invocation of an owned session, unless one goes on.
+    pub(crate) fn begin(&mut self, frame: &Frame<'_>, out: &mut Outbox, name: &str) {
+        let Some(subagent) = self.sessions.get(name) else { return };
+        if subagent.active.is_some() || !frame.is_modern {
+            return;
+        }
+        let id = SubagentRunId::from(out.ids().keyed("sub-", name, '.'));
+        let title = subagent.title.as_deref().filter(|title| !title.is_empty());
+        let mut started = SubagentStartedEvent::new(id.clone(), title.unwrap_or(NAMELESS));
+        started.description.clone_from(&subagent.description);
+        started.parent_subagent_run_id = self.active(&subagent.owner).cloned();
+        out.emit(frame, started);
+        if let Some(subagent) = self.sessions.get_mut(name) {
+            subagent.active = Some(id);
+        }
+    }
+
+    fn end(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        name: &str,
+        failed: Option<Option<String>>,
+    ) {
+        out.close_text(name);
+        let subagent = self.sessions.get_mut(name);
+        let Some(id) = subagent.and_then(|subagent| subagent.active.take()) else { return };
+        match failed {
+            Some(message) => {
+                let message = message.unwrap_or_else(|| "The subagent failed.".to_owned());
+                let message = json::cut(message, frame.limits.message);
+                out.emit(frame, SubagentErrorEvent::new(id, message));
+            }
+            None => {
+                let success = SubagentFinishedSuccessOutcome::new();
+                finish(frame, out, id, SubagentFinishedOutcome::Success(success));
+            }
+        }
+    }
+
+    /// Ends all invocations for this run; their sessions go on.
+    pub(crate) fn suspend(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
+        let active: Vec<_> =
+            self.sessions.values_mut().filter_map(|subagent| subagent.active.take()).collect();
+        for id in active {
+            let suspended = SubagentFinishedSuspendedOutcome::new();
+            finish(frame, out, id, SubagentFinishedOutcome::Suspended(suspended));
+        }
+    }
+}
+
+fn finish(
+    frame: &Frame<'_>,
+    out: &mut Outbox,
+    id: SubagentRunId,
+    outcome: SubagentFinishedOutcome,
+) {
+    let mut finished = SubagentFinishedEvent::new(id);
+    finished.outcome = Some(outcome);
+    out.emit(frame, finished);
+}

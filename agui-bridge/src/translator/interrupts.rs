@@ -1,0 +1,181 @@
+//! Runs that end while the agent's turn continues, the runs that continue it, and time.
+use super::{Begun, Translator};
+use crate::options::Unanswered;
+use crate::runs::{Before, Parked, Problem};
+use crate::turn_end::Failure;
+use acp_types::v1::content::ContentBlock;
+use agui_types::event::{RunFinishedInterruptOutcome, RunFinishedOutcome};
+use agui_types::id::RunId;
+use agui_types::input::RunAgentInput;
+use agui_types::interrupt::ResumeEntry;
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+impl Translator {
+    /// Sets the time, an offset from an epoch of the caller's choice; an earlier time than the last one counts as that.
+    ///
+    /// Call it before each `handle_*` and `begin_run`, and when [`poll_timeout`](Self::poll_timeout) is reached. Returns
+    /// the failure that ended the run, if its time is over: the agent still works on the turn then, and the caller
+    /// cancels or leaves its session.
+    #[must_use = "the agent still works on the turn of a run that ends here"]
+    pub fn tick(&mut self, now: Duration) -> Option<Failure> {
+        let before = self.basis.now.unwrap_or(now);
+        let now = now.max(before);
+        self.basis.now = Some(now);
+        let was_waiting = self.questions.is_waiting();
+        let (questions, mut desk) = self.questions();
+        questions.expire(&mut desk, now);
+        if !self.runs.is_open() {
+            return None;
+        }
+        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        self.calls.settle(&frame, out, &self.terminals, now);
+        self.terminals.show_due(&frame, out, now);
+        if !was_waiting {
+            self.runs.advance(now.saturating_sub(before));
+        }
+        let Some((failure, message)) = self.runs.overdue(&self.basis.options.times) else {
+            self.suspend_if_due();
+            return None;
+        };
+        self.handle_failure(failure, message);
+        Some(failure)
+    }
+
+    /// Returns the time at which [`tick`](Self::tick) is to be called next, if nothing happens before.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let now = self.basis.now?;
+        let is_working = self.runs.is_open() && !self.questions.is_waiting();
+        let times = &self.basis.options.times;
+        let timeouts = [
+            self.questions.timeout(),
+            is_working.then(|| self.runs.timeout(times, now)).flatten(),
+            is_working.then(|| self.calls.settling()).flatten(),
+            self.runs.is_open().then(|| self.terminals.due()).flatten(),
+        ];
+        timeouts.into_iter().flatten().min()
+    }
+
+    /// Whether the run has ended while the agent's turn continues: with an interrupt, or with pending calls of
+    /// [the page's tools](crate::frontend_tool).
+    pub fn is_interrupted(&self) -> bool {
+        self.runs.is_parked()
+    }
+
+    /// Whether the prompt of the run that began with [`Begun::Wait`] is to be sent now; returns `true` once.
+    pub fn poll_prompt(&mut self) -> bool {
+        self.runs.poll_prompt()
+    }
+
+    /// Returns the run that was resumed with exactly these answers, if the last resumed run was: a repeated request
+    /// receives the events of that run, not another run.
+    pub fn resumed_by(&self, answers: &[ResumeEntry]) -> Option<&RunId> {
+        self.questions.resumed_by(answers)
+    }
+
+    /// Interrupts the open run when it is time.
+    pub(super) fn suspend_if_due(&mut self) {
+        let numbers = self.questions.due(self.basis.now);
+        if numbers.is_empty() || !self.runs.is_open() {
+            return;
+        }
+        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        out.close_texts();
+        self.terminals.show_all(&frame, out);
+        self.calls.end_all(&frame, out, &self.terminals);
+        self.close_rest();
+        self.questions.put_off();
+        self.runs.park(Parked::default());
+        self.interrupt_run(&numbers);
+    }
+
+    /// Ends the open run as a success while its turn continues.
+    pub(super) fn park(&mut self) {
+        if !self.runs.is_open() {
+            return;
+        }
+        self.questions.put_off();
+        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        out.close_texts();
+        self.terminals.show_all(&frame, out);
+        self.close_calls(false);
+        self.close_rest();
+        self.runs.park(Parked::default());
+        self.succeed(None);
+    }
+
+    fn interrupt_run(&mut self, numbers: &[u64]) {
+        let frame = self.basis.root();
+        let interrupts = self.questions.interrupts(&frame, &self.calls, numbers);
+        let outcome = RunFinishedOutcome::Interrupt(RunFinishedInterruptOutcome::new(interrupts));
+        self.runs.finish(&frame, &mut self.outbox, outcome, None);
+    }
+
+    /// Continues the turn of the last run, in the run that has just begun.
+    pub(super) fn resume(
+        &mut self,
+        parked: Parked,
+        input: &RunAgentInput,
+        answers: &[ResumeEntry],
+        prompt: &[ContentBlock],
+    ) -> Begun {
+        let open = self.questions.interrupted();
+        let abandons = !prompt.is_empty() && self.basis.options.unanswered == Unanswered::Abandon;
+        if answers.is_empty() && !open.is_empty() && !abandons {
+            self.runs.park(parked);
+            self.refuse_unanswered(&open, prompt);
+            return Begun::Ended;
+        }
+        let mut is_cancelled = parked.is_cancelled;
+        if answers.is_empty() {
+            is_cancelled |= !open.is_empty();
+            self.cancel_questions();
+        } else {
+            let (questions, mut desk) = self.questions();
+            let resumed = questions.resume(&mut desk, &input.run_id, answers, prompt.is_empty());
+            if let Err(error) = resumed {
+                self.runs.park(parked);
+                let code = error.code();
+                self.fail(Problem::new(code, &error.message()));
+                return Begun::Ended;
+            }
+        }
+        self.questions.forget_settled();
+        self.catch_up();
+        let has_ended = parked.end.is_some();
+        if prompt.is_empty() {
+            self.runs.set_cancelled(is_cancelled);
+            self.continue_turn(parked);
+            return if self.runs.is_open() { Begun::Resumed } else { Begun::Ended };
+        }
+        let cancel = is_cancelled && !parked.is_cancelled;
+        self.runs.wait_for(Before { prompt: prompt.to_vec(), is_cancelled });
+        self.continue_turn(parked);
+        match has_ended {
+            true if self.poll_prompt() => Begun::Prompt,
+            true => Begun::Ended,
+            false => Begun::Wait { cancel },
+        }
+    }
+
+    /// Ends the open run, whose input answers none of the open questions.
+    fn refuse_unanswered(&mut self, open: &[u64], prompt: &[ContentBlock]) {
+        if prompt.is_empty() {
+            return self.interrupt_run(open);
+        }
+        let ids: Vec<_> = open.iter().map(|it| self.questions.interrupt_id(*it)).collect();
+        let message = format!("These questions have no answer: {}.", ids.join(", "));
+        self.fail(Problem::new("INTERRUPTS_OPEN", &message));
+    }
+
+    /// Shows the end of a parked turn, or puts the questions that it has asked meanwhile.
+    fn continue_turn(&mut self, parked: Parked) {
+        if let Some(end) = parked.end {
+            return self.end_turn(end);
+        }
+        let (questions, mut desk) = self.questions();
+        questions.put_waiting(&mut desk);
+        self.suspend_if_due();
+    }
+}

@@ -1,0 +1,53 @@
+//! Calls of the page's own tools.
+use super::Translator;
+use crate::json::Members;
+use crate::outbox::metadata;
+use acp_types::v1::tool_calls::ToolCallId as AgentId;
+use agui_types::event::{ToolCallArgsEvent, ToolCallEndEvent, ToolCallStartEvent};
+use agui_types::id::ToolCallId;
+use jsonrpc_core::wire::Raw;
+
+impl Translator {
+    /// Shows a call of one of the page's tools: `TOOL_CALL_START` with source `frontend`, `TOOL_CALL_ARGS`,
+    /// `TOOL_CALL_END`. The page makes the result, so that the stream has none: at the run's end the call is in
+    /// `pendingToolCallIds`. Returns the id of the call in the stream, which is `id` unless the thread has used that.
+    ///
+    /// Does nothing while no run is open.
+    pub fn handle_frontend_call(
+        &mut self,
+        id: &ToolCallId,
+        name: &str,
+        arguments: &Raw,
+    ) -> ToolCallId {
+        if !self.is_running() {
+            return id.clone();
+        }
+        let (frame, out) = (self.basis.root(), &mut self.outbox);
+        out.close_text(frame.lane);
+        let stream_id = out.tool_call_id(id.as_str());
+        let mut start = ToolCallStartEvent::new(stream_id.clone(), name);
+        start.parent_message_id = Some(out.parent_message(&frame));
+        start.metadata = metadata(&frame, Members::new().with("source", "frontend"));
+        out.emit(&frame, start);
+        out.emit(&frame, ToolCallArgsEvent::new(stream_id.clone(), arguments.as_str()));
+        out.emit(&frame, ToolCallEndEvent::new(stream_id.clone()));
+        self.runs.add_pending(stream_id.clone());
+        stream_id
+    }
+
+    /// Ends the run as a success with pending calls of the page's tools, while the agent's turn continues: its further
+    /// updates are part of the next run, [which continues the turn](Self::begin_run). Does nothing while no run is open.
+    pub fn handle_parked(&mut self) {
+        self.park();
+    }
+
+    /// Shows that the agent announced a call of one of the page's tools and did not make it, as `CUSTOM`
+    /// `acp.tool_call.not_made`. Does nothing while no run is open.
+    pub fn handle_not_made(&mut self, id: &AgentId, name: &str, status: &str) {
+        if self.is_running() {
+            let value =
+                Members::new().with("toolCallId", id).with("name", name).with("status", status);
+            self.outbox.custom(&self.basis.root(), "acp.tool_call.not_made", value.into_raw());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A conversation that the agent repeats, as after `session/load`.
+use super::Translator;
+use crate::outbox::History;
+use crate::update::Update;
+use agui_types::input::RunAgentInput;
+use agui_types::message::Message;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+impl Translator {
+    /// Takes the following updates as a repetition of the conversation: send `session/load` now. The conversation becomes
+    /// one `MESSAGES_SNAPSHOT` at the head of the next run, with the state where
+    /// [`Options::state`](crate::Options::state) is set; no part of it counts as new.
+    ///
+    /// The snapshot replaces the client's conversation, except for the user's messages at the end of the run's input:
+    /// those are new. Does nothing while a run is open or interrupted.
+    pub fn begin_replay(&mut self) {
+        if self.runs.is_open() || self.runs.is_parked() || self.replay.is_some() {
+            return;
+        }
+        let mut options = self.basis.options.clone();
+        options.history = true;
+        options.state = false;
+        let mut reader = Self::new(options);
+        *reader.outbox.ids() = self.outbox.ids().clone();
+        reader.basis.profile = self.basis.profile;
+        let input = RunAgentInput::new("replay", "replay", []);
+        // No run is open in a new translator.
+        let _ = reader.begin_run(&input, &[]);
+        self.replay = Some(Box::new(reader));
+    }
+
+    /// Ends the repetition: the agent has responded to `session/load`. A run that begins ends it as well.
+    pub fn end_replay(&mut self) {
+        let Some(mut reader) = self.replay.take() else { return };
+        reader.close_run(false);
+        let is_legacy = !self.basis.is_modern();
+        let is_kept = |message: &&Message| {
+            !(is_legacy && matches!(message, Message::Activity(_) | Message::Reasoning(_)))
+        };
+        let history = reader.outbox.history().map(History::messages).unwrap_or_default();
+        self.repeated = Some(history.iter().filter(is_kept).cloned().collect());
+        let reader = *reader;
+        *self.outbox.ids() = reader.outbox.into_ids();
+        self.calls = reader.calls;
+        self.basis.turns = self.basis.turns.saturating_add(reader.basis.turns);
+        self.terminals = reader.terminals;
+    }
+
+    /// Drops the repetition: the agent has refused `session/load`, or the conversation is not needed. There is no
+    /// snapshot: the client keeps its conversation. The run that was to follow ends as the refusal says: begin it, and
+    /// pass the error to [`handle_prompt_response`](Self::handle_prompt_response).
+    pub fn drop_replay(&mut self) {
+        self.replay = None;
+    }
+
+    /// Whether the agent repeats a conversation.
+    pub fn is_replaying(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    /// Takes an update of a repeated conversation; returns any other.
+    pub(super) fn take_repeated(&mut self, update: Update) -> Option<Update> {
+        let Some(reader) = self.replay.as_mut().filter(|_| update.is_conversation()) else {
+            return Some(update);
+        };
+        if !update.is_tool_call() {
+            let frame = reader.basis.root();
+            reader.calls.conclude(&frame, &mut reader.outbox, &reader.terminals, None);
+        }
+        reader.take(update);
+        while reader.poll_event().is_some() {}
+        None
+    }
+
+    /// Restates the conversation that the agent repeated; returns whether there was one.
+    pub(super) fn restate_repeated(&mut self, input: &RunAgentInput) -> bool {
+        let Some(mut messages) = self.repeated.take() else { return false };
+        let is_new = |message: &&Message| {
+            matches!(message, Message::User(_) | Message::System(_) | Message::Developer(_))
+        };
+        let new = input.messages.iter().rev().take_while(is_new).count();
+        let new = input.messages.iter().skip(input.messages.len() - new);
+        let known: Vec<_> = messages.iter().filter_map(Message::id).collect();
+        let is_known = |message: &&Message| message.id().is_some_and(|id| known.contains(&id));
+        let new: Vec<_> = new.filter(|message| !is_known(message)).cloned().collect();
+        messages.extend(new);
+        self.outbox.restate_as(&self.basis.root(), messages);
+        true
+    }
+}

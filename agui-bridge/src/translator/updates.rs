@@ -1,0 +1,302 @@
+//! Updates of either version of ACP, each to the part that it concerns.
+use super::{Lane, Translator};
+use crate::json::{self, Members};
+use crate::outbox::Voice;
+use crate::tool_call::Change;
+use crate::update::{Extension, Kind, Update};
+use acp_types::v1::agent_plan::Plan;
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::prompt_turn::{ContentChunk, MessageId as ChunkId, SessionUpdate};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::subagents::{SessionMessage, SessionMessageChunk};
+use acp_types::v2::content::ContentBlock as ContentBlockV2;
+use acp_types::v2::prompt_lifecycle::{
+    ContentChunk as ContentChunkV2, SessionUpdate as SessionUpdateV2, UpdateSessionNotification,
+};
+use acp_types::v2::terminals::{TerminalOutputChunk, TerminalUpdate};
+use agui_types::event::CustomEvent;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Presence, Raw};
+
+impl Translator {
+    /// Takes a `session/update` of ACP v2. An idle `state_update` ends the turn.
+    pub fn handle_notification_v2(&mut self, notification: UpdateSessionNotification) {
+        self.runs.note_activity();
+        self.outbox.remember_messages();
+        match &notification.update {
+            SessionUpdateV2::StateUpdate(state)
+                if self.subagents.lane(notification.session_id.as_str()).is_empty() =>
+            {
+                return self.update_state(state.clone());
+            }
+            SessionUpdateV2::UserMessageChunk(chunk)
+                if self.replay.is_none() && self.echo.takes(&chunk.content.clone().into()) =>
+            {
+                return;
+            }
+            _ => {}
+        }
+        self.take(Update::V2(Box::new(notification)));
+    }
+
+    /// Takes an update of a terminal that the client runs for the agent (`terminal/create` of ACP v1), in the form in
+    /// which ACP v2 reports an agent's own: `ACTIVITY_SNAPSHOT` `acp.terminal`, and the result of a tool call that has
+    /// the terminal.
+    ///
+    /// Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
+    pub fn handle_terminal_update(&mut self, session_id: &SessionId, update: TerminalUpdate) {
+        self.take_client_terminal(session_id, SessionUpdateV2::TerminalUpdate(Box::new(update)));
+    }
+
+    /// Takes a piece of such a terminal's output, as [`handle_terminal_update`](Self::handle_terminal_update).
+    pub fn handle_terminal_output(&mut self, session_id: &SessionId, chunk: TerminalOutputChunk) {
+        self.take_client_terminal(
+            session_id,
+            SessionUpdateV2::TerminalOutputChunk(Box::new(chunk)),
+        );
+    }
+
+    /// Takes a notification of a method outside of ACP, `_vendor/…`: `CUSTOM` `acp.ext:METHOD` with its parameters, where
+    /// [`Options::extensions`](crate::Options::extensions) lists the method. Others are dropped.
+    ///
+    /// Spec: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
+    pub fn handle_extension(&mut self, method: &str, params: Option<Raw>) {
+        self.runs.note_activity();
+        let is_listed = |known: &String| match known.strip_suffix('*') {
+            Some(start) => method.starts_with(start),
+            None => method == known,
+        };
+        if self.basis.options.extensions.iter().any(is_listed) {
+            let params = params.unwrap_or_else(|| json::raw(&Extra::new()));
+            self.take(Update::Extension(Extension { method: method.to_owned(), params }));
+        }
+    }
+
+    /// Shows that the agent's session is new and lacks the conversation so far, as `CUSTOM` `acp.notice`. Does nothing
+    /// while no run is open.
+    ///
+    /// For the run that opens the session, when its prompt leaves out [unseen](crate::input::Prompt::unseen) messages.
+    pub fn handle_new_session(&mut self) {
+        if self.is_running() {
+            let warning = "The agent does not know what was said before: its session is new.";
+            self.outbox.warn(&self.basis.root(), warning);
+        }
+    }
+
+    pub(super) fn translate(&mut self, update: Update) {
+        let session = update.session();
+        let lane =
+            if update.is_conversation() { self.begin_lane(&session) } else { self.lane(&session) };
+        drop(session);
+        match update {
+            Update::V1(notification) => {
+                self.translate_v1(&lane, notification.session_id.as_str(), notification.update);
+            }
+            Update::V2(notification) => self.translate_v2(&lane, *notification),
+            Update::Extension(extension) => {
+                let frame = self.basis.frame(&lane);
+                let name =
+                    format!("acp.ext:{}", json::head(&extension.method, frame.limits.message));
+                let params = json::bounded(&extension.params, frame.limits.value);
+                self.outbox.emit(&frame, CustomEvent::new(name, params));
+            }
+        }
+        self.restate_if_quiet();
+    }
+
+    fn translate_v1(&mut self, lane: &Lane, session: &str, update: SessionUpdate) {
+        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        match update {
+            SessionUpdate::UserMessageChunk(chunk) => self.chunk_v1(lane, Voice::User, chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.chunk_v1(lane, Voice::Agent, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.chunk_v1(lane, Voice::Thought, chunk),
+            SessionUpdate::ToolCall(call) => self.change_call(lane, Change::from(*call)),
+            SessionUpdate::ToolCallUpdate(update) => self.change_call(lane, Change::from(*update)),
+            SessionUpdate::Plan(plan) => self.show_plan(lane, session, &plan),
+            SessionUpdate::PlanUpdate(update) => {
+                self.plans.handle_update(&frame, out, session, &update.plan);
+            }
+            SessionUpdate::PlanRemoved(removed) => {
+                self.plans.handle_removed(&frame, out, session, &removed.plan_id);
+            }
+            SessionUpdate::SubagentUpdate(update) => {
+                self.subagents.handle_update(&frame, out, *update);
+            }
+            SessionUpdate::SessionMessage(message) => self.session_message(lane, *message),
+            SessionUpdate::SessionMessageChunk(chunk) => self.session_chunk(lane, *chunk),
+            SessionUpdate::CompactionUpdate(update) => {
+                self.compactions.handle_update(&frame, out, *update);
+            }
+            SessionUpdate::CompactionSummaryChunk(chunk) => {
+                self.compactions.handle_chunk(&frame, out, &chunk);
+            }
+            other => self.session.handle_update(&frame, out, &other),
+        }
+    }
+
+    fn translate_v2(&mut self, lane: &Lane, notification: UpdateSessionNotification) {
+        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        let limit = frame.limits.value;
+        match notification.update {
+            SessionUpdateV2::UserMessageChunk(chunk) => self.chunk_v2(lane, Voice::User, chunk),
+            SessionUpdateV2::AgentMessageChunk(chunk) => self.chunk_v2(lane, Voice::Agent, chunk),
+            SessionUpdateV2::AgentThoughtChunk(chunk) => self.chunk_v2(lane, Voice::Thought, chunk),
+            SessionUpdateV2::UserMessage(message) => {
+                self.message_v2(lane, Voice::User, &message.message_id, message.content);
+            }
+            SessionUpdateV2::AgentMessage(message) => {
+                self.message_v2(lane, Voice::Agent, &message.message_id, message.content);
+            }
+            SessionUpdateV2::AgentThought(message) => {
+                self.message_v2(lane, Voice::Thought, &message.message_id, message.content);
+            }
+            SessionUpdateV2::ToolCallUpdate(update) => {
+                self.change_call(lane, Change::from(*update));
+            }
+            SessionUpdateV2::ToolCallContentChunk(chunk) => {
+                self.change_call(lane, Change::from(*chunk));
+            }
+            SessionUpdateV2::TerminalUpdate(update) => {
+                self.terminals.handle_update(&frame, out, *update);
+            }
+            SessionUpdateV2::TerminalOutputChunk(chunk) => {
+                self.terminals.handle_output(&frame, out, &chunk);
+            }
+            SessionUpdateV2::AvailableCommandsUpdate(commands) => {
+                self.session.show(&frame, out, Kind::Commands, json::bounded(&commands, limit));
+            }
+            SessionUpdateV2::ConfigOptionUpdate(options) => {
+                self.session.show(&frame, out, Kind::ConfigOptions, json::bounded(&options, limit));
+            }
+            other => match as_v1(other) {
+                Ok(update) => self.translate_v1(lane, notification.session_id.as_str(), update),
+                Err(other) => out.custom(&frame, "acp.unknown", json::bounded(&other, limit)),
+            },
+        }
+    }
+
+    /// Takes a message about a tool call.
+    pub(super) fn change_call(&mut self, lane: &Lane, change: Change) {
+        let frame = self.basis.frame(lane);
+        if let Some(meta) = &change.meta {
+            self.terminals.handle_meta(&frame, &mut self.outbox, meta);
+        }
+        self.calls.handle(&frame, &mut self.outbox, &self.terminals, change);
+    }
+
+    fn chunk_v1(&mut self, lane: &Lane, voice: Voice, chunk: ContentChunk) {
+        let ContentChunk { message_id, content, meta, .. } = chunk;
+        self.outbox.chunk(&self.basis.frame(lane), voice, message_id, content, meta.as_ref());
+    }
+
+    fn chunk_v2(&mut self, lane: &Lane, voice: Voice, chunk: ContentChunkV2) {
+        let ContentChunkV2 { message_id, content, meta, .. } = chunk;
+        let frame = self.basis.frame(lane);
+        self.outbox.chunk(&frame, voice, Some(message_id), content.into(), meta.as_ref());
+    }
+
+    fn message_v2(
+        &mut self,
+        lane: &Lane,
+        voice: Voice,
+        id: &ChunkId,
+        content: Presence<Vec<ContentBlockV2>>,
+    ) {
+        let content = match content {
+            Presence::Absent => Presence::Absent,
+            Presence::Null => Presence::Null,
+            Presence::Value(blocks) => {
+                Presence::Value(blocks.into_iter().map(Into::into).collect())
+            }
+        };
+        self.whole_message(lane, voice, id, content, Members::new());
+    }
+
+    /// Takes a message from one session to another.
+    fn session_message(&mut self, lane: &Lane, message: SessionMessage) {
+        let session = |session: &Presence<SessionId>| session.value().cloned();
+        let acp = Members::new()
+            .with_some("senderSessionId", session(&message.sender_session_id).as_ref())
+            .with_some("recipientSessionId", session(&message.recipient_session_id).as_ref());
+        let key = format!("session-{}", message.message_id);
+        self.whole_message(lane, Voice::Agent, &key.into(), message.content, acp);
+    }
+
+    fn session_chunk(&mut self, lane: &Lane, chunk: SessionMessageChunk) {
+        self.outbox.remember_messages();
+        let key = format!("session-{}", chunk.message_id);
+        let (key, frame) = (Some(key.into()), self.basis.frame(lane));
+        self.outbox.chunk(&frame, Voice::Agent, key, chunk.content, chunk.meta.as_ref());
+    }
+
+    /// Takes a message as a whole, which may have come before.
+    fn whole_message(
+        &mut self,
+        lane: &Lane,
+        voice: Voice,
+        key: &ChunkId,
+        content: Presence<Vec<ContentBlock>>,
+        acp: Members,
+    ) {
+        let blocks = match content {
+            Presence::Absent => return,
+            Presence::Null => Vec::new(),
+            Presence::Value(blocks) => blocks,
+        };
+        if voice == Voice::User && self.echo.takes_all(&blocks) {
+            return;
+        }
+        let frame = self.basis.frame(lane);
+        let rest = self.outbox.whole_message(&frame, voice, key, &blocks, acp);
+        if rest.is_rewritten {
+            self.restate_if_quiet();
+        }
+        let frame = self.basis.frame(lane);
+        rest.blocks.into_iter().for_each(|block| self.outbox.show_block(&frame, block));
+    }
+
+    fn show_plan(&mut self, lane: &Lane, session: &str, plan: &Plan) {
+        let (frame, out) = (self.basis.frame(lane), &mut self.outbox);
+        self.session.set_plan(&frame, out, &plan.entries);
+        self.plans.handle_plan(&frame, out, session, plan);
+    }
+
+    fn take_client_terminal(&mut self, session_id: &SessionId, update: SessionUpdateV2) {
+        self.runs.note_activity();
+        let notification = UpdateSessionNotification::new(session_id.as_str(), update);
+        self.take(Update::V2(Box::new(notification)));
+    }
+}
+
+/// Converts an update that both versions have. One that v2 does not know may be one of v1.
+fn as_v1(update: SessionUpdateV2) -> Result<SessionUpdate, SessionUpdateV2> {
+    Ok(match update {
+        SessionUpdateV2::PlanUpdate(update) => {
+            SessionUpdate::PlanUpdate(Box::new((*update).into()))
+        }
+        SessionUpdateV2::PlanRemoved(removed) => SessionUpdate::PlanRemoved(removed),
+        SessionUpdateV2::SessionInfoUpdate(info) => SessionUpdate::SessionInfoUpdate(info),
+        SessionUpdateV2::UsageUpdate(usage) => SessionUpdate::UsageUpdate(usage),
+        SessionUpdateV2::Notice(notice) => SessionUpdate::Notice(*notice),
+        SessionUpdateV2::CompactionUpdate(update) => {
+            SessionUpdate::CompactionUpdate(Box::new((*update).into()))
+        }
+        SessionUpdateV2::CompactionSummaryChunk(chunk) => {
+            SessionUpdate::CompactionSummaryChunk(Box::new((*chunk).into()))
+        }
+        SessionUpdateV2::SubagentUpdate(update) => {
+            SessionUpdate::SubagentUpdate(Box::new((*update).into()))
+        }
+        SessionUpdateV2::SessionMessage(message) => {
+            SessionUpdate::SessionMessage(Box::new((*message).into()))
+        }
+        SessionUpdateV2::SessionMessageChunk(chunk) => {
+            SessionUpdate::SessionMessageChunk(Box::new((*chunk).into()))
+        }
+        other => return json::raw(&other).decode().map_err(|_| other),
+    })
+}

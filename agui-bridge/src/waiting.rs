@@ -1,0 +1,57 @@
+//! Updates that came while no run was open, for the head of the next one.
+use crate::limits::Limits;
+use crate::update::Update;
+use alloc::collections::VecDeque;
+use serde::{Deserialize, Serialize};
+
+/// Updates in the order in which they came, within a bound.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    /// Each with its size as JSON.
+    updates: VecDeque<(usize, Update)>,
+    bytes: usize,
+    dropped: u64,
+}
+
+impl Waiting {
+    /// Keeps an update. One that states the whole of its subject replaces the earlier one. The oldest are dropped
+    /// beyond the bound.
+    pub(crate) fn push(&mut self, update: Update, limits: &Limits) {
+        let size = match &update {
+            Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+            Update::V2(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
+            Update::Extension(extension) => {
+                extension.method.len().saturating_add(extension.params.as_str().len())
+            }
+        };
+        let kind = update.kind();
+        let same = |waiting: &Update| {
+            kind.is_some() && waiting.kind() == kind && waiting.session() == update.session()
+        };
+        self.bytes = self.bytes.saturating_add(size);
+        match self.updates.iter().position(|(_, waiting)| same(waiting)) {
+            Some(place) => {
+                if let Some(place) = self.updates.get_mut(place) {
+                    self.bytes = self.bytes.saturating_sub(place.0);
+                    *place = (size, update);
+                }
+            }
+            None => self.updates.push_back((size, update)),
+        }
+        while self.updates.len() > limits.waiting_updates || self.bytes > limits.waiting_bytes {
+            let Some((size, _)) = self.updates.pop_front() else { break };
+            self.bytes -= size;
+            self.dropped += 1;
+        }
+    }
+
+    /// The number of updates that were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The updates that were kept, in order.
+    pub(crate) fn into_updates(self) -> impl Iterator<Item = Update> {
+        self.updates.into_iter().map(|(_, update)| update)
+    }
+}
