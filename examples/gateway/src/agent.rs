@@ -2,7 +2,6 @@
 use crate::connection::{Command, Connection, Token};
 use crate::health::Health;
 use crate::settings::Times;
-use crate::telemetry::Telemetry;
 use crate::thread::Given;
 use acp_host::host::{Access, Host};
 use acp_host::terminals::TerminalEvent;
@@ -31,6 +30,7 @@ use agui_bridge::contextual_tools::Dispatch;
 use agui_bridge::{Answer, Failure};
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use run_telemetry::Telemetry;
 use semconv_map::trace_context::TraceContext;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

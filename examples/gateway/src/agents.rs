@@ -1,19 +1,19 @@
 //! The agents that serve threads, and how threads use each.
 use crate::agent::{AgentPool, Offers, Trouble};
 use crate::capabilities::{self, Asks};
-use crate::model::ModelAgent;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
-use crate::telemetry::Telemetry;
-use crate::toolbox::Toolbox;
+use agent_tools::Toolbox;
 use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy, input};
 use agui_types::capabilities::AgentCapabilities;
+use chat_model::ChatModel;
+use run_telemetry::Telemetry;
 use std::sync::Arc;
 
 /// One of the agents that serve threads, and how threads use it.
 #[derive(Debug)]
 pub(crate) enum Agents {
     Acp(Box<AcpAgents>),
-    Model(Arc<ModelAgent>),
+    Model(Arc<ChatModel>),
 }
 
 impl Agents {
@@ -25,10 +25,20 @@ impl Agents {
         telemetry: &Telemetry,
     ) -> Result<Self, SettingsError> {
         let permission = agent.permission.unwrap_or(settings.permission);
-        Ok(match ModelAgent::new(name, agent, permission, toolbox)? {
-            Some(model) => Self::Model(Arc::new(model)),
-            None => Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)),
-        })
+        let Some(model) = &agent.model else {
+            return Ok(Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)));
+        };
+        let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
+        if agent.command.is_some() || agent.url.is_some() {
+            return Err(SettingsError::TwoWays(name.to_owned()));
+        }
+        if agent.token.is_some() || agent.token_file.is_some() || agent.token_variable.is_some() {
+            let why = "a model has its key in `model.key-variable`, not a `token`";
+            return Err(wrong(why.to_owned()));
+        }
+        let legacy_interrupts = permission == Permission::AskByInterrupt;
+        let model = ChatModel::new(model, legacy_interrupts, toolbox.clone());
+        Ok(Self::Model(Arc::new(model.map_err(|error| wrong(error.to_string()))?)))
     }
 
     /// What it can do; an ACP agent is greeted for it, if it was not yet.

@@ -5,7 +5,6 @@
 //! before it.
 use crate::agent::{FromAgent, Opened, Trouble};
 use crate::sessions::Sessions;
-use crate::telemetry::Watch;
 use acp_host::host::{Host, HostEvent};
 use acp_host::transport::{AgentProcess, Incoming as Bytes, Outgoing, Transport, Writer};
 use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
@@ -19,6 +18,7 @@ use jsonrpc_core::{
     CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
     RequestId,
 };
+use run_telemetry::Watch;
 use semconv_map::trace_context::TraceContext;
 use std::iter;
 use std::time::Duration;
@@ -202,7 +202,7 @@ impl Connection {
         let Self { lines, peer, sessions, host, outgoing, .. } = self;
         while let Some(line) = lines.next() {
             if let (Ok(line), Some(watch)) = (&line, &mut outgoing.watch) {
-                watch.hear(line.as_bytes());
+                watch.receive(line.as_bytes());
             }
             match peer.handle_line(line) {
                 Incoming::Notification(notification) => sessions.notification(&notification).await,

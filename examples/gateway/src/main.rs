@@ -2,8 +2,7 @@
 //!
 //! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
 //! `thread` the conversations, `run_log` what a run has said; `agent`, `connection` and `sessions` the way to an agent,
-//! which `acp_host` starts or dials; `model` and `model_thread` what a model without ACP needs; `telemetry` what is told
-//! of all that to a collector.
+//! which `acp_host` starts or dials; `model_thread` the conversations of a model without ACP.
 
 mod agent;
 mod agents;
@@ -13,33 +12,25 @@ mod connection;
 mod health;
 mod listener;
 mod log;
-mod model;
 mod model_thread;
 mod page;
-mod page_tools;
-mod plugins;
 mod replicas;
-mod run_log;
 mod server;
 mod session_settings;
 mod sessions;
 mod settings;
-mod shim;
 mod site;
 mod socket;
-mod telemetry;
 mod thread;
 mod threads;
-mod toolbox;
 
 use acp_host::process::Guard;
+use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
 use cli::{Args, Hidden};
 use listener::Listener;
 use log::Log;
-use page_tools::PageServers;
-use replicas::Replicas;
 use settings::{SettingsError, SiteSettings};
 use site::Site;
 use std::io::{self, Write};
@@ -47,14 +38,12 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::Telemetry;
 use threads::Threads;
 use tokio::runtime::Handle;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use toolbox::Toolbox;
 
 fn main() -> ExitCode {
     if let Some(guard) = Guard::requested(std::env::args_os()) {
@@ -63,7 +52,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::DemoAgent) => return demo_agent::run_stdio(),
-        Some(Hidden::McpShim) => return shim::run(),
+        Some(Hidden::McpShim) => return agent_tools::shim::run(),
         None => {}
     }
     let _log = Log::begin();
@@ -105,8 +94,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
     let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
-    let telemetry = Telemetry::new(&settings.telemetry, &Handle::current())
-        .map_err(SettingsError::Telemetry)?;
+    let telemetry =
+        settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
     let agents = settings
         .agents
         .iter()
@@ -121,8 +110,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     let address = listener.local_addr()?;
     let SiteSettings { agents_url, hosts, .. } = settings.site.clone();
     let servers = Arc::new(PageServers::new(agents_url, address, hosts, toolbox.clone()));
-    let replicas = Replicas::new(&settings.replicas, settings.times.keep.0).await?;
-    replicas.beat().await.map_err(|error| SettingsError::Store(error.to_string()))?;
+    let replicas = Arc::new(replicas::join(&settings.replicas, settings.times.keep.0).await?);
     let (agent, told) = (default_agent, telemetry.clone());
     let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
     let threads = Arc::new(threads);

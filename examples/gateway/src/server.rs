@@ -1,15 +1,13 @@
 //! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
 use crate::page;
-use crate::page_tools;
 use crate::replicas::{Forwarded, to_its_owner};
-use crate::run_log::{Reader, TooManyReaders};
 use crate::session_settings;
 use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::socket;
-use crate::telemetry::{HttpSpan, remote, traced};
 use crate::thread::{ResultError, StartError, UserAnswer};
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
+use agent_tools::page_server;
 use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::capabilities::AgentCapabilities;
@@ -31,7 +29,8 @@ use hyper_util::service::TowerToHyperService;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::plugin::SessionError;
 use mcp_bridge::registry::ToolList;
-use run_store::StoreError;
+use run_store::{Reader, StoreError, TooManyReaders};
+use run_telemetry::{HttpSpan, remote, traced};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -75,7 +74,7 @@ pub(crate) fn router(threads: Arc<Threads>, site: Arc<Site>) -> Router {
         .route("/assets/{name}", get(page::asset))
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(ready))
-        .route(&format!("{}{{name}}", page_tools::PATH), any(page_server))
+        .route(&format!("{}{{name}}", page_server::PATH), any(mcp_server))
         .merge(api)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
@@ -200,7 +199,7 @@ async fn run(
         return Ok(stream(reader));
     }
     // It is read where it was asked for.
-    threads.read_elsewhere(&principal, reader.run_id()).await?;
+    threads.read_elsewhere(&principal, reader.run_id().as_str()).await?;
     Ok(Json(json!({ "runId": reader.run_id() })).into_response())
 }
 
@@ -249,7 +248,7 @@ async fn tool_sessions(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,
 ) -> Result<Json<Value>, Refusal> {
-    let sessions = threads.toolbox().plugins().sessions(principal.as_str()).await;
+    let sessions = threads.toolbox().questions().sessions(principal.as_str()).await;
     let sessions =
         sessions.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
     Ok(Json(json!({ "sessions": sessions })))
@@ -262,7 +261,7 @@ async fn abort_session(
     session: Part,
 ) -> Result<StatusCode, Refusal> {
     let Path(session) = session?;
-    match threads.toolbox().plugins().abort(&session, principal.as_str()).await {
+    match threads.toolbox().questions().abort(&session, principal.as_str()).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(error @ SessionError::NotFound) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)),
@@ -378,11 +377,7 @@ jsonrpc_core::object! {
 }
 
 /// The MCP server with the page's tools of one thread; it knows itself who may use it.
-async fn page_server(
-    State(threads): State<Arc<Threads>>,
-    name: Part,
-    request: Request,
-) -> Response {
+async fn mcp_server(State(threads): State<Arc<Threads>>, name: Part, request: Request) -> Response {
     let endpoint = name.ok().and_then(|Path(name)| threads.page_servers().find(&name));
     match endpoint {
         Some(endpoint) => endpoint.handle(request).await,

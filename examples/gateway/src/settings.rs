@@ -2,6 +2,7 @@
 use crate::site::Secret;
 use acp_host::host::FsAccess;
 use acp_otlp::variable;
+use chat_model::ModelSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,23 +116,6 @@ pub(crate) enum PageToolsBinding {
     Contextual,
     /// Not at all.
     Off,
-}
-
-/// Where a model is: in a script, or behind an endpoint that speaks as OpenAI's chat completions do. The script that is
-/// built in needs neither.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct ModelSettings {
-    /// A file with what the model says.
-    pub(crate) script: Option<PathBuf>,
-    /// What stands before `/chat/completions`.
-    pub(crate) url: Option<String>,
-    /// The model's name there.
-    pub(crate) name: Option<String>,
-    /// The variable of the environment that has the key, if one is needed.
-    pub(crate) key_variable: Option<String>,
-    /// What the model is told before everything else.
-    pub(crate) instructions: Option<String>,
 }
 
 /// The site that the gateway is.

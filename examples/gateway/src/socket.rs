@@ -2,7 +2,6 @@
 //! `complete` and `error` out.
 use crate::server::Refusal;
 use crate::site::Principal;
-use crate::telemetry::HttpSpan;
 use crate::threads::Threads;
 use agui_types::content::Content;
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -23,6 +22,7 @@ use mcp_bridge::tool_events::{
     CallStatus, CallUpdate, ClientChatMessage, ClientMessage, ServerCompleteMessage,
     ServerErrorMessage, ServerMessage, ServerTokenMessage, ToolEvents,
 };
+use run_telemetry::HttpSpan;
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::collections::HashMap;

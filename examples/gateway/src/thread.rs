@@ -1,16 +1,16 @@
 //! One conversation: its runs, one after the other, and the agent's session behind them.
 use crate::agent::{Agent, FromAgent, Opened, Trouble};
-use crate::page_tools::FromServer;
-use crate::run_log::RunLog;
 use crate::settings::WhenBusy;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::initialization::PromptCapabilities;
+use agent_tools::FromServer;
 use agui_bridge::input::{self, Conversation, SessionScope};
 use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Response, Translator};
 use agui_types::event::Event;
 use agui_types::tool::Tool;
 use futures::future::BoxFuture;
 use jsonrpc_core::wire::Extra;
+use run_store::RunLog;
 use semconv_map::trace_context::TraceContext;
 use std::mem;
 use std::sync::Arc;

@@ -2,24 +2,22 @@
 use crate::agent::Trouble;
 use crate::agents::Agents;
 use crate::model_thread::ModelThread;
-use crate::page_tools::PageServers;
-use crate::replicas::Replicas;
-use crate::run_log::{Outcome, Reader, RunLog};
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::site::Principal;
-use crate::telemetry::{Span, Telemetry, Timeline};
 use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
-use crate::toolbox::Toolbox;
 use acp_types::v1::initialization::InitializeResponse;
 use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
 use acp_types::v1::session_modes::SessionModeId;
+use agent_tools::{PageServers, Toolbox};
 use agui_bridge::Failure;
 use agui_bridge::quirks::Quirks;
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
+use agui_types::run_log::RunOutcome;
 use futures::FutureExt;
 use futures::future::join_all;
-use run_store::Lease;
+use run_store::{Lease, Reader, Replica, RunLog};
+use run_telemetry::{Span, Telemetry, Timeline};
 use semconv_map::trace_context::TraceContext;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -57,7 +55,7 @@ pub(crate) struct Threads {
     default_agent: String,
     toolbox: Arc<Toolbox>,
     page_servers: Arc<PageServers>,
-    replicas: Replicas,
+    replicas: Arc<Replica>,
     times: Times,
     limits: Limits,
     when_busy: WhenBusy,
@@ -122,7 +120,7 @@ impl Threads {
         default_agent: String,
         toolbox: Arc<Toolbox>,
         page_servers: Arc<PageServers>,
-        replicas: Replicas,
+        replicas: Arc<Replica>,
         settings: &Settings,
         telemetry: Telemetry,
     ) -> Self {
@@ -351,7 +349,10 @@ impl Threads {
         let (reply, begun) = oneshot::channel();
         let is_open = lock(&self.threads).get(key).is_some_and(|thread| thread.is_open(&lease));
         let remembered = match agents {
-            Agents::Acp(_) if !is_open => self.replicas.recall(&key.name()).await,
+            Agents::Acp(_) if !is_open => {
+                let session = self.replicas.recall(&key.name()).await;
+                session.and_then(|session| serde_json::from_str(&session).ok())
+            }
             _ => None,
         };
         let info = connected.as_ref().map(|agent| &agent.info);
@@ -440,7 +441,8 @@ impl Threads {
             let remember = async {
                 while remembers.changed().await.is_ok() {
                     let session = remembers.borrow_and_update().clone();
-                    threads.replicas.remember(&key.name(), session.as_ref()).await;
+                    let session = session.and_then(|it| serde_json::to_string(&it).ok());
+                    threads.replicas.remember(&key.name(), session.as_deref()).await;
                 }
             };
             tokio::join!(serving, remember);
@@ -468,7 +470,8 @@ impl Kept {
 
     /// Whether an input of its id goes on with it: some clients, as CopilotKit, resume an interrupted run under its own id.
     fn is_resumed_by(&self, thread: &ThreadKey, input: &RunAgentInput) -> bool {
-        let interrupted = self.log.outcome().is_some_and(|outcome| outcome.is_interrupt());
+        let interrupted =
+            self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
         let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
         interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
     }
@@ -478,10 +481,10 @@ impl Kept {
 async fn end(span: Option<Span>, log: &RunLog) {
     let Some(mut span) = span else { return };
     log.ended().await;
-    if let Some(Outcome { name, is_error }) = log.outcome() {
-        span.set("agui.run.outcome", name.clone());
-        if is_error {
-            span.fail(name);
+    if let Some(outcome) = log.outcome() {
+        span.set("agui.run.outcome", outcome.name().to_owned());
+        if let RunOutcome::Error(_) = outcome {
+            span.fail(outcome.name().to_owned());
         }
     }
 }

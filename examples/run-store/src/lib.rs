@@ -9,14 +9,22 @@
 //! | [`MemoryStore`] | in the memory of one program |
 //! | `RedisStore` (feature `redis`) | on a Redis server that several programs share |
 //!
+//! A [`RunLog`] is the log of one run in the memory of a server: readers follow it by number. A [`Replica`] is one owner: it
+//! brings the logs of its runs to the store, and follows those of others.
+//!
 //! A third store is an implementation of [`RunStore`]; the tests hold each against [`MemoryStore`].
 
+mod log;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+mod replica;
 mod store;
 
+pub use agui_types::run_log::{LogBase, LogPart};
+pub use log::{LiveLog, LogLimits, Reader, RunLog, TooManyReaders};
 pub use memory::MemoryStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
-pub use store::{Appended, Delivery, Lease, Part, RunRecord, RunStore, StoreError};
+pub use replica::{Replica, ReplicaOptions};
+pub use store::{Appended, Delivery, Lease, RunRecord, RunStore, StoreError};

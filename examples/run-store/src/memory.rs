@@ -1,5 +1,5 @@
 //! The memory of one program.
-use crate::{Appended, Delivery, Lease, Part, RunRecord, RunStore, StoreError};
+use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
@@ -33,7 +33,7 @@ struct State {
 #[derive(Debug)]
 struct Run {
     record: RunRecord,
-    base: Option<(u64, Vec<Bytes>)>,
+    base: Option<LogBase>,
     /// The number of the event before `frames`.
     after: u64,
     frames: Vec<Bytes>,
@@ -145,18 +145,23 @@ impl RunStore for MemoryStore {
         Ok(self.state().runs.get(run).map(|run| run.record.clone()))
     }
 
-    async fn append(&self, name: &str, part: &Part, _: Duration) -> Result<Appended, StoreError> {
+    async fn append(
+        &self,
+        name: &str,
+        part: &LogPart,
+        _: Duration,
+    ) -> Result<Appended, StoreError> {
         let mut state = self.state();
         let Some(run) = state.runs.get_mut(name) else { return Ok(Appended::Unknown) };
         if run.has_ended {
             return Ok(Appended::Ended);
         }
-        if let Some((folded, old)) = &part.base
-            && *folded > run.after
+        if let Some(base) = &part.base
+            && base.last > run.after
         {
-            run.frames = run.behind(*folded);
-            run.after = *folded;
-            run.base = Some((*folded, old.clone()));
+            run.frames = run.behind(base.last);
+            run.after = base.last;
+            run.base = Some(base.clone());
         }
         let known = usize::try_from(run.last().saturating_sub(part.after)).unwrap_or(usize::MAX);
         run.frames.extend(part.frames.iter().skip(known).cloned());
@@ -165,14 +170,14 @@ impl RunStore for MemoryStore {
         Ok(Appended::Taken)
     }
 
-    async fn read(&self, run: &str, after: u64) -> Result<Option<Part>, StoreError> {
+    async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError> {
         let state = self.state();
         let Some(run) = state.runs.get(run) else { return Ok(None) };
-        let base = run.base.clone().filter(|(folded, _)| *folded > after);
+        let base = run.base.clone().filter(|base| base.last > after);
         let after = after.max(run.after);
         let frames = run.behind(after);
         let has_ended = run.has_ended && after + frames.len() as u64 == run.last();
-        Ok(Some(Part { base, after, frames, has_ended }))
+        Ok(Some(LogPart { base, after, frames, has_ended }))
     }
 
     async fn end_run(&self, name: &str, after: u64, frame: &Bytes) -> Result<(), StoreError> {

@@ -1,5 +1,5 @@
 //! A Redis server that several programs share.
-use crate::{Appended, Delivery, Lease, Part, RunRecord, RunStore, StoreError};
+use crate::{Appended, Delivery, Lease, LogBase, LogPart, RunRecord, RunStore, StoreError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
@@ -180,10 +180,16 @@ impl RunStore for RedisStore {
         record.map_err(|error| StoreError(format!("the record of a run: {error}")))
     }
 
-    async fn append(&self, run: &str, part: &Part, keep: Duration) -> Result<Appended, StoreError> {
+    async fn append(
+        &self,
+        run: &str,
+        part: &LogPart,
+        keep: Duration,
+    ) -> Result<Appended, StoreError> {
         let mut script = self.over(&self.scripts.append, run);
         script.arg(run).arg(millis(keep)).arg(u8::from(part.has_ended));
-        let (folded, old) = part.base.as_ref().map_or((0, &[][..]), |(n, old)| (*n, old));
+        let (folded, old) =
+            part.base.as_ref().map_or((0, &[][..]), |base| (base.last, &base.frames));
         script.arg(folded).arg(old.len());
         for frame in old {
             script.arg(&frame[..]);
@@ -200,14 +206,14 @@ impl RunStore for RedisStore {
         })
     }
 
-    async fn read(&self, run: &str, after: u64) -> Result<Option<Part>, StoreError> {
+    async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError> {
         type Read = (u64, Vec<Vec<u8>>, u64, Vec<Vec<u8>>, bool);
         let mut script = self.over(&self.scripts.read, run);
         script.arg(after).arg(MAX_READ);
         let read: Option<Read> = script.invoke_async(&mut self.connection()).await?;
         let bytes = |frames: Vec<Vec<u8>>| frames.into_iter().map(Bytes::from).collect();
-        Ok(read.map(|(folded, old, after, frames, has_ended)| Part {
-            base: (folded > 0).then(|| (folded, bytes(old))),
+        Ok(read.map(|(last, old, after, frames, has_ended)| LogPart {
+            base: (last > 0).then(|| LogBase { last, frames: bytes(old) }),
             after,
             frames: bytes(frames),
             has_ended,

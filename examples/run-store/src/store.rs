@@ -1,5 +1,6 @@
 //! The trait of a store, and what passes through it.
 use agui_types::input::RunAgentInput;
+use agui_types::run_log::LogPart;
 use async_trait::async_trait;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -32,31 +33,6 @@ pub struct RunRecord {
     pub fingerprint: u64,
     /// The part of the input that a reader needs.
     pub input: RunAgentInput,
-}
-
-/// A part of the events of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// The events up to that number, compacted. They replace those that a reader may have.
-    pub base: Option<(u64, Vec<Bytes>)>,
-    /// The number of the event before `frames`.
-    pub after: u64,
-    /// The events that follow.
-    pub frames: Vec<Bytes>,
-    /// Whether the run has ended with `frames`.
-    pub has_ended: bool,
-}
-
-impl Part {
-    /// Returns the number of the last event.
-    pub fn last(&self) -> u64 {
-        self.after + self.frames.len() as u64
-    }
-
-    /// Returns whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        self.base.is_none() && self.frames.is_empty() && !self.has_ended
-    }
 }
 
 /// Outcome of [`RunStore::append`].
@@ -115,10 +91,15 @@ pub trait RunStore: Debug + Send + Sync {
     async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError>;
 
     /// Adds the events that are new, and keeps the run for as long as `keep` from now on.
-    async fn append(&self, run: &str, part: &Part, keep: Duration) -> Result<Appended, StoreError>;
+    async fn append(
+        &self,
+        run: &str,
+        part: &LogPart,
+        keep: Duration,
+    ) -> Result<Appended, StoreError>;
 
     /// Returns what follows the event of this number, or `None` for an unknown run.
-    async fn read(&self, run: &str, after: u64) -> Result<Option<Part>, StoreError>;
+    async fn read(&self, run: &str, after: u64) -> Result<Option<LogPart>, StoreError>;
 
     /// Ends a run whose owner is dead with this event, unless it has ended or has an event after the number `after`.
     async fn end_run(&self, run: &str, after: u64, frame: &Bytes) -> Result<(), StoreError>;

@@ -1,5 +1,4 @@
 //! Requests that another gateway has to answer, because the thread is there.
-use super::{Ask, Message, Told};
 use crate::server::{self, MAX_BODY, Refusal, read_body};
 use crate::site::Principal;
 use crate::threads::{Target, Threads};
@@ -9,11 +8,60 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use run_store::Delivery;
+use futures::FutureExt;
+use run_store::StoreError;
 use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+
+/// A request of HTTP to another gateway, with its user.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ForwardedRequest {
+    pub(crate) principal: String,
+    #[serde(with = "method")]
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) body: String,
+    /// The span of the caller, as `traceparent` and `tracestate`.
+    #[serde(default)]
+    pub(crate) trace: Option<(String, Option<String>)>,
+}
+
+/// The response of another gateway.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ForwardedResponse {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+impl ForwardedRequest {
+    /// Sends the request to its owner. Returns `None` if that is dead.
+    pub(crate) async fn send(
+        &self,
+        threads: &Threads,
+        owner: &str,
+    ) -> Result<Option<ForwardedResponse>, StoreError> {
+        let invalid = |error: serde_json::Error| StoreError(error.to_string());
+        let request = serde_json::to_string(self).map_err(invalid)?;
+        let response = threads.replicas().request(owner, request).await?;
+        response.map(|text| serde_json::from_str(&text).map_err(invalid)).transpose()
+    }
+}
+
+/// A method of HTTP as text.
+mod method {
+    use super::Method;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(method: &Method, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(method.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Method, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 /// Marks a request that another gateway has forwarded to this one.
 #[derive(Clone, Copy, Debug)]
@@ -70,97 +118,73 @@ async fn elsewhere(
     let bytes = read_body(&parts.headers, body).await?;
     let body = String::from_utf8(bytes.clone())
         .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
-    let ask = Ask {
+    let forwarded = ForwardedRequest {
         principal: principal.as_str().to_owned(),
         method: parts.method.clone(),
         path: parts.uri.to_string(),
         body,
         trace: None,
     };
-    Ok(match threads.replicas().forward(&owner, ask).await? {
-        Some(told) => Answered::Elsewhere(told.into_response()),
+    Ok(match forwarded.send(threads, &owner).await? {
+        Some(response) => Answered::Elsewhere(response.into_response()),
         // Nobody has it any more.
         None => Answered::Here(Request::from_parts(parts, Body::from(bytes))),
     })
 }
 
-impl IntoResponse for Told {
+impl IntoResponse for ForwardedResponse {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
         (status, [(header::CONTENT_TYPE, "application/json")], self.body).into_response()
     }
 }
 
-/// Answers what other gateways forward, and says that this one lives, until it ends.
+/// Serves this gateway among the others, until it ends: beats, and answers forwarded requests.
 pub(crate) async fn serve(threads: Arc<Threads>, ending: CancellationToken) {
-    let mut inbox = threads.replicas().hear();
-    let answering = async {
-        while let Some(heard) = inbox.recv().await {
-            match heard {
-                Delivery::More(run) => threads.replicas().more(&run),
-                Delivery::Message(text) => hear(&threads, &text),
-            }
+    let answering = threads.clone();
+    let answer = move |request: String| {
+        let threads = answering.clone();
+        async move {
+            let response = match serde_json::from_str(&request) {
+                Ok(request) => answer(&threads, request).await,
+                Err(error) => ForwardedResponse {
+                    status: StatusCode::BAD_REQUEST.as_u16(),
+                    body: serde_json::json!({ "error": error.to_string() }).to_string(),
+                },
+            };
+            serde_json::to_string(&response).unwrap_or_default()
         }
+        .boxed()
     };
-    let living = async {
-        let mut beats = interval(threads.replicas().beat_time());
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beats.tick().await;
-            match threads.replicas().beat().await {
-                Ok(lost) => lost.iter().for_each(|thread| threads.lose(thread)),
-                Err(error) => tracing::warn!(%error, "others may take this gateway for dead"),
-            }
-        }
-    };
-    tokio::select! {
-        () = ending.cancelled() => {}
-        () = async { tokio::join!(answering, living); } => {}
-    }
-}
-
-fn hear(threads: &Arc<Threads>, text: &str) {
-    match serde_json::from_str(text) {
-        Ok(Message::Told { id, told }) => threads.replicas().told(&id, told),
-        Ok(Message::Ask { id, from, ask }) => {
-            let threads = threads.clone();
-            tokio::spawn(async move {
-                let told = answer(&threads, ask).await;
-                let message = Message::Told { id, told };
-                if let Err(error) = threads.replicas().send(&from, &message).await {
-                    tracing::warn!(%error, "what came of a request was not told");
-                }
-            });
-        }
-        Err(error) => tracing::warn!(%error, "a message of another gateway that cannot be read"),
-    }
+    let lost = |thread: &str| threads.lose(thread);
+    threads.replicas().serve(answer, lost, ending).await;
 }
 
 /// Answers as the routes do.
-async fn answer(threads: &Arc<Threads>, ask: Ask) -> Told {
+async fn answer(threads: &Arc<Threads>, forwarded: ForwardedRequest) -> ForwardedResponse {
     let request = Request::builder()
-        .method(ask.method)
-        .uri(ask.path)
+        .method(forwarded.method)
+        .uri(forwarded.path)
         .header(header::CONTENT_TYPE, "application/json")
-        .extension(Principal::from(&*ask.principal))
+        .extension(Principal::from(&*forwarded.principal))
         .extension(Forwarded);
     // The caller's span, which the gateway that was asked has made.
-    let request = match ask.trace {
+    let request = match forwarded.trace {
         None => request,
         Some((parent, state)) => {
             let request = request.header(TRACEPARENT, parent);
             state.into_iter().fold(request, |request, state| request.header(TRACESTATE, state))
         }
     };
-    let request = request.body(Body::from(ask.body));
+    let request = request.body(Body::from(forwarded.body));
     let response = match request {
         Ok(request) => server::answer(threads, request).await,
         Err(error) => Refusal::new(StatusCode::BAD_REQUEST, error).into_response(),
     };
     let status = response.status().as_u16();
     match to_bytes(response.into_body(), MAX_BODY).await {
-        Ok(body) => Told { status, body: String::from_utf8_lossy(&body).into_owned() },
-        Err(error) => Told {
+        Ok(body) => ForwardedResponse { status, body: String::from_utf8_lossy(&body).into_owned() },
+        Err(error) => ForwardedResponse {
             status: StatusCode::INTERNAL_SERVER_ERROR.as_u16(),
             body: serde_json::json!({ "error": error.to_string() }).to_string(),
         },

@@ -1,5 +1,5 @@
 //! How long things may take, and how many there may be.
-use crate::run_log::LogLimits;
+use run_store::LogLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

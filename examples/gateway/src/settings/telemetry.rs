@@ -1,7 +1,16 @@
 //! What can be set of traces and metrics.
 use super::{SettingsError, own};
 use acp_otlp::{is_disabled, variable};
+use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+
+/// The program in spans and metrics.
+const PROGRAM: Program = Program {
+    name: "spanwire-gateway",
+    version: env!("CARGO_PKG_VERSION"),
+    tell: |wrong| tracing::warn!("{wrong}"),
+};
 
 /// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -24,6 +33,13 @@ impl Default for TelemetrySettings {
 }
 
 impl TelemetrySettings {
+    /// Returns the telemetry of the gateway.
+    pub(crate) fn telemetry(&self, runtime: &Handle) -> Result<Telemetry, ExportError> {
+        let Self { traces, metrics, endpoint, timeline } = self.clone();
+        let options = TelemetryOptions { traces, metrics, endpoint, timeline };
+        Telemetry::new(PROGRAM, &options, runtime)
+    }
+
     /// Spec: [Exporter selection](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#exporter-selection)
     pub(super) fn read_environment(&mut self) -> Result<(), SettingsError> {
         let exporters = [

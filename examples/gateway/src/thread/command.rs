@@ -1,14 +1,13 @@
 //! What a thread is told, and what it answers when it cannot.
 use super::{Changed, ResultError, SessionView};
 use crate::agent::{Agent, Trouble};
-use crate::run_log::{RunLog, TooManyReaders};
 use acp_types::v1::elicitation::ElicitationAction;
 use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::input::InputError;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
-use run_store::StoreError;
+use run_store::{RunLog, StoreError, TooManyReaders};
 use semconv_map::trace_context::TraceContext;
 use std::sync::Arc;
 use tokio::sync::oneshot;

@@ -1,9 +1,10 @@
 //! The calls that an agent makes of the page's tools, in one thread.
 use super::Agent;
-use crate::page_tools::{FromServer, PageServer, PageServers, Told};
 use crate::settings::PageToolsBinding;
 use crate::site::Principal;
 use acp_types::v1::session_setup::McpServer;
+use agent_tools::page_server::TextResult;
+use agent_tools::{FromServer, PageServer, PageServers};
 use agui_bridge::Translator;
 use agui_bridge::contextual_tools::{Dispatch, Wire};
 use agui_bridge::frontend_tool::{
@@ -43,7 +44,7 @@ struct Waiting {
 /// A call of the agent's over MCP.
 struct Waiter {
     key: u64,
-    reply: oneshot::Sender<Told>,
+    reply: oneshot::Sender<TextResult>,
     context: CallContext,
     /// How often it was shown that the call is alive.
     alive: u32,
@@ -129,7 +130,7 @@ impl PageCalls {
             Some(server) => server,
             none => {
                 let offers_own = self.own_tools.unwrap_or(true);
-                none.insert(self.servers.open_one(&self.principal, offers_own)?)
+                none.insert(self.servers.open_one(self.principal.as_str(), offers_own)?)
             }
         };
         server.offer(self.machine.tools());

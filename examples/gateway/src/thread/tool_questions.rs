@@ -1,12 +1,12 @@
 //! What the gateway's tools ask the user of a thread whose agent has called them: a question as the agent's own are.
 use super::Thread;
-use crate::page_tools::{FromServer, ToolQuestion};
 use acp_types::v1::elicitation::{
     CreateElicitationRequest, ElicitationAction, ElicitationFormMode, ElicitationMode,
     ElicitationScope, ElicitationSessionScope,
 };
 use acp_types::v1::prompt_turn::SessionUpdate;
 use acp_types::v1::tool_calls::ToolCallId;
+use agent_tools::{FromServer, ToolQuestion};
 use agui_bridge::Answer;
 use jsonrpc_core::RequestId;
 use jsonrpc_core::wire::Extra;

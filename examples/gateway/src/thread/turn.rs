@@ -173,10 +173,10 @@ impl Thread {
         let Some(session) = &self.session else { return };
         match shown {
             TerminalEvent::Update(update) => {
-                self.translator.handle_terminal_update(&session.id, *update)
+                self.translator.handle_terminal_update(&session.id, *update);
             }
             TerminalEvent::Output(chunk) => {
-                self.translator.handle_terminal_output(&session.id, chunk)
+                self.translator.handle_terminal_output(&session.id, chunk);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
 use super::{Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
-use crate::run_log::{Reader, RunLog, TooManyReaders};
 use crate::site::Principal;
-use crate::telemetry::Timeline;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
+use agui_types::run_log::RunOutcome;
+use run_store::{Reader, RunLog, TooManyReaders};
+use run_telemetry::Timeline;
 use semconv_map::trace_context::TraceContext;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -153,7 +154,6 @@ pub(super) fn resumed(
 ) -> Option<TraceContext> {
     input.resume.as_ref().filter(|answers| !answers.is_empty())?;
     let of_thread = runs.values().filter(|kept| kept.thread == *thread);
-    let interrupted =
-        of_thread.filter(|kept| kept.log.outcome().is_some_and(|outcome| outcome.is_interrupt()));
+    let interrupted = of_thread.filter(|kept| kept.log.outcome() == Some(RunOutcome::Interrupt));
     interrupted.max_by_key(|kept| kept.number)?.span.clone()
 }

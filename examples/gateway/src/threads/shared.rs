@@ -1,13 +1,12 @@
 //! Threads and runs that other gateways have, and what is told them of ours.
 use super::{Kept, RunKey, ThreadKey, Threads, lock};
-use crate::replicas::{Ask, Replicas, Told};
-use crate::run_log::{Reader, RunLog};
+use crate::replicas::{ForwardedRequest, ForwardedResponse};
 use crate::site::Principal;
 use crate::thread::StartError;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use run_store::{Lease, RunRecord, StoreError};
+use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -60,7 +59,7 @@ pub(super) fn run_name((principal, run_id): &RunKey) -> String {
 }
 
 impl Threads {
-    pub(crate) fn replicas(&self) -> &Replicas {
+    pub(crate) fn replicas(&self) -> &Arc<Replica> {
         &self.replicas
     }
 
@@ -181,10 +180,10 @@ impl Threads {
         let body = serde_json::to_string(input).map_err(|error| StoreError(error.to_string()))?;
         let principal = key.principal.as_str().to_owned();
         let trace = caller.map(|caller| (caller.traceparent(), caller.tracestate.clone()));
-        let ask = Ask { principal, method: Method::POST, path: key.path(), body, trace };
-        let Some(Told { status, body }) = self.replicas.forward(owner, ask).await? else {
-            return Ok(None);
-        };
+        let (method, path) = (Method::POST, key.path());
+        let request = ForwardedRequest { principal, method, path, body, trace };
+        let response = request.send(self, owner).await?;
+        let Some(ForwardedResponse { status, body }) = response else { return Ok(None) };
         match StatusCode::from_u16(status) {
             Ok(StatusCode::OK) => {
                 let begun: Begun =
@@ -233,7 +232,7 @@ impl Threads {
     pub(super) fn record(&self, kept: &Kept, input: &RunAgentInput) -> RunRecord {
         let mut input = input.clone();
         (input.tools, input.context, input.forwarded_props) = (None, None, None);
-        self.replicas.record(&kept.thread.name(), kept.fingerprint, input)
+        self.replicas.record(kept.thread.name(), kept.fingerprint, input)
     }
 
     /// Brings what a run says to those who read it elsewhere; one that another gateway has ended is stopped.

@@ -1,4 +1,7 @@
 //! The stores, held against each other.
+//!
+//! `cfg(test)` tells Clippy that helpers are tests too.
 
-#[cfg(all(test, feature = "redis"))]
+#[cfg(test)]
+#[cfg(feature = "redis")]
 mod redis;

@@ -3,7 +3,9 @@ use bytes::Bytes;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use redis::AsyncCommands;
-use run_store::{Appended, Lease, MemoryStore, Part, RedisStore, RunRecord, RunStore, StoreError};
+use run_store::{
+    Appended, Lease, LogBase, LogPart, MemoryStore, RedisStore, RunRecord, RunStore, StoreError,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,9 +99,9 @@ async fn take(store: &dyn RunStore, last: &mut [u64; 2], step: &Step) -> String 
             let base = folded.filter(|folded| *folded >= *after && folded <= known);
             let after = base.unwrap_or(*after).min(*known);
             let frames = (1..=u64::from(*count)).map(|n| frame(after + n)).collect();
-            let base = base.map(|folded| (folded, vec![frame(folded), frame(100)]));
+            let base = base.map(|last| LogBase { last, frames: vec![frame(last), frame(100)] });
             let is_whole = after + u64::from(*count) >= *known;
-            let part = Part { base, after, frames, has_ended: *ends && is_whole };
+            let part = LogPart { base, after, frames, has_ended: *ends && is_whole };
             let appended = store.append(&name(run), &part, LONG).await;
             if let Ok(Appended::Taken) = appended {
                 *known = part.last().max(*known);

@@ -1,4 +1,4 @@
-//! The spans of a run as they begin and end: what each is called, when, and how it went. Nothing else is in them.
+//! The spans of a run as they begin and end: name, times and status, no attributes.
 //!
 //! Spec: [OTLP/JSON](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
 use bytes::Bytes;
@@ -15,10 +15,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// The most spans of one run that are kept; those that come later are counted.
+/// Maximum number of spans of a run; later ones are counted.
 const MAX_SPANS: usize = 200;
 
-/// After so long without a span a reader gets a comment.
+/// Interval of comments in a stream without spans.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// A span, as OTLP writes it.
@@ -44,30 +44,30 @@ struct SeenStatus {
     code: u8,
 }
 
-/// What is told of a run.
+/// A message of the stream.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Told<'a> {
+enum Message<'a> {
     Span(&'a Seen),
-    /// So many spans are left out.
+    /// Number of spans that are left out.
     DroppedSpansCount(u64),
 }
 
-/// The spans that are open, of all runs.
+/// The open spans of all runs.
 #[derive(Debug, Default)]
-pub(crate) struct Timelines(Mutex<HashMap<SpanId, Open>>);
+pub(super) struct Timelines(Mutex<HashMap<SpanId, Open>>);
 
 #[derive(Debug)]
 enum Open {
-    /// Nobody knows yet whether a run is below it.
+    /// It is unknown yet whether a run is below it.
     Alone(Seen),
-    /// It is in a timeline, at this place; nowhere where that is full.
+    /// It is in a timeline at this index; `None` if the timeline is full.
     In(Arc<Timeline>, Option<usize>),
 }
 
 /// The spans of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Timeline {
+pub struct Timeline {
     state: Mutex<State>,
     changed: watch::Sender<()>,
 }
@@ -82,12 +82,12 @@ struct State {
 }
 
 impl Timelines {
-    /// A span of the gateway's own begins.
+    /// Begins a span of the server itself.
     pub(super) fn begin(&self, span: &SpanData) {
         self.open().insert(span.span_context.span_id(), Open::Alone(Seen::new(span)));
     }
 
-    /// A span begins that is shown if the one above it is.
+    /// Begins a span that is shown if its parent is.
     pub(super) fn begin_below(&self, span: &SpanData) {
         let mut open = self.open();
         let Some(Open::In(timeline, _)) = open.get(&span.parent_span_id) else { return };
@@ -96,14 +96,14 @@ impl Timelines {
         open.insert(span.span_context.span_id(), Open::In(timeline, at));
     }
 
-    /// A span has ended.
+    /// Ends a span.
     pub(super) fn end(&self, span: &SpanData) {
         if let Some(Open::In(timeline, at)) = self.open().remove(&span.span_context.span_id()) {
             timeline.end(at, span);
         }
     }
 
-    /// The timeline of a run, whose span this is, with the request above it.
+    /// Begins the timeline of a run with its span and that of its request.
     pub(super) fn of(&self, run: &SpanData) -> Option<Arc<Timeline>> {
         let mut open = self.open();
         let timeline = Arc::new(Timeline::default());
@@ -123,13 +123,13 @@ impl Timelines {
 }
 
 impl Timeline {
-    /// The spans that there are, and those that come, each again when it has ended. It ends when all have.
-    pub(crate) fn read(self: Arc<Self>) -> impl Stream<Item = Bytes> {
+    /// Returns a stream of server-sent events: each span when it begins and again when it ends. It ends when all have.
+    pub fn read(self: Arc<Self>) -> impl Stream<Item = Bytes> {
         let changed = self.changed.subscribe();
         unfold((self, changed, 0, 0), |(timeline, mut changed, after, dropped)| async move {
             loop {
                 changed.mark_unchanged();
-                let next = timeline.told(after, dropped);
+                let next = timeline.messages(after, dropped);
                 if !next.bytes.is_empty() {
                     let seen = (timeline, changed, next.changes, next.dropped);
                     return Some((next.bytes, seen));
@@ -145,15 +145,15 @@ impl Timeline {
         })
     }
 
-    /// What there is, and whether that is all.
-    pub(crate) fn so_far(&self) -> Value {
+    /// Returns the spans so far, and whether all have ended.
+    pub fn so_far(&self) -> Value {
         let state = self.state();
-        let told: Vec<_> = state.told(0, 0).collect();
-        json!({ "told": told, "isOver": state.open == 0 })
+        let messages: Vec<_> = state.messages(0, 0).collect();
+        json!({ "told": messages, "isOver": state.open == 0 })
     }
 
-    /// How many read it.
-    pub(crate) fn readers(&self) -> usize {
+    /// Returns the number of readers.
+    pub fn readers(&self) -> usize {
         self.changed.receiver_count()
     }
 
@@ -190,13 +190,13 @@ impl Timeline {
         self.changed.send_replace(());
     }
 
-    /// What a reader is told that has read up to that change.
-    fn told(&self, after: u64, dropped: u64) -> Next {
+    /// Returns the next messages for a reader that has read up to a change.
+    fn messages(&self, after: u64, dropped: u64) -> Next {
         let state = self.state();
         let mut bytes = Vec::new();
-        for told in state.told(after, dropped) {
+        for message in state.messages(after, dropped) {
             bytes.extend_from_slice(b"data: ");
-            bytes.extend(serde_json::to_vec(&told).unwrap_or_default());
+            bytes.extend(serde_json::to_vec(&message).unwrap_or_default());
             bytes.extend_from_slice(b"\n\n");
         }
         Next {
@@ -213,15 +213,15 @@ impl Timeline {
 }
 
 impl State {
-    /// What has changed behind that change.
-    fn told(&self, after: u64, dropped: u64) -> impl Iterator<Item = Told<'_>> {
+    /// Returns what has changed after a change.
+    fn messages(&self, after: u64, dropped: u64) -> impl Iterator<Item = Message<'_>> {
         let spans = self.spans.iter().filter(move |(number, _)| *number > after);
-        let told = spans.map(|(_, seen)| Told::Span(seen));
-        told.chain((self.dropped > dropped).then_some(Told::DroppedSpansCount(self.dropped)))
+        let changed = spans.map(|(_, seen)| Message::Span(seen));
+        changed.chain((self.dropped > dropped).then_some(Message::DroppedSpansCount(self.dropped)))
     }
 }
 
-/// What a reader is told next.
+/// The next messages for a reader.
 struct Next {
     bytes: Bytes,
     changes: u64,

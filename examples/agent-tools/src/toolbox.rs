@@ -1,5 +1,5 @@
-//! The tools that the gateway itself has, for models and for whoever asks which there are.
-use crate::plugins::Plugins;
+//! The tools of the server itself, for models and for agents.
+use crate::questions::Questions;
 use agui_bridge::hybrid_tools::BackendTool;
 use jsonrpc_core::wire::Raw;
 use mcp_bridge::mcp::tools::Tool;
@@ -10,46 +10,50 @@ use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The name of the tool that tells the time.
+/// Name of the tool that tells the time.
 const CLOCK: &str = "clock";
 
-/// Tools, and where each is from.
+/// The server's tools, with their sources.
 #[derive(Debug)]
-pub(crate) struct Toolbox {
+pub struct Toolbox {
     registry: Registry,
-    plugins: Arc<Plugins>,
+    questions: Arc<Questions>,
 }
 
 impl Toolbox {
-    /// The tools; calls of those that ask are kept in `sessions`, and wait by `clock`.
-    pub(crate) fn new(sessions: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
-        let plugins = Arc::new(Plugins::new(sessions, clock)?);
+    /// Creates the tools. Suspended calls are kept in `sessions`, and expire by `clock`.
+    ///
+    /// # Errors
+    /// The system has no randomness, or two tools have the same name.
+    pub fn new(sessions: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
+        let questions = Arc::new(Questions::new(sessions, clock)?);
         let mut registry = Registry::new(CollisionPolicy::Rename);
         let mut clock =
             Tool::new(CLOCK, Raw::from_value(&json!({ "type": "object", "properties": {} }))?);
         clock.description = Some("The date and the time of day, in UTC.".to_owned());
-        for tool in [clock].iter().chain(plugins.tools()) {
+        for tool in [clock].iter().chain(questions.tools()) {
             registry.register(tool.clone(), ToolSource::Local).map_err(io::Error::other)?;
         }
-        Ok(Self { registry, plugins })
+        Ok(Self { registry, questions })
     }
 
-    /// Those that ask while they run.
-    pub(crate) fn plugins(&self) -> &Arc<Plugins> {
-        &self.plugins
+    /// Returns the tools that ask the user while they run.
+    pub fn questions(&self) -> &Arc<Questions> {
+        &self.questions
     }
 
-    pub(crate) fn registry(&self) -> &Registry {
+    /// Returns all tools with their sources.
+    pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// As `GET /api/tools` answers.
-    pub(crate) fn list(&self) -> ToolList {
+    /// Returns all tools as a client of HTTP lists them.
+    pub fn list(&self) -> ToolList {
         self.registry.list()
     }
 
-    /// The tools as a model is told of them.
-    pub(crate) fn for_models(&self) -> Vec<BackendTool> {
+    /// Returns the enabled tools in the form for models.
+    pub fn for_models(&self) -> Vec<BackendTool> {
         let enabled = self.registry.iter().filter(|tool| tool.is_enabled);
         let tools = enabled.map(|registered| {
             let description = registered.tool.description.clone().unwrap_or_default();
@@ -60,13 +64,16 @@ impl Toolbox {
         tools.collect()
     }
 
-    /// The tools as MCP clients are told of them.
-    pub(crate) fn for_agents(&self) -> impl Iterator<Item = Tool> {
+    /// Returns the enabled tools in the form for MCP clients.
+    pub fn for_agents(&self) -> impl Iterator<Item = Tool> {
         self.registry.iter().filter(|tool| tool.is_enabled).map(Registered::offered)
     }
 
-    /// Runs a tool that asks nothing; the error is for the model.
-    pub(crate) async fn call(&self, name: &str) -> Result<String, String> {
+    /// Runs a tool that asks nothing.
+    ///
+    /// # Errors
+    /// The tool does not exist; the text is for the model.
+    pub async fn call(&self, name: &str) -> Result<String, String> {
         match name {
             CLOCK => Ok(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),
             other => Err(format!("there is no tool `{other}`")),

@@ -1,4 +1,4 @@
-//! Requests as spans.
+//! Spans of HTTP requests, as a middleware of axum.
 //!
 //! Spec: [HTTP server span](https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
 use super::{Telemetry, cut};
@@ -11,11 +11,11 @@ use futures::StreamExt;
 use opentelemetry::trace::SpanKind;
 use semconv_map::trace_context::{TRACEPARENT, TRACESTATE, TraceContext};
 
-/// The span of a request, for what is done for it.
+/// The span of a request; an extension of the request.
 #[derive(Clone, Debug)]
-pub(crate) struct HttpSpan(pub(crate) TraceContext);
+pub struct HttpSpan(pub TraceContext);
 
-/// The methods that are told by their names.
+/// Methods that spans name; others are `_OTHER`.
 const METHODS: [Method; 9] = [
     Method::CONNECT,
     Method::DELETE,
@@ -28,8 +28,8 @@ const METHODS: [Method; 9] = [
     Method::TRACE,
 ];
 
-/// Makes a span of a request, which ends with its answer, be that a stream.
-pub(crate) async fn traced(
+/// Records a span for a request. It ends with the response, also if that is a stream.
+pub async fn traced(
     State(telemetry): State<Telemetry>,
     mut request: Request,
     next: Next,
@@ -72,12 +72,12 @@ pub(crate) async fn traced(
     })
 }
 
-/// The span of the caller, as the headers name it.
+/// Returns the span of the caller from the headers of a request.
 ///
 /// Spec: [Trace Context HTTP Headers Format](https://www.w3.org/TR/trace-context-1/#trace-context-http-headers-format)
-pub(crate) fn remote(headers: &HeaderMap) -> Option<TraceContext> {
+pub fn remote(headers: &HeaderMap) -> Option<TraceContext> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // Of several states one is the list that the others go on with.
+    // Several headers are one list.
     let states = headers.get_all(TRACESTATE).iter().filter_map(|state| state.to_str().ok());
     let state = states.collect::<Vec<_>>().join(",");
     TraceContext::parse(text(TRACEPARENT)?, Some(&*state).filter(|state| !state.is_empty()))

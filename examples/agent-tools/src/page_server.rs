@@ -1,7 +1,7 @@
-//! The page's tools for an ACP agent, and the gateway's own beside them: an MCP server for each thread, at an address
-//! that nobody can guess and with a secret of its own.
-use crate::plugins::{Asker, Held, failed};
-use crate::site::Principal;
+//! The MCP server of a conversation: the page's tools, and the server's own beside them.
+//!
+//! Each has an address that cannot be guessed, and a secret of its own.
+use crate::questions::{Held, failed};
 use crate::toolbox::Toolbox;
 use acp_host::process::own_program_for_others;
 use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
@@ -10,16 +10,14 @@ use acp_types::v1::session_setup::{
 };
 use acp_types::v1::tool_calls::ToolCallId;
 use agui_bridge::frontend_tool::{NewCall, Options, ToolSet, agent_call_id};
+use asking::Asking;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use jsonrpc_core::wire::{Extra, Meta, Raw};
+use jsonrpc_core::wire::Meta;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
-use mcp_bridge::mcp::dispatch::ServerRequest;
-use mcp_bridge::mcp::elicitation::ElicitRequestParams;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
-use mcp_bridge::plugin::{Ask, Outcome};
 use mcp_bridge::server::{ServerOptions, ToolCall};
 use mcp_http::{Answer, CallContext, Endpoint, EndpointOptions, Service, random_id};
 use std::collections::HashMap;
@@ -32,68 +30,82 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::interval;
 
-/// The most calls that may wait for a thread.
+mod asking;
+
+/// Maximum number of calls that wait for a conversation.
 const MAX_REQUESTS: usize = 64;
 
-/// The path that a thread's server is below.
-pub(crate) const PATH: &str = "/mcp/threads/";
+/// The path that the servers are below.
+pub const PATH: &str = "/mcp/threads/";
 
-/// The variables of the environment that tell the shim where the server is, and its secret.
+/// Variables of the environment with the URL and the secret of the server, for the shim.
 pub(crate) const URL_VARIABLE: &str = "SPANWIRE_MCP_URL";
 pub(crate) const SECRET_VARIABLE: &str = "SPANWIRE_MCP_SECRET";
 
-/// How often a client hears that a call which waits for the user is alive.
+/// Interval of progress notifications of a call that waits for the user.
 const ALIVE_TIME: Duration = Duration::from_secs(10);
 
-/// What an agent is told of a call: a text, and whether it is an error.
-pub(crate) type Told = (String, bool);
+/// The result of a call for the agent: a text, and whether it is an error.
+pub type TextResult = (String, bool);
 
-/// What a thread is told by its server.
-pub(crate) enum FromServer {
-    /// The agent calls a tool.
+/// An event for the conversation.
+#[derive(Debug)]
+pub enum FromServer {
+    /// The agent calls a tool of the page.
     Call {
-        /// Names the call until the thread has done so.
+        /// Identifies the call.
         key: u64,
+        /// The tool and its arguments.
         call: NewCall,
+        /// Sends progress notifications.
         context: CallContext,
-        reply: oneshot::Sender<Told>,
+        /// Takes the result.
+        reply: oneshot::Sender<TextResult>,
     },
-    /// A tool of the gateway's, which the agent has called, asks the user.
+    /// A tool of the server, which the agent has called, asks the user.
     Ask {
-        /// Names the call.
+        /// Identifies the call.
         key: u64,
+        /// The question.
         question: Box<ToolQuestion>,
+        /// Takes the answer.
         reply: oneshot::Sender<ElicitationAction>,
     },
-    /// The agent does not want the answer any more.
+    /// The agent has cancelled this call.
     Withdrawn(u64),
 }
 
-/// What a tool of the gateway's asks.
-pub(crate) struct ToolQuestion {
-    pub(crate) tool: String,
-    /// What the agent itself calls the call, where it says so.
-    pub(crate) agent_id: Option<ToolCallId>,
-    pub(crate) message: String,
-    pub(crate) schema: ElicitationSchema,
-    pub(crate) meta: Option<Meta>,
+/// A question of a tool to the user.
+#[derive(Clone, Debug)]
+pub struct ToolQuestion {
+    /// Name of the tool.
+    pub tool: String,
+    /// The agent's own id of the call, if it says so.
+    pub agent_id: Option<ToolCallId>,
+    /// The question.
+    pub message: String,
+    /// The form of the answer.
+    pub schema: ElicitationSchema,
+    /// Context of the question.
+    pub meta: Option<Meta>,
 }
 
-/// All the servers, by what is at the end of their addresses.
+/// The servers of all conversations, by the last part of their addresses.
 #[derive(Debug)]
-pub(crate) struct PageServers {
-    /// What agents reach the gateway by.
+pub struct PageServers {
+    /// URL under which agents reach this program.
     base: String,
-    /// Names that a request's `Host` may have.
+    /// Valid names in the `Host` header.
     hosts: Vec<String>,
-    /// The gateway's own tools, which are offered beside the page's.
+    /// The server's own tools.
     toolbox: Arc<Toolbox>,
     open: Mutex<HashMap<String, Arc<Endpoint>>>,
 }
 
 impl PageServers {
-    /// `base`: what agents reach the gateway by, if that is not the address that it listens on.
-    pub(crate) fn new(
+    /// Creates the servers. `base` is the URL under which agents reach this program, unless that is the address that it
+    /// listens on.
+    pub fn new(
         base: Option<String>,
         listens: SocketAddr,
         hosts: Vec<String>,
@@ -113,23 +125,22 @@ impl PageServers {
         Self { base, hosts, toolbox, open: Mutex::default() }
     }
 
-    /// The server at an address.
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Endpoint>> {
+    /// Returns the server with this name.
+    pub fn find(&self, name: &str) -> Option<Arc<Endpoint>> {
         self.open().get(name).cloned()
     }
 
-    /// Opens a server for somebody's thread; `offers_own`: with the gateway's own tools.
-    pub(crate) fn open_one(
-        self: &Arc<Self>,
-        principal: &Principal,
-        offers_own: bool,
-    ) -> io::Result<PageServer> {
+    /// Opens a server for a conversation of `user`. With `offers_own` it has the server's own tools as well.
+    ///
+    /// # Errors
+    /// The system has no randomness.
+    pub fn open_one(self: &Arc<Self>, user: &str, offers_own: bool) -> io::Result<PageServer> {
         let (name, secret) = (random_id()?, random_id()?);
         let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
         let service = Arc::new(PageService {
             tools: Mutex::new(Arc::from([])),
             toolbox: offers_own.then(|| self.toolbox.clone()),
-            principal: principal.clone(),
+            user: user.to_owned(),
             requests,
             calls: AtomicU64::new(0),
         });
@@ -151,14 +162,16 @@ impl PageServers {
     }
 }
 
-/// The server of one thread, until it is dropped.
-pub(crate) struct PageServer {
+/// The server of one conversation. Dropping it closes the server.
+#[expect(missing_debug_implementations, reason = "an endpoint has none")]
+pub struct PageServer {
     servers: Arc<PageServers>,
     name: String,
     secret: String,
     service: Arc<PageService>,
     endpoint: Arc<Endpoint>,
-    pub(crate) inbox: mpsc::Receiver<FromServer>,
+    /// Events for the conversation.
+    pub inbox: mpsc::Receiver<FromServer>,
 }
 
 impl Drop for PageServer {
@@ -169,8 +182,8 @@ impl Drop for PageServer {
 }
 
 impl PageServer {
-    /// Offers these tools from now on.
-    pub(crate) fn offer(&self, tools: &ToolSet) {
+    /// Replaces the tools of the page.
+    pub fn offer(&self, tools: &ToolSet) {
         let tools = tools.list().map(|listed| {
             let mut tool = Tool::new(&*listed.name, listed.input_schema.clone());
             tool.description = Some(listed.description.clone());
@@ -193,14 +206,17 @@ impl PageServer {
         self.endpoint.tools_changed();
     }
 
-    /// How an agent that speaks HTTP with MCP servers reaches it.
-    pub(crate) fn over_http(&self, options: &Options) -> McpServer {
+    /// Returns the server for an agent that speaks MCP over HTTP.
+    pub fn over_http(&self, options: &Options) -> McpServer {
         let authorization = HttpHeader::new("Authorization", format!("Bearer {}", self.secret));
         McpServer::Http(McpServerHttp::new(&*options.server, self.url(), [authorization]))
     }
 
-    /// The same for one that starts its servers.
-    pub(crate) fn over_stdio(&self, options: &Options) -> io::Result<McpServer> {
+    /// Returns the server for an agent that starts its servers.
+    ///
+    /// # Errors
+    /// The path of this program is unknown.
+    pub fn over_stdio(&self, options: &Options) -> io::Result<McpServer> {
         let program = own_program_for_others()?.to_string_lossy().into_owned();
         let environment = [
             EnvVariable::new(URL_VARIABLE, self.url()),
@@ -215,17 +231,17 @@ impl PageServer {
     }
 }
 
-/// What the server does.
+/// The service behind the endpoint.
 struct PageService {
     tools: Mutex<Arc<[Tool]>>,
-    /// The gateway's own tools, if they are offered.
+    /// The server's own tools, if they are offered.
     toolbox: Option<Arc<Toolbox>>,
-    principal: Principal,
+    user: String,
     requests: mpsc::Sender<FromServer>,
     calls: AtomicU64,
 }
 
-/// Tells the thread that a call was withdrawn, unless it is over.
+/// Reports a cancelled call, unless it is over.
 struct Withdraw<'a> {
     service: &'a PageService,
     key: u64,
@@ -236,7 +252,7 @@ impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
         if !self.is_over && self.service.requests.try_send(FromServer::Withdrawn(self.key)).is_err()
         {
-            tracing::debug!("the thread does not hear that a call was withdrawn");
+            tracing::debug!("the conversation is not informed of a cancelled call");
         }
     }
 }
@@ -261,7 +277,7 @@ impl Service for PageService {
 }
 
 impl PageService {
-    /// The gateway's tools, if this is one of them and none of the page's.
+    /// Returns the server's own tools, if this is one of them and not one of the page.
     fn own(&self, name: &str) -> Option<&Toolbox> {
         let toolbox = self.toolbox.as_deref()?;
         let offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -298,8 +314,8 @@ impl PageService {
         context: &CallContext,
         withdraw: &mut Withdraw<'_>,
     ) -> CallToolResult {
-        let plugins = toolbox.plugins();
-        if !plugins.has(&call.name) {
+        let questions = toolbox.questions();
+        if !questions.has(&call.name) {
             withdraw.is_over = true;
             return match toolbox.call(&call.name).await {
                 Ok(text) => CallToolResult::new([ContentBlock::Text(TextContent::new(text))]),
@@ -308,7 +324,7 @@ impl PageService {
         }
         let asking = Asking { service: self, call, key: withdraw.key };
         let (name, arguments) = (&call.name, call.arguments.clone());
-        let calling = plugins.call_held(name, arguments, self.principal.as_str(), &asking);
+        let calling = questions.call_held(name, arguments, &self.user, &asking);
         let alive = async {
             let mut beat = interval(ALIVE_TIME);
             for beats in 0_u32.. {
@@ -327,63 +343,5 @@ impl PageService {
             }
             Held::Ended(result) => result,
         }
-    }
-}
-
-/// A call of a tool whose questions go to the thread's user.
-struct Asking<'a> {
-    service: &'a PageService,
-    call: &'a ToolCall,
-    key: u64,
-}
-
-#[async_trait]
-impl Asker for Asking<'_> {
-    async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome {
-        let question = match self.question(session_id, ask) {
-            Ok(question) => Box::new(question),
-            Err(why) => return Outcome::Error(why),
-        };
-        let (reply, answer) = oneshot::channel();
-        let asked = FromServer::Ask { key: self.key, question, reply };
-        let answer = match self.service.requests.send(asked).await {
-            Ok(()) => answer.await.ok(),
-            Err(_) => None,
-        };
-        let answer = answer.unwrap_or_else(|| ElicitationAction::Cancel(Extra::new()));
-        match Raw::from_value(&answer) {
-            Ok(answer) => Outcome::Value(answer),
-            Err(error) => Outcome::Error(error.to_string()),
-        }
-    }
-}
-
-impl Asking<'_> {
-    fn question(&self, session_id: &str, ask: &Ask) -> Result<ToolQuestion, String> {
-        let form = match &ask.request {
-            ServerRequest::Elicit(params) => match &**params {
-                ElicitRequestParams::Form(form) => form,
-                _ => return Err("the user can be asked with forms alone".to_owned()),
-            },
-            _ => return Err("there is no model that can be asked".to_owned()),
-        };
-        let mut meta = Extra::new();
-        if let Some(context) = ask.context.as_ref().filter(|context| !context.is_empty()) {
-            meta.insert(mcp_bridge::context::NAME, context.as_raw().clone());
-        }
-        if let Ok(key) = Raw::from_value(&ask.key) {
-            meta.insert("elicitKey", key);
-        }
-        // So that a page which ends the call knows that this needs no answer.
-        if let Ok(session_id) = Raw::from_value(&session_id) {
-            meta.insert("sessionId", session_id);
-        }
-        Ok(ToolQuestion {
-            tool: self.call.name.clone(),
-            agent_id: self.call.meta.as_ref().and_then(agent_call_id),
-            message: form.message.clone(),
-            schema: form.requested_schema.decode().map_err(|error| error.to_string())?,
-            meta: Raw::from_value(&meta).ok().map(Meta::from),
-        })
     }
 }

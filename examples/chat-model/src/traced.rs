@@ -1,25 +1,26 @@
-//! What a model without ACP is asked, and what it calls, as spans. Of ACP agents, their lines tell it.
+//! Spans of a model's answers and of its tool calls.
 //!
 //! Spec: [GenAI client spans, v1.41](https://github.com/open-telemetry/semantic-conventions/blob/v1.41.1/docs/gen-ai/gen-ai-spans.md)
-use super::{Span, Telemetry, cut};
 use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
 use agui_bridge::hybrid_tools::{ModelEvent, RunFailure};
 use agui_types::integer::Count;
 use async_trait::async_trait;
 use opentelemetry::trace::SpanKind;
+use run_telemetry::{Span, Telemetry, cut};
 use semconv_map::keys;
 use semconv_map::trace_context::TraceContext;
 
-/// A run, for what is done in it.
+/// The telemetry of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Traced {
-    pub(crate) telemetry: Telemetry,
-    /// The span of the run, if there is one.
-    pub(crate) run: Option<TraceContext>,
+pub struct Traced {
+    /// Records the spans.
+    pub telemetry: Telemetry,
+    /// The span of the run, if it is traced.
+    pub run: Option<TraceContext>,
 }
 
 impl Traced {
-    /// A call of a tool of the gateway's.
+    /// Starts the span of a tool call.
     pub(crate) fn tool(&self, name: &str, call_id: &str) -> Option<Span> {
         let name = cut(name);
         let mut span = self.span(format!("execute_tool {name}"), SpanKind::Internal)?;
@@ -32,7 +33,7 @@ impl Traced {
     fn chat(&self, model: &str) -> Option<Span> {
         let mut span = self.span(format!("chat {model}"), SpanKind::Client)?;
         span.set(keys::GEN_AI_OPERATION_NAME, "chat");
-        // What the endpoint speaks; who is behind it is not known.
+        // The protocol of the endpoint; its operator is unknown.
         span.set(keys::GEN_AI_PROVIDER_NAME, "openai");
         span.set(keys::GEN_AI_REQUEST_MODEL, model.to_owned());
         Some(span)
@@ -53,7 +54,7 @@ pub(crate) struct TracedModel<'a> {
 }
 
 impl<'a> TracedModel<'a> {
-    /// `name`: what it is called where it is; none for a script, which nobody is asked for.
+    /// `name` is the model's name at its endpoint; a script has none and is not traced.
     pub(crate) fn new(
         model: Box<dyn Model + 'a>,
         name: Option<&'a str>,

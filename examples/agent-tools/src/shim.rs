@@ -1,8 +1,7 @@
-//! An MCP server on stdio that is somewhere else: lines go to an endpoint of Streamable HTTP, and come back.
+//! MCP on stdio, forwarded to an endpoint of Streamable HTTP: for agents that start their servers themselves.
 //!
-//! For agents that start their servers themselves. The environment says where the endpoint is, and its secret.
-use crate::log;
-use crate::page_tools::{SECRET_VARIABLE, URL_VARIABLE};
+//! The environment has the URL of the endpoint and its secret.
+use crate::page_server::{SECRET_VARIABLE, URL_VARIABLE};
 use agui_types::sse::Decoder;
 use futures::StreamExt;
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, RequestId, Response};
@@ -12,17 +11,18 @@ use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::env;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::AbortHandle;
 
-/// Runs until standard input ends.
+/// Forwards standard input until it ends.
 #[tokio::main(flavor = "current_thread")]
-pub(crate) async fn run() -> ExitCode {
+pub async fn run() -> ExitCode {
     let (Ok(url), Ok(secret)) = (env::var(URL_VARIABLE), env::var(SECRET_VARIABLE)) else {
-        log::say(format_args!(
+        warn(format_args!(
             "mcp-shim: {URL_VARIABLE} and {SECRET_VARIABLE} say where the server is"
         ));
         return ExitCode::from(2);
@@ -41,7 +41,7 @@ pub(crate) async fn run() -> ExitCode {
             Ok(Some(line)) => shim.clone().take(line).await,
             Ok(None) => break,
             Err(error) => {
-                log::say(format_args!("mcp-shim: standard input: {error}"));
+                warn(format_args!("mcp-shim: standard input: {error}"));
                 return ExitCode::FAILURE;
             }
         }
@@ -50,7 +50,7 @@ pub(crate) async fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is known of the session, up to 2025-11-25.
+/// The session of the generation up to 2025-11-25.
 #[derive(Clone, Debug, Default)]
 struct Session {
     id: Option<String>,
@@ -62,7 +62,7 @@ struct Shim {
     url: String,
     secret: String,
     session: Mutex<Session>,
-    /// Requests that are open, so that they can be cancelled.
+    /// Open requests, to cancel them.
     open: Mutex<HashMap<RequestId, AbortHandle>>,
 }
 
@@ -72,7 +72,7 @@ impl Shim {
             Ok(message) => message,
             Err(error) => {
                 let answer = ErrorObject::new(error.code(), error.to_string());
-                return say_error(error.id(), answer);
+                return answer_error(error.id(), answer);
             }
         };
         let (id, method) = match &message {
@@ -85,7 +85,7 @@ impl Shim {
             }
             Message::Response(_) => (None, String::new()),
         };
-        // Only the newer generation has such headers, and it has its version in each request.
+        // Only the newer generation has these headers; it has its version in each request.
         let mut headers = Vec::new();
         if let Message::Request(request) = &message
             && line.contains("io.modelcontextprotocol/protocolVersion")
@@ -94,7 +94,7 @@ impl Shim {
             headers = known.into_iter().map(|(name, value)| (name.into_owned(), value)).collect();
         }
         let Some(id) = id else {
-            // In order: a notification may be about what was asked before.
+            // In order, because a notification may be about an earlier request.
             return self.post(line, None, headers).await;
         };
         let shim = self.clone();
@@ -104,7 +104,7 @@ impl Shim {
             lock(&shim.open).remove(&key);
         });
         if is_initialize {
-            // What follows needs the session.
+            // The next messages need the session.
             let _ = task.await;
             tokio::spawn(self.listen());
         } else {
@@ -112,7 +112,7 @@ impl Shim {
         }
     }
 
-    /// In the newer generation a request is cancelled by the end of its connection. Says whether that was it.
+    /// Cancels a request by the end of its connection, as the newer generation does. Returns whether it does.
     fn cancel(&self, line: &str) -> bool {
         if lock(&self.session).id.is_some() {
             return false;
@@ -160,7 +160,7 @@ impl Shim {
         }
     }
 
-    /// Writes what an answer has.
+    /// Writes the messages of a response.
     async fn pass_on(
         &self,
         response: reqwest::Response,
@@ -174,7 +174,7 @@ impl Shim {
             while let Some(chunk) = bytes.next().await {
                 decoder.push(&chunk?);
                 while let Some(Ok(frame)) = decoder.next_frame() {
-                    self.say(&frame.data);
+                    self.write_message(&frame.data);
                 }
             }
             return Ok(());
@@ -184,17 +184,17 @@ impl Shim {
             || serde_json::from_str::<Value>(&text)
                 .is_ok_and(|value| value.get("jsonrpc").is_some())
         {
-            self.say(&text);
+            self.write_message(&text);
         } else if id.is_some() {
             let message = format!("the server answers {status}: {}", text.trim());
-            say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
+            answer_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
         } else if status != StatusCode::ACCEPTED {
-            log::say(format_args!("mcp-shim: the server answers {status}: {}", text.trim()));
+            warn(format_args!("mcp-shim: the server answers {status}: {}", text.trim()));
         }
         Ok(())
     }
 
-    /// Writes what is about no request, up to 2025-11-25.
+    /// Writes messages outside of responses, up to 2025-11-25.
     async fn listen(self: Arc<Self>) {
         if lock(&self.session).id.is_none() {
             return;
@@ -206,12 +206,12 @@ impl Shim {
             Err(error) => Err(error),
         };
         if let Err(error) = listened {
-            log::say(format_args!("mcp-shim: {}", error.without_url()));
+            warn(format_args!("mcp-shim: {}", error.without_url()));
         }
     }
 
     /// Writes a message as a line.
-    fn say(&self, message: &str) {
+    fn write_message(&self, message: &str) {
         let Ok(value) = serde_json::from_str::<Value>(message) else { return };
         if let Some(version) = value.pointer("/result/protocolVersion").and_then(Value::as_str) {
             lock(&self.session).version = Some(version.to_owned());
@@ -225,24 +225,30 @@ impl Shim {
         if lock(&self.session).id.is_some()
             && let Err(error) = self.request(self.client.delete(&self.url)).send().await
         {
-            log::say(format_args!("mcp-shim: {}", error.without_url()));
+            warn(format_args!("mcp-shim: {}", error.without_url()));
         }
     }
 }
 
+/// Writes a message to standard error.
+fn warn(message: impl Display) {
+    // There is no other place to report a failure to.
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
 fn unreachable(id: Option<&RequestId>, error: &reqwest::Error) {
-    // The address is a secret as well.
+    // The URL is a secret as well.
     let message = match error.is_connect() {
         true => "the server cannot be reached".to_owned(),
         false => "the connection to the server has failed".to_owned(),
     };
-    log::say(format_args!("mcp-shim: {message}"));
+    warn(format_args!("mcp-shim: {message}"));
     if id.is_some() {
-        say_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
+        answer_error(id, ErrorObject::new(ErrorCode::INTERNAL_ERROR, message));
     }
 }
 
-fn say_error(id: Option<&RequestId>, error: ErrorObject) {
+fn answer_error(id: Option<&RequestId>, error: ErrorObject) {
     let mut line = Vec::new();
     let id = id.cloned().unwrap_or(RequestId::NULL);
     Message::from(Response::new(id, Err(error))).to_line(&mut line);
@@ -251,7 +257,7 @@ fn say_error(id: Option<&RequestId>, error: ErrorObject) {
 
 fn write_line(line: &str) {
     let mut out = io::stdout().lock();
-    // If nobody reads any more, the end of the input follows.
+    // A closed output means that the input ends soon.
     let _ = out
         .write_all(line.as_bytes())
         .and_then(|()| out.write_all(b"\n"))

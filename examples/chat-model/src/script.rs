@@ -11,17 +11,17 @@ use std::{fs, io};
 use tokio::time::sleep;
 use toml::Table;
 
-/// Stands in a text for the results of the tools that the step before has called.
+/// Placeholder in a text for the results of the previous step's tools.
 const RESULT: &str = "{result}";
 
-/// What a model says to which word.
+/// The answers of a model, by words of the user.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Script {
-    /// The time between two words that it says, in milliseconds.
+    /// Time between two events, in milliseconds.
     #[serde(default)]
     pause: u64,
-    /// The first whose word is in the user's last message is given; one without a word always is.
+    /// The first answer whose word is in the user's last message is given; one without a word matches always.
     answers: Vec<Answer>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Script {
 struct Answer {
     #[serde(default)]
     word: String,
-    /// What is said one after the other, each time the model is asked.
+    /// The turns in order, one for each request.
     steps: Vec<Turn>,
 }
 
@@ -50,11 +50,19 @@ struct Call {
     arguments: Table,
 }
 
-/// Why there is no script.
+/// A script is invalid.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ScriptError {
+#[non_exhaustive]
+pub enum ScriptError {
+    /// The file cannot be read.
     #[error("model.script: {path}: {error}", path = .path.display())]
-    Read { path: PathBuf, error: io::Error },
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The file is no script.
     #[error("model.script: {0}")]
     Parse(#[from] toml::de::Error),
 }
@@ -73,8 +81,7 @@ impl Script {
         Scripted { script: self, said: VecDeque::new() }
     }
 
-    /// What comes next in a conversation: which answer, its user decides; which step of it, how often the model has
-    /// answered since.
+    /// Returns the next turn. The user's message selects the answer, and the number of replies since then the step.
     fn next(&self, history: &[ChatMessage]) -> Option<(&Turn, String)> {
         let last = history.iter().rposition(|message| message.role == ChatRole::User)?;
         let (asked, since) = history.get(last..)?.split_first()?;
@@ -87,7 +94,7 @@ impl Script {
     }
 }
 
-/// A script that is being played.
+/// A script in one run.
 pub(super) struct Scripted<'a> {
     script: &'a Script,
     said: VecDeque<ModelEvent>,
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_script_that_is_built_in_can_be_read() {
-        let script = Script::parse(crate::model::BUILT_IN).unwrap();
+        let script = Script::parse(crate::BUILT_IN).unwrap();
         assert!(script.answers.iter().all(|answer| !answer.steps.is_empty()));
         assert_eq!(script.answers.last().unwrap().word, "", "something is said to everything");
     }

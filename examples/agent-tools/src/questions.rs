@@ -1,5 +1,4 @@
-//! Tools that ask the user while they run: a run ends for their questions, and another one brings the answers.
-use crate::model::ModelAgent;
+//! Tools that ask the user while they run: a call is suspended for its questions, and resumed with the answers.
 use agui_bridge::hybrid_tools::ToolRequest;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
@@ -18,71 +17,87 @@ use mcp_bridge::plugin::{
     SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_http::random_id;
+use mcp_http::{book_flight, random_id};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
 
-mod tools;
-
-/// Stands between a session and its question in the name of an interrupt.
+/// Separates the call from its question in the id of an interrupt.
 const ELICIT: &str = ":elicit:";
 
-/// The tools, and the calls of them that wait for answers.
-pub(crate) struct Plugins {
+/// Tools that ask, and their calls that wait for answers.
+pub struct Questions {
     host: PluginHost,
     store: Arc<dyn SessionStore>,
-    /// Ends calls of agents that somebody else ended.
+    /// Calls whose caller waits; cancelled when the user ends them.
     held: Mutex<HashMap<String, CancellationToken>>,
 }
 
-/// Who answers the questions of a call while its caller waits.
+/// Answers the questions of a call whose caller waits.
 #[async_trait]
 pub(crate) trait Asker: Sync {
     async fn ask(&self, session_id: &str, ask: &Ask) -> Outcome;
 }
 
-impl fmt::Debug for Plugins {
+impl fmt::Debug for Questions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plugins").field("host", &self.host).finish_non_exhaustive()
+        f.debug_struct("Questions").field("host", &self.host).finish_non_exhaustive()
     }
 }
 
-/// What came of a call, for now.
-pub(crate) enum Called {
-    /// It is done: a text, or an error for the model.
+/// The state of a call.
+#[derive(Debug)]
+pub enum Called {
+    /// The result: a text, or an error for the model.
     Done(Result<String, String>),
+    /// The questions that suspend it.
     Asks(Vec<Interrupt>),
 }
 
-/// Why answers are not taken: a code, and words.
-pub(crate) struct Refused(pub(crate) &'static str, pub(crate) String);
+/// Answers were refused: the code and the message of an error.
+#[derive(Debug)]
+pub struct Refused(pub &'static str, pub String);
 
-impl Plugins {
-    /// `clock`: the time that calls wait by.
-    pub(crate) fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
-        let tools = tools::all().map_err(io::Error::other)?;
+/// The model that answers what a tool asks of a model.
+#[async_trait]
+pub trait Sampler: Send + Sync {
+    /// Returns the model's answer to a text.
+    ///
+    /// # Errors
+    /// The model has none; the text says why.
+    async fn sample(&self, text: &str) -> Result<String, String>;
+}
+
+impl Questions {
+    /// Creates the tools. Suspended calls are kept in `store`, and expire by `clock`.
+    ///
+    /// # Errors
+    /// The system has no randomness, or the schema of a tool is invalid.
+    pub fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
+        let tools = vec![book_flight::tool().map_err(io::Error::other)?];
         let host =
             PluginHost::new(tools, SuspendPolicy::Replay, store.clone(), random_id()?, clock);
         Ok(Self { host, store, held: Mutex::default() })
     }
 
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &Tool> {
+    /// Returns the tools.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.host.tools()
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Returns whether a tool asks.
+    pub fn has(&self, name: &str) -> bool {
         self.tools().any(|tool| tool.name == name)
     }
 
-    /// Calls a tool; what it asks a model, `model` answers.
-    pub(crate) async fn call(
+    /// Calls a tool. `model` answers its questions to a model.
+    pub async fn call(
         &self,
         request: &ToolRequest,
         principal: &str,
-        model: &ModelAgent,
+        model: &dyn Sampler,
     ) -> Called {
         if let Err(error) = self.host.sweep().await {
             tracing::warn!(%error, "sessions that wait too long stay");
@@ -100,7 +115,7 @@ impl Plugins {
         self.sampled(turn, tool, principal, call_id, &session_id, model).await
     }
 
-    /// Calls a tool for a caller who waits until it is done. If the future is dropped, the call ends.
+    /// Calls a tool for a caller that waits for the result. Dropping the future ends the call.
     pub(crate) async fn call_held(
         self: &Arc<Self>,
         tool: &str,
@@ -138,14 +153,14 @@ impl Plugins {
         let ended = CancellationToken::new();
         let (session_id, principal) = (session_id.to_owned(), principal.to_owned());
         self.held().insert(session_id.clone(), ended.clone());
-        Holding { plugins: self.clone(), session_id, principal, ended }
+        Holding { questions: self.clone(), session_id, principal, ended }
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes on as long as the tool asks the model alone.
+    /// Resumes a call for as long as it has questions to the model.
     async fn sampled(
         &self,
         mut turn: Result<Turn, SessionError>,
@@ -153,12 +168,12 @@ impl Plugins {
         principal: &str,
         call_id: &str,
         session_id: &str,
-        model: &ModelAgent,
+        model: &dyn Sampler,
     ) -> Called {
         loop {
             let (state, asks) = match turn {
                 Ok(Turn::Asks { state, asks }) => (state, asks),
-                Ok(Turn::Done(result)) => return Called::Done(told(&result)),
+                Ok(Turn::Done(result)) => return Called::Done(result_for_model(&result)),
                 Ok(_) => return Called::Done(Err("the call goes on elsewhere".to_owned())),
                 Err(error) => return Called::Done(Err(error.to_string())),
             };
@@ -177,12 +192,15 @@ impl Plugins {
         }
     }
 
-    /// Takes the answers that a run brings; gives what came of each call that they are for.
-    pub(crate) async fn resume(
+    /// Resumes calls with the answers in the input of a run. Returns the new state of each.
+    ///
+    /// # Errors
+    /// An answer is for no question of the user, or comes too late.
+    pub async fn resume(
         &self,
         input: &RunAgentInput,
         principal: &str,
-        model: &ModelAgent,
+        model: &dyn Sampler,
     ) -> Result<Vec<(ToolCallId, Called)>, Refused> {
         let mut sessions: BTreeMap<&str, Vec<(String, Outcome)>> = BTreeMap::new();
         for entry in input.resume.iter().flatten() {
@@ -223,8 +241,11 @@ impl Plugins {
         Ok(came)
     }
 
-    /// The calls of somebody's that are not over, for people to see.
-    pub(crate) async fn sessions(&self, principal: &str) -> Result<Vec<Value>, SessionError> {
+    /// Returns the open calls of a user, for display.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn sessions(&self, principal: &str) -> Result<Vec<Value>, SessionError> {
         self.host.sweep().await?;
         let active = self.host.active().await?;
         let own = active.into_iter().filter(|record| record.principal == principal);
@@ -243,8 +264,11 @@ impl Plugins {
         Ok(shown.collect())
     }
 
-    /// Ends one of them; what waits for it is told so.
-    pub(crate) async fn abort(&self, session: &str, principal: &str) -> Result<(), SessionError> {
+    /// Ends an open call of a user.
+    ///
+    /// # Errors
+    /// The user has no such call, or the store cannot be reached.
+    pub async fn abort(&self, session: &str, principal: &str) -> Result<(), SessionError> {
         self.host.abort(session, principal, "the user ended it").await?;
         if let Some(held) = self.held().get(session) {
             held.cancel();
@@ -253,16 +277,17 @@ impl Plugins {
     }
 }
 
-/// What came of a call whose caller waited.
+/// The end of a call whose caller waited.
 pub(crate) enum Held {
+    /// The result.
     Done(CallToolResult),
-    /// Its questions are not to be answered any more.
+    /// The call was ended with open questions.
     Ended(CallToolResult),
 }
 
-/// A call whose caller waits; when it is dropped the call ends, unless it is over.
+/// A call whose caller waits. Dropping it ends the call, unless it is over.
 struct Holding {
-    plugins: Arc<Plugins>,
+    questions: Arc<Questions>,
     session_id: String,
     principal: String,
     ended: CancellationToken,
@@ -270,24 +295,24 @@ struct Holding {
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        self.plugins.held().remove(&self.session_id);
-        let (plugins, session) = (self.plugins.clone(), mem::take(&mut self.session_id));
+        self.questions.held().remove(&self.session_id);
+        let (questions, session) = (self.questions.clone(), mem::take(&mut self.session_id));
         let principal = mem::take(&mut self.principal);
         tokio::spawn(async move {
-            // One that is over stays as it is.
-            let _ = plugins.host.abort(&session, &principal, "its caller is gone").await;
+            // A call that is over stays as it is.
+            let _ = questions.host.abort(&session, &principal, "its caller is gone").await;
         });
     }
 }
 
-/// A result that says what went wrong.
+/// Returns an error as the result of a call.
 pub(crate) fn failed(why: &str) -> CallToolResult {
     let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(why))]);
     result.is_error = Some(true);
     result
 }
 
-/// What a payload says: the result of an elicitation, or the content of one.
+/// Returns a payload as the result of an elicitation; it may be the content alone.
 fn answer(payload: Option<&Raw>) -> Value {
     let payload: Value = payload.and_then(|payload| payload.decode().ok()).unwrap_or_default();
     match payload.get("action") {
@@ -296,8 +321,8 @@ fn answer(payload: Option<&Raw>) -> Value {
     }
 }
 
-/// What the model is told of a result.
-fn told(result: &CallToolResult) -> Result<String, String> {
+/// Returns a result as text for the model.
+fn result_for_model(result: &CallToolResult) -> Result<String, String> {
     let text = result_text(result);
     if result.is_error.unwrap_or_default() { Err(text) } else { Ok(text) }
 }
@@ -325,15 +350,15 @@ fn interrupts(asks: &[Ask], session_id: &str, call_id: &str) -> Vec<Interrupt> {
     interrupts
 }
 
-/// What the model says to a tool.
-async fn sample(params: &CreateMessageRequestParams, model: &ModelAgent) -> Outcome {
+/// Returns the model's answer to a tool.
+async fn sample(params: &CreateMessageRequestParams, model: &dyn Sampler) -> Outcome {
     let texts = params.messages.iter().flat_map(|message| message.content.blocks());
     let texts = texts.filter_map(|block| match block {
         SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),
         _ => None,
     });
     let asked = texts.collect::<Vec<_>>().join("\n");
-    let result = match model.say(&asked).await {
+    let result = match model.sample(&asked).await {
         Err(error) => return Outcome::Error(error),
         Ok(said) => {
             let text = SamplingMessageContentBlock::Text(TextContent::new(said));

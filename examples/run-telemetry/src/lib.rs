@@ -1,23 +1,22 @@
-//! What is told of runs to those who operate the gateway: spans and metrics, over OTLP.
+//! Telemetry of a server that runs agents for AG-UI clients: spans and metrics over OTLP.
 //!
 //! ```text
-//! POST /api/ai/chat             SERVER    `http`, below the caller's `traceparent`
-//! └ run demo                    INTERNAL  `run`
-//!   └ invoke_agent demo         CLIENT    from here on by the lines of the connection: semconv_map
+//! POST /api/ai/chat             SERVER    [`traced`], below the caller's `traceparent`
+//! └ run demo                    INTERNAL  [`Telemetry::run`]
+//!   └ invoke_agent demo         CLIENT    from here on by [`Watch`], from the lines of the connection
 //!     └ execute_tool edit       INTERNAL
 //!       └ session/request_permission  SERVER
 //! └ run assistant               INTERNAL
-//!   ├ chat qwen3                CLIENT    `model`, each answer of a model without ACP
+//!   ├ chat qwen3                CLIENT    [`Telemetry::span`], each answer of a model without ACP
 //!   └ execute_tool clock        INTERNAL
 //! ```
 //!
-//! The [timeline] of a run has the same spans, without their attributes, for the page of that run.
+//! The [`Timeline`] of a run has the same spans without their attributes, for the page of that run.
 //!
-//! Nobody waits for a collector: what does not fit on its way there is dropped, counted, and said at the end.
-use crate::settings::TelemetrySettings;
+//! A slow collector delays nothing: spans that do not fit on their way there are dropped, counted, and logged at the end.
 use acp_otlp::{
-    Address, Batches, Collector, ExportError, Ids, Made, MetricCollector, Metrics, OwnSpan,
-    Program, Sampling, Signal, Tracing, complaint,
+    Address, Batches, Collector, Ids, Made, MetricCollector, Metrics, OwnSpan, Sampling, Signal,
+    Tracing, complaint,
 };
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
@@ -35,97 +34,120 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 mod http;
-mod model;
 mod timeline;
 
-pub(crate) use http::{HttpSpan, remote, traced};
-pub(crate) use model::{Traced, TracedModel};
-pub(crate) use timeline::Timeline;
+pub use acp_otlp::{ExportError, Program};
+pub use http::{HttpSpan, remote, traced};
+pub use timeline::Timeline;
 use timeline::Timelines;
-
-/// Who traces.
-const PROGRAM: Program = Program {
-    name: "spanwire-gateway",
-    version: env!("CARGO_PKG_VERSION"),
-    tell: |wrong| tracing::warn!("{wrong}"),
-};
 
 /// How long the last spans may take to reach the collector when the gateway ends.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// Where spans and metrics go; nowhere, unless something is set.
+/// What is exported, and where.
+#[derive(Clone, Debug, Default)]
+pub struct TelemetryOptions {
+    /// Whether spans go to a collector.
+    pub traces: bool,
+    /// Whether metrics go to a collector.
+    pub metrics: bool,
+    /// URL of the collector; the standard variables of the environment say it otherwise.
+    pub endpoint: Option<String>,
+    /// Whether each run has a timeline.
+    pub timeline: bool,
+}
+
+/// The telemetry of a server; a handle. Disabled unless the options enable something.
 #[derive(Clone, Debug)]
-pub(crate) struct Telemetry(Option<Arc<Ways>>);
+pub struct Telemetry(Option<Arc<Exports>>);
 
 #[derive(Debug)]
-struct Ways {
+struct Exports {
+    program: Program,
     batches: Option<Batches>,
     metrics: Option<Mutex<Metrics>>,
-    /// Why the last metrics did not get through.
+    /// The error of the last export of metrics.
     metrics_error: Option<Arc<Mutex<Option<String>>>>,
-    /// What the pages of runs are shown.
+    /// Timelines of the runs.
     timelines: Option<Timelines>,
     policy: Policy,
     sampling: Sampling,
     scope: InstrumentationScope,
-    /// A moment, by the clock that passes evenly and by the one that spans are timed by.
+    /// One moment on the monotonic clock and on the clock of spans.
     start: (Instant, Duration),
 }
 
 impl Telemetry {
-    /// What the settings ask for; nothing is sent yet.
+    /// Creates the telemetry of `program`; nothing is sent yet.
     ///
     /// # Errors
-    /// The collector's address is no URL that can be used, or the environment names files that cannot be.
-    pub(crate) fn new(settings: &TelemetrySettings, runtime: &Handle) -> Result<Self, ExportError> {
-        if !settings.traces && !settings.metrics && !settings.timeline {
+    /// The collector's address is no valid URL, or the environment names files that cannot be read.
+    pub fn new(
+        program: Program,
+        options: &TelemetryOptions,
+        runtime: &Handle,
+    ) -> Result<Self, ExportError> {
+        if !options.traces && !options.metrics && !options.timeline {
             return Ok(Self(None));
         }
         let mut policy = Policy::default();
-        policy.record_metrics = settings.metrics;
+        policy.record_metrics = options.metrics;
         let schema_url = policy.profile.schema_url();
-        let resource = PROGRAM.running_resource(None);
+        let resource = program.running_resource(None);
         let address = |signal| {
-            let named = Address::named(PROGRAM, signal, settings.endpoint.as_deref(), None);
-            named.unwrap_or_else(|| Address::of_this_machine(PROGRAM, signal, None))
+            let named = Address::named(program, signal, options.endpoint.as_deref(), None);
+            named.unwrap_or_else(|| Address::of_this_machine(program, signal, None))
         };
         let mut batches = None;
-        if settings.traces {
+        if options.traces {
             let collector = Collector::new(address(Signal::Traces), &resource, runtime)?;
             batches = Some(Batches::new(collector));
         }
         let (mut metrics, mut metrics_error) = (None, None);
-        if settings.metrics {
+        if options.metrics {
             let collector = MetricCollector::new(address(Signal::Metrics), runtime)?;
-            let made = Metrics::new(PROGRAM, collector, resource, schema_url);
+            let made = Metrics::new(program, collector, resource, schema_url);
             metrics_error = Some(made.error());
             metrics = Some(Mutex::new(made));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (scope, start) = (PROGRAM.scope(schema_url), (Instant::now(), now));
-        let timelines = settings.timeline.then(Timelines::default);
-        let sampling = Sampling::of_environment(PROGRAM);
-        let ways =
-            Ways { batches, metrics, metrics_error, timelines, policy, sampling, scope, start };
-        Ok(Self(Some(Arc::new(ways))))
+        let (scope, start) = (program.scope(schema_url), (Instant::now(), now));
+        let timelines = options.timeline.then(Timelines::default);
+        let sampling = Sampling::of_environment(program);
+        let exports = Exports {
+            program,
+            batches,
+            metrics,
+            metrics_error,
+            timelines,
+            policy,
+            sampling,
+            scope,
+            start,
+        };
+        Ok(Self(Some(Arc::new(exports))))
     }
 
-    /// Whether spans are wanted.
+    /// Returns whether spans are recorded.
     fn traces(&self) -> bool {
-        self.0.as_ref().is_some_and(|ways| ways.batches.is_some() || ways.timelines.is_some())
+        self.0
+            .as_ref()
+            .is_some_and(|exports| exports.batches.is_some() || exports.timelines.is_some())
     }
 
-    /// Looks at what passes on a connection to an agent; `transport` is what that is over, in the conventions' words.
-    pub(crate) fn watch(&self, transport: &'static str) -> Option<Watch> {
-        let ways = self.0.clone()?;
-        let mut policy = ways.policy.clone();
+    /// Returns an observer of a connection to an agent, `None` if nothing is recorded. `transport` is the
+    /// `network.transport` of the conventions.
+    pub fn watch(&self, transport: &'static str) -> Option<Watch> {
+        let exports = self.0.clone()?;
+        let mut policy = exports.policy.clone();
         policy.network_transport = Some(Cow::Borrowed(transport));
-        let tracing = Tracing::new(PROGRAM, policy, Ids::random()).with_sampling(ways.sampling);
-        Some(Watch { ways, tracing, reason: CloseReason::AgentExited })
+        let tracing =
+            Tracing::new(exports.program, policy, Ids::random()).with_sampling(exports.sampling);
+        Some(Watch { exports, tracing, reason: CloseReason::AgentExited })
     }
 
-    /// A run of a thread, with this agent.
-    pub(crate) fn run(
+    /// Starts the span of a run; `None` if no spans are recorded.
+    pub fn run(
         &self,
         agent: &str,
         thread: &str,
@@ -139,24 +161,29 @@ impl Telemetry {
         Some(span)
     }
 
-    /// Nothing where no spans are wanted.
-    fn span(&self, name: String, kind: SpanKind, parent: Option<&TraceContext>) -> Option<Span> {
-        let ways = self.0.as_ref().filter(|_| self.traces())?;
+    /// Starts a span; `None` if no spans are recorded.
+    pub fn span(
+        &self,
+        name: String,
+        kind: SpanKind,
+        parent: Option<&TraceContext>,
+    ) -> Option<Span> {
+        let exports = self.0.as_ref().filter(|_| self.traces())?;
         let ids = &mut Ids::random();
-        let (scope, now) = (ways.scope.clone(), ways.system_time());
-        let span = OwnSpan::start(scope, ids, name, kind, parent, ways.sampling, now);
-        if let Some(timelines) = &ways.timelines {
+        let (scope, now) = (exports.scope.clone(), exports.system_time());
+        let span = OwnSpan::start(scope, ids, name, kind, parent, exports.sampling, now);
+        if let Some(timelines) = &exports.timelines {
             timelines.begin(span.data());
         }
-        Some(Span { ways: ways.clone(), span: Some(span) })
+        Some(Span { exports: exports.clone(), span: Some(span) })
     }
 
-    /// Sends what is left, and says what was lost.
-    pub(crate) async fn shut_down(self) {
-        let Some(ways) = self.0 else { return };
+    /// Sends the remaining spans and metrics, and logs losses.
+    pub async fn shut_down(self) {
+        let Some(exports) = self.0 else { return };
         let (done, sent) = oneshot::channel();
-        let sending = ways.clone();
-        // A thread that nobody has to wait for: metrics take as long as the collector does.
+        let sending = exports.clone();
+        // A detached thread: metrics take as long as the collector does.
         let begun = thread::Builder::new().spawn(move || {
             sending.send_rest();
             let _ = done.send(());
@@ -164,11 +191,11 @@ impl Telemetry {
         if begun.is_err() || timeout(FLUSH, sent).await.is_err() {
             tracing::warn!("the collector did not take the last spans and metrics in time");
         }
-        ways.complain();
+        exports.complain();
     }
 }
 
-impl Ways {
+impl Exports {
     fn time(&self) -> Duration {
         self.start.1 + self.start.0.elapsed()
     }
@@ -206,7 +233,7 @@ impl Ways {
         });
     }
 
-    /// Says what was lost.
+    /// Logs losses.
     fn complain(&self) {
         let lost = self.batches.as_ref().and_then(|batches| batches.tally().complaint());
         let unmeasured = self.metrics_error.as_deref().and_then(complaint);
@@ -216,47 +243,48 @@ impl Ways {
     }
 }
 
-/// A name that a client has made up, not longer than names are elsewhere.
-fn cut(name: &str) -> String {
+/// Cuts a name that a client has chosen to the length of names elsewhere.
+pub fn cut(name: &str) -> String {
     let ends = (0..=MAX_NAME_BYTES.min(name.len())).rev();
     let cut = ends.filter_map(|end| name.get(..end)).next();
     cut.unwrap_or_default().to_owned()
 }
 
-/// A span that ends when it is dropped.
+/// A span. It ends when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Span {
-    ways: Arc<Ways>,
-    /// Nothing once it has ended.
+pub struct Span {
+    exports: Arc<Exports>,
+    /// `None` once it has ended.
     span: Option<OwnSpan>,
 }
 
 impl Span {
-    /// What names it to others.
-    pub(crate) fn context(&self) -> Option<TraceContext> {
+    /// Returns the context for the children of the span.
+    pub fn context(&self) -> Option<TraceContext> {
         self.span.as_ref()?.context()
     }
 
-    /// What its page is shown of it and of what is below it.
-    pub(crate) fn timeline(&self) -> Option<Arc<Timeline>> {
-        self.ways.timelines.as_ref()?.of(self.span.as_ref()?.data())
+    /// Returns the timeline that begins with this span.
+    pub fn timeline(&self) -> Option<Arc<Timeline>> {
+        self.exports.timelines.as_ref()?.of(self.span.as_ref()?.data())
     }
 
-    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
+    /// Sets an attribute.
+    pub fn set(&mut self, key: &'static str, value: impl Into<Value>) {
         if let Some(span) = &mut self.span {
             span.set(KeyValue::new(key, value));
         }
     }
 
-    /// The run goes on with the turn of an interrupted one, which has this span.
-    pub(crate) fn link_resumed(&mut self, interrupted: &TraceContext) {
+    /// Links the span of the interrupted run that this run resumes.
+    pub fn link_resumed(&mut self, interrupted: &TraceContext) {
         if let Some(span) = &mut self.span {
             span.link(interrupted, vec![KeyValue::new(keys::ACP_LINK_REASON, link::RESUME)]);
         }
     }
 
-    /// It went wrong.
-    pub(crate) fn fail(&mut self, error_type: String) {
+    /// Marks the span as failed.
+    pub fn fail(&mut self, error_type: String) {
         if let Some(span) = &mut self.span {
             span.fail(error_type);
         }
@@ -266,47 +294,47 @@ impl Span {
 impl Drop for Span {
     fn drop(&mut self) {
         if let Some(span) = self.span.take() {
-            self.ways.ended(span.end(self.ways.system_time()));
+            self.exports.ended(span.end(self.exports.system_time()));
         }
     }
 }
 
-/// Looks at the lines of one connection. What is open when it is dropped, the end of the connection has ended.
+/// Observer of the lines of one connection. Dropping it ends the open spans: the connection has ended.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    ways: Arc<Ways>,
+pub struct Watch {
+    exports: Arc<Exports>,
     tracing: Tracing,
     reason: CloseReason,
 }
 
 impl Watch {
-    /// The agent has sent a line.
-    pub(crate) fn hear(&mut self, line: &[u8]) {
-        self.tracing.handle_line(Direction::AgentToClient, self.ways.time(), line);
+    /// Handles a line of the agent.
+    pub fn receive(&mut self, line: &[u8]) {
+        self.tracing.handle_line(Direction::AgentToClient, self.exports.time(), line);
         self.export();
     }
 
-    /// The line that is to be sent: a request of a run, whose span is `parent`, tells the agent of its own, where spans go to
-    /// a collector.
-    pub(crate) fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
+    /// Handles a line to the agent, and returns the line to send. A request of a run, whose span is `parent`, carries the
+    /// context of its own span if spans go to a collector.
+    pub fn send(&mut self, line: Vec<u8>, parent: Option<&TraceContext>) -> Vec<u8> {
         let direction = Direction::ClientToAgent;
         let told = parent.and_then(|parent| inject(&line, Some(parent), None).ok()?);
         let told = told.map(|injected| injected.to_line());
         let seen = told.as_deref().unwrap_or(&line);
-        self.tracing.handle_line(direction, self.ways.time(), seen);
+        self.tracing.handle_line(direction, self.exports.time(), seen);
         self.export();
-        match told.filter(|_| self.ways.batches.is_some()) {
+        match told.filter(|_| self.exports.batches.is_some()) {
             None => line,
             Some(told) => {
                 let own = self.tracing.inject(direction, &line).map(|injected| injected.to_line());
-                // A span that did not fit is left out, and the run's stands for it.
+                // A span that did not fit is left out; the run's context stands for it.
                 own.unwrap_or(told)
             }
         }
     }
 
-    /// The gateway ends the connection, and not the agent.
-    pub(crate) fn leave(&mut self) {
+    /// Says that the server ends the connection, and not the agent.
+    pub fn leave(&mut self) {
         self.reason = CloseReason::ClientClosed;
     }
 
@@ -314,15 +342,15 @@ impl Watch {
         while let Some(made) = self.tracing.poll() {
             match made {
                 Made::Started(span) => {
-                    if let Some(timelines) = &self.ways.timelines {
+                    if let Some(timelines) = &self.exports.timelines {
                         timelines.begin_below(span);
                     }
                 }
-                Made::Span(span) => self.ways.ended(span),
+                Made::Span(span) => self.exports.ended(span),
                 Made::Measurement(measured) => {
                     let span = self.tracing.measured_on(&measured);
-                    let span = span.filter(|_| self.ways.batches.is_some());
-                    if let Some(mut metrics) = self.ways.metrics() {
+                    let span = span.filter(|_| self.exports.batches.is_some());
+                    if let Some(mut metrics) = self.exports.metrics() {
                         metrics.record(measured, span);
                     }
                 }
@@ -333,7 +361,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.tracing.close(self.ways.time(), self.reason);
+        self.tracing.close(self.exports.time(), self.reason);
         self.export();
         let dropped = self.tracing.counters().dropped_spans;
         if dropped > 0 {

@@ -1,8 +1,7 @@
 //! A model behind an endpoint that speaks as OpenAI's chat completions do.
 //!
 //! Spec: [Create chat completion](https://platform.openai.com/docs/api-reference/chat/create)
-use crate::settings::ModelSettings;
-use acp_otlp::variable;
+use crate::ModelSettings;
 use agui_bridge::chat_history::{ChatMessage, ChatPart, ChatRole};
 use agui_bridge::hybrid_tools::runner::{Model, ModelRequest};
 use agui_bridge::hybrid_tools::{ModelEvent, ModelTool, RunFailure};
@@ -19,18 +18,19 @@ use reqwest::{Client, Url};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::env;
 use std::time::Duration;
 
 /// How long it may take to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// How long the endpoint may say nothing.
+/// How long the endpoint may be silent.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// The most bytes of one event of its stream.
+/// Maximum number of bytes of an event of its stream.
 const MAX_EVENT: usize = 1024 * 1024;
 
-/// The most characters of a refusal that are passed on.
+/// Maximum number of characters of a refusal that are passed on.
 const MAX_REFUSAL: usize = 500;
 
 /// Where the model is.
@@ -43,15 +43,20 @@ pub(super) struct Endpoint {
     authorization: Option<HeaderValue>,
 }
 
-/// Why an endpoint cannot be used.
+/// The settings of an endpoint are invalid.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum EndpointError {
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The URL is not one of HTTP.
     #[error("model.url: expected http://… or https://…, got `{0}`")]
     Url(String),
+    /// The model has no name.
     #[error("model.name: expected the name of a model")]
     Name,
+    /// The variable has no key.
     #[error("model.key-variable: {0} has no key in it")]
     Key(String),
+    /// The HTTP client cannot be made.
     #[error("no HTTP client: {0}")]
     Client(#[from] reqwest::Error),
 }
@@ -68,22 +73,22 @@ impl Endpoint {
             .connect_timeout(CONNECT_TIME)
             .read_timeout(SILENCE)
             .redirect(Policy::none())
-            .user_agent(concat!("spanwire-gateway/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("spanwire-chat-model/", env!("CARGO_PKG_VERSION")))
             .build()?;
         Ok(Self { client, url, model, instructions: settings.instructions.clone(), authorization })
     }
 
-    /// What the model is called there.
+    /// Returns the model's name there.
     pub(super) fn model(&self) -> &str {
         &self.model
     }
 
-    pub(super) fn open(&self) -> Asked<'_> {
-        Asked {
+    pub(super) fn open(&self) -> Answering<'_> {
+        Answering {
             endpoint: self,
             bytes: futures::stream::empty().boxed(),
             decoder: Decoder::with_limit(MAX_EVENT),
-            said: VecDeque::new(),
+            events: VecDeque::new(),
             calls: BTreeMap::new(),
             asked: 0,
             end: End::Done,
@@ -93,10 +98,10 @@ impl Endpoint {
     fn body(&self, request: &ModelRequest<'_>) -> Value {
         let instructions = self.instructions.as_deref();
         let instructions = instructions.map(|text| json!({ "role": "system", "content": text }));
-        let said = request.history.iter().map(message);
+        let events = request.history.iter().map(message);
         let mut body = json!({
             "model": self.model,
-            "messages": instructions.into_iter().chain(said).collect::<Vec<_>>(),
+            "messages": instructions.into_iter().chain(events).collect::<Vec<_>>(),
             "stream": true,
             "stream_options": { "include_usage": true },
         });
@@ -110,39 +115,40 @@ impl Endpoint {
     }
 }
 
-/// The header with the key that the variable has; it is not to be seen where it is printed.
+/// Returns the header with the key of the variable, marked as sensitive.
 fn authorization(name: &str) -> Result<HeaderValue, EndpointError> {
-    let value = variable(name).and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
+    let value = env::var(name).ok().filter(|key| !key.is_empty());
+    let value = value.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
     let mut value = value.ok_or_else(|| EndpointError::Key(name.to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// How far the endpoint's answer is.
+/// State of the endpoint's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// There is more to come.
     Open,
-    /// The model has said why it stopped; what it cost may follow.
+    /// The model has stopped; its usage may follow.
     Stopped,
     Done,
 }
 
 /// A model in one run.
-pub(super) struct Asked<'a> {
+pub(super) struct Answering<'a> {
     endpoint: &'a Endpoint,
     bytes: BoxStream<'static, Result<Bytes, reqwest::Error>>,
     decoder: Decoder,
-    said: VecDeque<ModelEvent>,
+    events: VecDeque<ModelEvent>,
     /// The ids of this answer's calls, by their places in it.
     calls: BTreeMap<u64, String>,
-    /// How often it was asked.
+    /// Number of requests so far.
     asked: u64,
     end: End,
 }
 
 #[async_trait]
-impl Model for Asked<'_> {
+impl Model for Answering<'_> {
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure> {
         let Endpoint { client, url, authorization, .. } = self.endpoint;
         let mut post = client.post(url.clone()).json(&self.endpoint.body(&request));
@@ -152,14 +158,14 @@ impl Model for Asked<'_> {
         let response = post.send().await.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
-            let said = response.text().await.unwrap_or_default();
-            let said: String = said.trim().chars().take(MAX_REFUSAL).collect();
-            let message = format!("The model's endpoint answers {status}: {said}");
+            let events = response.text().await.unwrap_or_default();
+            let events: String = events.trim().chars().take(MAX_REFUSAL).collect();
+            let message = format!("The model's endpoint answers {status}: {events}");
             return Err(RunFailure::new("MODEL_REFUSED", message));
         }
         self.bytes = response.bytes_stream().boxed();
         self.decoder = Decoder::with_limit(MAX_EVENT);
-        self.said.clear();
+        self.events.clear();
         self.calls.clear();
         self.asked += 1;
         self.end = End::Open;
@@ -168,7 +174,7 @@ impl Model for Asked<'_> {
 
     async fn next(&mut self) -> Result<Option<ModelEvent>, RunFailure> {
         loop {
-            if let Some(event) = self.said.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Ok(Some(event));
             }
             if self.end == End::Done {
@@ -192,8 +198,8 @@ impl Model for Asked<'_> {
     }
 }
 
-impl Asked<'_> {
-    /// Takes an event of the stream.
+impl Answering<'_> {
+    /// Handles an event of the stream.
     fn read(&mut self, data: &str) -> Result<(), RunFailure> {
         if data == "[DONE]" {
             self.end = End::Done;
@@ -218,15 +224,15 @@ impl Asked<'_> {
             }
         }
         if let Some(usage) = chunk.usage {
-            self.said.push_back(ModelEvent::Usage(usage.tokens(&self.endpoint.model)));
+            self.events.push_back(ModelEvent::Usage(usage.tokens(&self.endpoint.model)));
         }
         Ok(())
     }
 
     fn delta(&mut self, delta: Delta) {
         let thought = delta.reasoning_content.or(delta.reasoning);
-        self.said.extend(thought.filter(|text| !text.is_empty()).map(ModelEvent::Reasoning));
-        self.said.extend(delta.content.filter(|text| !text.is_empty()).map(ModelEvent::Text));
+        self.events.extend(thought.filter(|text| !text.is_empty()).map(ModelEvent::Reasoning));
+        self.events.extend(delta.content.filter(|text| !text.is_empty()).map(ModelEvent::Text));
         for call in delta.tool_calls.into_iter().flatten() {
             let function = call.function.unwrap_or_default();
             if let Some(name) = function.name.filter(|name| !name.is_empty())
@@ -235,20 +241,20 @@ impl Asked<'_> {
                 let made = || format!("call-{}-{}", self.asked, call.index);
                 let id = call.id.filter(|id| !id.is_empty()).unwrap_or_else(made);
                 self.calls.insert(call.index, id.clone());
-                self.said.push_back(ModelEvent::ToolCallStart { id: id.into(), name });
+                self.events.push_back(ModelEvent::ToolCallStart { id: id.into(), name });
             }
             if let Some(delta) = function.arguments.filter(|delta| !delta.is_empty())
                 && let Some(id) = self.calls.get(&call.index)
             {
                 let id = id.as_str().into();
-                self.said.push_back(ModelEvent::ToolCallArguments { id, delta });
+                self.events.push_back(ModelEvent::ToolCallArguments { id, delta });
             }
         }
     }
 }
 
 fn unavailable(error: reqwest::Error) -> RunFailure {
-    // The address may have a secret in it.
+    // The URL may contain a secret.
     let error = error.without_url();
     RunFailure::new("MODEL_UNAVAILABLE", format!("The model cannot be reached: {error}"))
 }
@@ -276,8 +282,8 @@ fn message(message: &ChatMessage) -> Value {
                 let function = json!({ "name": call.name, "arguments": call.arguments });
                 json!({ "id": call.id, "type": "function", "function": function })
             });
-            let said = Some(message.text()).filter(|text| !text.is_empty());
-            json!({ "role": "assistant", "content": said, "tool_calls": calls.collect::<Value>() })
+            let events = Some(message.text()).filter(|text| !text.is_empty());
+            json!({ "role": "assistant", "content": events, "tool_calls": calls.collect::<Value>() })
         }
         ChatRole::Tool => {
             let (id, content) = (&message.tool_call_id, text(message));

@@ -1,0 +1,148 @@
+//! A chat model with tools as an AG-UI agent.
+//!
+//! A [`ChatModel`] is behind an endpoint or in a script; [`run`](run()) runs one input, with the page's tools and those of a
+//! [`Toolbox`].
+use agent_tools::{Sampler, Toolbox};
+use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
+use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
+use agui_types::content::Content;
+use agui_types::event::Event;
+use async_trait::async_trait;
+use endpoint::Endpoint;
+pub use endpoint::EndpointError;
+use jsonrpc_core::wire;
+pub use run::{ModelRun, run};
+use script::Script;
+pub use script::ScriptError;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+pub use traced::Traced;
+use traced::TracedModel;
+
+mod endpoint;
+mod run;
+mod script;
+mod traced;
+
+/// The script that is built in.
+const BUILT_IN: &str = include_str!("../scripts/hybrid.toml");
+
+/// Where a model is: in a script, or behind an endpoint that speaks as OpenAI's chat completions do. The script that is
+/// built in needs neither.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ModelSettings {
+    /// A file with the model's answers.
+    pub script: Option<PathBuf>,
+    /// The URL before `/chat/completions`.
+    pub url: Option<String>,
+    /// The model's name there.
+    pub name: Option<String>,
+    /// The variable of the environment with the key, if one is needed.
+    pub key_variable: Option<String>,
+    /// The model's instructions.
+    pub instructions: Option<String>,
+}
+
+/// The settings of a model are invalid.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Both a script and an endpoint are set.
+    #[error("model: expected `script` or `url`, got both")]
+    Both,
+    /// The script is invalid.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The endpoint is invalid.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+}
+
+/// A model with tools.
+#[derive(Debug)]
+pub struct ChatModel {
+    kind: Kind,
+    tools: Vec<BackendTool>,
+    /// Whether clients before 1.0 are interrupted for questions.
+    legacy_interrupts: bool,
+    toolbox: Arc<Toolbox>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Script(Script),
+    Endpoint(Endpoint),
+}
+
+impl ChatModel {
+    /// Creates a model with the tools of `toolbox`. With `legacy_interrupts`, tools ask the users of clients before 1.0 as
+    /// well.
+    ///
+    /// # Errors
+    /// The settings are invalid.
+    pub fn new(
+        settings: &ModelSettings,
+        legacy_interrupts: bool,
+        toolbox: Arc<Toolbox>,
+    ) -> Result<Self, ModelError> {
+        let kind = match (&settings.script, &settings.url) {
+            (Some(_), Some(_)) => return Err(ModelError::Both),
+            (Some(script), None) => Kind::Script(Script::read(script)?),
+            (None, Some(url)) => Kind::Endpoint(Endpoint::new(url, settings)?),
+            (None, None) => Kind::Script(Script::parse(BUILT_IN)?),
+        };
+        let tools = toolbox.for_models();
+        Ok(Self { kind, tools, legacy_interrupts, toolbox })
+    }
+
+    /// Opens the model for one run.
+    fn open<'a>(&'a self, traced: &'a Traced) -> TracedModel<'a> {
+        let name = match &self.kind {
+            Kind::Script(_) => None,
+            Kind::Endpoint(endpoint) => Some(endpoint.model()),
+        };
+        TracedModel::new(self.open_untraced(), name, traced)
+    }
+
+    fn open_untraced(&self) -> Box<dyn Model + '_> {
+        match &self.kind {
+            Kind::Script(script) => Box::new(script.open()),
+            Kind::Endpoint(endpoint) => Box::new(endpoint.open()),
+        }
+    }
+}
+
+#[async_trait]
+impl Sampler for ChatModel {
+    async fn sample(&self, text: &str) -> Result<String, String> {
+        let message = json!({ "id": "u", "role": "user", "content": text });
+        let input = json!({ "threadId": "sampling", "runId": "sampling", "messages": [message] });
+        let input = wire::decode(&input.to_string()).map_err(|error| error.to_string())?;
+        let mut events: Vec<Event> = Vec::new();
+        let mut hybrid = HybridLoop::begin(&input, &[], LoopOptions::new());
+        let ran = runner::run(&mut hybrid, &mut *self.open_untraced(), &NoTools, &mut events).await;
+        ran.map_err(|error| error.to_string())?;
+        let mut said = String::new();
+        for event in events {
+            match event {
+                Event::TextMessageContent(content) => said.push_str(&content.delta),
+                Event::RunError(error) => return Err(error.message.to_string()),
+                _ => {}
+            }
+        }
+        Ok(said)
+    }
+}
+
+/// The backend of a model without tools.
+struct NoTools;
+
+#[async_trait]
+impl Backend for NoTools {
+    async fn call(&self, request: &ToolRequest) -> Result<Content, String> {
+        Err(format!("there is no tool `{}`", request.name))
+    }
+}

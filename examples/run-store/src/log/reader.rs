@@ -1,0 +1,69 @@
+//! A reader of a run: a cursor into its log, as a stream of server-sent events.
+use super::{MAX_BATCH, RunLog};
+use agui_types::id::RunId;
+use agui_types::run_log::Read;
+use bytes::Bytes;
+use futures::Stream;
+use futures::stream::unfold;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Interval of comments in a silent stream, so that proxies keep it open.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// A reader of a run; counted until it is dropped.
+#[derive(Debug)]
+pub struct Reader {
+    log: Arc<RunLog>,
+    /// Number of the last event that was read.
+    after: u64,
+    /// Whether the stream has begun.
+    has_begun: bool,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.log.readers.send_modify(|readers| *readers -= 1);
+    }
+}
+
+impl Reader {
+    /// Counts as one of the log's readers already.
+    pub(super) fn new(log: Arc<RunLog>, after: u64) -> Self {
+        Self { log, after, has_begun: false }
+    }
+
+    /// Returns the id of the run.
+    pub fn run_id(&self) -> &RunId {
+        self.log.run_id()
+    }
+
+    /// Returns the events so far and those to come, with comments in between. The stream ends with the run, or when the reader
+    /// falls behind the events that are kept.
+    pub fn read(self) -> impl Stream<Item = Bytes> + Send {
+        let changed = self.log.changed();
+        unfold((self, changed), |(mut reader, mut changed)| async move {
+            loop {
+                changed.mark_unchanged();
+                let read = reader.log.with(|log| log.read(reader.after, MAX_BATCH));
+                match read {
+                    Read::Restart(_) if reader.has_begun => {
+                        tracing::debug!(run = %reader.run_id(), "a reader fell behind");
+                        return None;
+                    }
+                    Read::Frames(frames) | Read::Restart(frames) => {
+                        (reader.after, reader.has_begun) = (frames.last, true);
+                        return Some((frames.bytes, (reader, changed)));
+                    }
+                    Read::Ended => return None,
+                    _ => {}
+                }
+                if timeout(HEARTBEAT, changed.changed()).await.is_err() {
+                    let heartbeat = Bytes::from_static(b": heartbeat\n\n");
+                    return Some((heartbeat, (reader, changed)));
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! Runs of an owner that others read, and runs of others that are read here.
+use super::{Replica, lock};
+use crate::{Appended, RunLog, RunRecord, StoreError};
+use agui_types::input::RunAgentInput;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a reader of a run elsewhere waits for a notification before it looks for more.
+const LOOK_TIME: Duration = Duration::from_secs(1);
+
+/// Time before another attempt to reach the store.
+const RETRY_TIME: Duration = Duration::from_millis(500);
+
+/// How long an ending owner tries to bring the events of its runs to the store.
+const LAST_TIME: Duration = Duration::from_secs(3);
+
+impl Replica {
+    /// Begins a run here. Returns `false` if one of this name exists.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn begin_run(&self, run: &str, record: &RunRecord) -> Result<bool, StoreError> {
+        self.store.begin_run(run, record).await
+    }
+
+    /// Returns a run.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn run(&self, run: &str) -> Result<Option<RunRecord>, StoreError> {
+        self.store.run(run).await
+    }
+
+    /// Removes a run.
+    pub async fn forget_run(&self, run: &str) {
+        if let Err(error) = self.store.forget_run(run).await {
+            tracing::debug!(%error, "a run stays until it expires in the store");
+        }
+    }
+
+    /// Says that a run of another owner is read here.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn watch_run(&self, run: &str) -> Result<(), StoreError> {
+        self.store.watch_run(run, self.options.lifetime).await
+    }
+
+    /// Returns whether a run is read through another owner. Without an answer of the store it may be.
+    pub async fn is_watched(&self, run: &str) -> bool {
+        self.store.is_watched(run).await.unwrap_or(true)
+    }
+
+    /// Returns the record of a run that this owner begins.
+    pub fn record(&self, thread: String, fingerprint: u64, input: RunAgentInput) -> RunRecord {
+        RunRecord { thread, owner: self.options.id.clone(), fingerprint, input }
+    }
+
+    /// Brings the events of a run to the store until its end. Returns `false` if another owner has ended it.
+    pub async fn share(
+        &self,
+        run: &str,
+        record: &RunRecord,
+        log: &RunLog,
+        ending: &CancellationToken,
+    ) -> bool {
+        let (mut changed, mut after) = (log.changed(), 0);
+        let keep = self.options.keep + self.options.lifetime;
+        loop {
+            changed.mark_unchanged();
+            let part = log.part(after);
+            if part.is_empty() && timeout(self.options.lifetime, changed.changed()).await.is_ok() {
+                continue;
+            }
+            // An empty one says that the run is open.
+            match self.store.append(run, &part, keep).await {
+                Ok(Appended::Taken) if part.has_ended => return true,
+                Ok(Appended::Taken) => after = part.last(),
+                Ok(Appended::Ended) => {
+                    log.lose(&self.options.lost);
+                    return false;
+                }
+                Ok(Appended::Unknown) => {
+                    // The store has lost its data.
+                    if self.store.begin_run(run, record).await.is_ok() {
+                        after = 0;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the events of a run stay here until the store is back");
+                    tokio::select! {
+                        () = sleep(RETRY_TIME) => {}
+                        () = async { ending.cancelled().await; sleep(LAST_TIME).await } => return true,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows a run of another owner until its end, or until it had no reader here for `unread`.
+    pub async fn mirror(&self, run: &str, owner: &str, log: &RunLog, unread: Duration) {
+        let more = lock(&self.mirrors).entry(run.to_owned()).or_default().clone();
+        let follow = async {
+            let mut unknown_since = None;
+            while !log.has_ended() {
+                match self.look(run, owner, log, &mut unknown_since).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        let _quiet = timeout(LOOK_TIME, more.notified()).await;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a run of another owner cannot be read");
+                        sleep(RETRY_TIME).await;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = follow => {}
+            () = log.abandoned(unread) => {}
+        }
+        lock(&self.mirrors).remove(run);
+    }
+
+    /// Takes new events of a run of another owner; returns `false` if there are none.
+    async fn look(
+        &self,
+        run: &str,
+        owner: &str,
+        log: &RunLog,
+        unknown_since: &mut Option<Instant>,
+    ) -> Result<bool, StoreError> {
+        if log.is_being_read() {
+            self.watch_run(run).await?;
+        }
+        let Some(part) = self.store.read(run, log.last()).await? else {
+            // Its owner brings it back if the store has lost it.
+            let since = unknown_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > self.options.lifetime * 2 {
+                log.lose(&self.options.lost);
+            }
+            return Ok(false);
+        };
+        *unknown_since = None;
+        if part.is_empty() {
+            if !self.is_mine(owner) && !self.store.lives(owner).await? {
+                let (last, frame) = log.next_frame(&self.options.lost);
+                self.store.end_run(run, last, &frame).await?;
+                return Ok(true);
+            }
+            return Ok(false);
+        }
+        log.apply(part);
+        Ok(true)
+    }
+}
