@@ -1,7 +1,7 @@
 //! What a [`RunAgentInput`] asks of an ACP agent.
 //!
 //! AG-UI clients send the whole conversation each time, ACP agents keep it themselves: only what is new goes to the
-//! agent. A [`Conversation`] knows what that is for a thread, also where the user has edited what was said, wants another
+//! agent. A [`SessionMemory`] knows what that is for a thread, also where the user has edited what was said, wants another
 //! answer, or comes with a history; its [`Rules`] say what becomes of that, of context, state and forwarded properties.
 //!
 //! [`work`] is the short form, for who keeps a session for each thread and lets it go on whatever becomes of the
@@ -31,20 +31,22 @@ use acp_types::v1::initialization::PromptCapabilities;
 use agui_types::id::MessageId;
 use agui_types::input::RunAgentInput;
 use agui_types::message::Message;
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use blocks::Blocks;
+use serde::{Deserialize, Serialize};
 
 mod blocks;
-mod conversation;
+mod session_memory;
 mod forwarded;
 mod plan;
 mod rules;
 mod transcript;
 
 pub use blocks::Unsupported;
-pub use conversation::{Conversation, MAX_KNOWN, MAX_QUEUED};
+pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
 pub use forwarded::{Allowed, Forwarded};
 pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
@@ -70,7 +72,7 @@ pub enum Work {
 }
 
 /// A prompt for the agent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prompt {
     /// What to send with `session/prompt`.
@@ -84,7 +86,7 @@ pub struct Prompt {
 }
 
 /// An input cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum InputError {
     /// There are no messages.
@@ -102,7 +104,7 @@ pub enum InputError {
         /// Where it is, as a JSON pointer.
         pointer: String,
         /// What it should be.
-        expected: &'static str,
+        expected: Cow<'static, str>,
     },
     /// The agent does not take this kind of content.
     #[error("at {pointer}: the agent does not take {what}")]
@@ -110,7 +112,7 @@ pub enum InputError {
         /// Where it is, as a JSON pointer.
         pointer: String,
         /// What it is.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// The conversation is another than the agent's, and [`Divergence::Reject`] is the rule.
     #[error("at {pointer}: expected the conversation as it was, got another")]

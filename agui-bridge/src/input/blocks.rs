@@ -119,9 +119,9 @@ impl<'a> Blocks<'a> {
         if !media.is_taken(self.capabilities) {
             return Err(unsupported(pointer, media.as_str()));
         }
-        let invalid = |member: &str, expected| InputError::Invalid {
+        let invalid = |member: &str, expected: &'static str| InputError::Invalid {
             pointer: format!("{pointer}/source/{member}"),
-            expected,
+            expected: expected.into(),
         };
         if !is_mime_type(&data.mime_type) {
             return Err(invalid("mimeType", "a media type, as in `image/png`"));
@@ -155,11 +155,11 @@ impl<'a> Blocks<'a> {
             rest.filter(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
         else {
             let pointer = format!("{pointer}/source/value");
-            return Err(InputError::Invalid { pointer, expected: "an http or https URL" });
+            return Err(InputError::Invalid { pointer, expected: "an http or https URL".into() });
         };
         if !is_public(rest) {
             let pointer = format!("{pointer}/source/value");
-            return Err(InputError::Invalid { pointer, expected: "a URL of a public host" });
+            return Err(InputError::Invalid { pointer, expected: "a URL of a public host".into() });
         }
         let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_end_matches('/');
         let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(rest);
@@ -203,7 +203,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn state(&mut self, state: &Raw, without: &[String]) -> Result<(), InputError> {
         let mut value: Value = state.decode().map_err(|_| InputError::Invalid {
             pointer: "/state".to_string(),
-            expected: "JSON that is not nested too deeply",
+            expected: "JSON that is not nested too deeply".into(),
         })?;
         for pointer in without.iter().map(String::as_str).chain(["/acp"]) {
             let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
@@ -247,7 +247,7 @@ fn resource(resource: EmbeddedResourceResource) -> ContentBlock {
 const PROVIDER_FILE: &str = "files that a provider holds";
 
 fn unsupported(pointer: &str, what: &'static str) -> InputError {
-    InputError::Unsupported { pointer: pointer.into(), what }
+    InputError::Unsupported { pointer: pointer.into(), what: what.into() }
 }
 
 /// Whether what follows the scheme of a URL names a host that is not one of this machine or of a private network, as far

@@ -138,7 +138,10 @@ fn read<T: DeserializeOwned>(
         let limit = format!("{MAX_VALUE_BYTES} bytes");
         return Err(InputError::TooLarge { pointer: pointer.to_string(), limit });
     }
-    value.decode().map_err(|_| InputError::Invalid { pointer: pointer.to_string(), expected })
+    value.decode().map_err(|_| InputError::Invalid {
+        pointer: pointer.to_string(),
+        expected: expected.into(),
+    })
 }
 
 /// A member's name in a JSON pointer.

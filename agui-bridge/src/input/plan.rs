@@ -1,5 +1,5 @@
 use super::blocks::Blocks;
-use super::conversation::{Conversation, Standing, instructions};
+use super::session_memory::{SessionMemory, Standing, instructions};
 use super::transcript::{last_entry, transcript};
 use super::{Divergence, Forwarded, InputError, MAX_MESSAGES, Prompt, Repeat, Rules, SessionScope};
 use crate::json::Print;
@@ -11,6 +11,7 @@ use agui_types::message::{Message, ToolMessage};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 /// What is to be done for an input, in this order: session, answers, prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ pub struct Plan {
 }
 
 /// What becomes of a thread's session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SessionStep {
     /// It goes on. Where the thread has none, and there is nothing to send, none is needed.
@@ -74,7 +75,7 @@ impl Instructions {
     }
 }
 
-impl Conversation {
+impl SessionMemory {
     /// Says what an input asks for, of an agent that has these capabilities; nothing changes before it is
     /// [accepted](Self::accept). `waits` says whether someone waits for the result of a call.
     ///

@@ -3,7 +3,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How a run's input is mapped: what a [`Conversation`](super::Conversation) does where there is a choice.
+/// How a run's input is mapped: what a [`SessionMemory`](super::SessionMemory) does where there is a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rules {

@@ -180,7 +180,7 @@ fn what_the_agent_does_not_take_is_an_error_that_says_where() {
             .unwrap_err();
         assert_eq!(
             error,
-            InputError::Unsupported { pointer: "/messages/0/content/1".into(), what }
+            InputError::Unsupported { pointer: "/messages/0/content/1".into(), what: what.into() }
         );
         assert_eq!(error.status(), 415);
     }

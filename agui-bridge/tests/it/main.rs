@@ -13,7 +13,7 @@ mod chat_history;
 #[cfg(test)]
 mod contextual_tools;
 #[cfg(test)]
-mod conversation;
+mod session_memory;
 #[cfg(test)]
 mod diffs;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::settings::WhenBusy;
 use acp_types::v1::elicitation::ElicitationAction;
 use acp_types::v1::initialization::PromptCapabilities;
 use agent_tools::FromServer;
-use agui_bridge::input::{self, Conversation, SessionScope};
+use agui_bridge::input::{self, SessionMemory, SessionScope};
 use agui_bridge::{AnswerError, Begun, Failure, Options, PermissionAnswer, Response, Translator};
 use agui_types::event::Event;
 use agui_types::tool::Tool;
@@ -95,7 +95,7 @@ pub(crate) struct Thread {
     rules: Rules,
     session: Option<Session>,
     /// What the session's agent has of the conversation, and how inputs are held against that.
-    conversation: Conversation,
+    conversation: SessionMemory,
     input_rules: input::Rules,
     /// Whether the run that is open was refused: its end is none of the agent's.
     is_refused: bool,
@@ -127,7 +127,7 @@ impl Thread {
             cwd,
             rules,
             session: None,
-            conversation: Conversation::new(),
+            conversation: SessionMemory::new(),
             input_rules,
             is_refused: false,
             remembered,

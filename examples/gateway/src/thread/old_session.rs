@@ -1,7 +1,7 @@
 //! A session that there was before the agent, or the gateway, was started again.
 use super::{Agent, Opened, Reply, Run, Session, SessionScope, Thread, Trouble};
 use acp_types::v1::session_setup::SessionId;
-use agui_bridge::input::Conversation;
+use agui_bridge::input::SessionMemory;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Remembered {
     session_id: SessionId,
     /// What its agent has of the conversation.
-    conversation: Conversation,
+    conversation: SessionMemory,
 }
 
 /// A run that waits for its session.
@@ -79,7 +79,7 @@ impl Thread {
                     self.translator.end_replay();
                 }
                 self.session = Some(Session::new(agent, opened));
-                if self.conversation == Conversation::new() {
+                if self.conversation == SessionMemory::new() {
                     self.conversation = remembered.conversation;
                 }
             }

@@ -5,7 +5,7 @@ use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::Translator;
 use agui_bridge::frontend_tool::{FrontendTools, NewCall, Options as ToolOptions};
 use agui_bridge::input::{
-    Conversation, Divergence, InputError, Plan, Repeat, Rules, SessionScope, SessionStep,
+    SessionMemory, Divergence, InputError, Plan, Repeat, Rules, SessionScope, SessionStep,
     Unsupported,
 };
 use agui_types::event::Event;
@@ -49,7 +49,7 @@ fn result(id: &str, text: &str) -> Value {
 }
 
 fn plan_by(
-    conversation: &Conversation,
+    conversation: &SessionMemory,
     input: &RunAgentInput,
     rules: &Rules,
 ) -> Result<Plan, InputError> {
@@ -57,7 +57,7 @@ fn plan_by(
         .plan(input, rules, &PromptCapabilities::new(), |id| id.as_str().starts_with("wait"))
 }
 
-fn plan(conversation: &Conversation, input: &RunAgentInput) -> Plan {
+fn plan(conversation: &SessionMemory, input: &RunAgentInput) -> Plan {
     plan_by(conversation, input, &Rules::new()).unwrap()
 }
 
@@ -73,8 +73,8 @@ fn new() -> SessionStep {
 }
 
 /// A thread whose agent has these messages.
-fn knowing(messages: &Value) -> Conversation {
-    let mut conversation = Conversation::new();
+fn knowing(messages: &Value) -> SessionMemory {
+    let mut conversation = SessionMemory::new();
     let input = said(messages.clone());
     let first = json!([user("first", "?")]);
     let plan = plan(&conversation, &said(first.clone()));
@@ -93,7 +93,7 @@ fn with(messages: &Value, more: &[Value]) -> RunAgentInput {
 
 #[test]
 fn a_first_input_begins_a_session() {
-    let plan = plan(&Conversation::new(), &said(json!([user("u", "Hi")])));
+    let plan = plan(&SessionMemory::new(), &said(json!([user("u", "Hi")])));
     assert_eq!((plan.session.clone(), texts(&plan)), (new(), vec!["Hi".to_owned()]));
     assert_eq!((plan.diverged, plan.answers), (None, vec![]));
 }
@@ -302,9 +302,9 @@ fn a_run_that_failed_is_run_again() {
 
 #[test]
 fn instructions_are_told_when_they_change() {
-    let mut conversation = Conversation::new();
+    let mut conversation = SessionMemory::new();
     let mut rules = Rules::new();
-    let ask = |conversation: &mut Conversation, messages: Value, rules: &Rules| {
+    let ask = |conversation: &mut SessionMemory, messages: Value, rules: &Rules| {
         let plan = plan_by(conversation, &said(messages.clone()), rules).unwrap();
         conversation.accept(&said(messages), &plan);
         (plan.session.clone(), texts(&plan))
@@ -322,7 +322,7 @@ fn instructions_are_told_when_they_change() {
     );
     rules.system_prompt = true;
     let fresh =
-        ask(&mut Conversation::new(), json!([system("Be kind."), user("u1", "one")]), &rules);
+        ask(&mut SessionMemory::new(), json!([system("Be kind."), user("u1", "one")]), &rules);
     let session = SessionStep::New { system_prompt: Some("Be kind.".into()) };
     assert_eq!(fresh, (session, told(&["one"])));
 }
@@ -330,7 +330,7 @@ fn instructions_are_told_when_they_change() {
 #[test]
 fn a_thread_that_is_not_known_is_told_of_its_history() {
     let input = with(&history(), &[call("c"), result("c", "red"), user("u3", "three")]);
-    let whole = plan(&Conversation::new(), &input);
+    let whole = plan(&SessionMemory::new(), &input);
     assert_eq!(whole.session, new());
     assert_eq!(whole.diverged, None);
     let head = "The conversation so far, which this session has not seen:\n\n";
@@ -338,14 +338,14 @@ fn a_thread_that_is_not_known_is_told_of_its_history() {
     assert_eq!(texts(&whole), [format!("{head}{entries}"), "three".to_owned()]);
     let mut rules = Rules::new();
     rules.transcript_bytes = 60;
-    let short = plan_by(&Conversation::new(), &input, &rules).unwrap();
+    let short = plan_by(&SessionMemory::new(), &input, &rules).unwrap();
     let latest =
         "[4 earlier entries are left out]\n\nAssistant called pick({})\n\nTool result: red";
     assert_eq!(texts(&short)[0], format!("{head}{latest}"));
     rules.transcript_bytes = 0;
-    assert_eq!(texts(&plan_by(&Conversation::new(), &input, &rules).unwrap()), ["three"]);
+    assert_eq!(texts(&plan_by(&SessionMemory::new(), &input, &rules).unwrap()), ["three"]);
     let embedding: PromptCapabilities = decode(r#"{"embeddedContext":true}"#).unwrap();
-    let plan = Conversation::new().plan(&input, &Rules::new(), &embedding, |_| false).unwrap();
+    let plan = SessionMemory::new().plan(&input, &Rules::new(), &embedding, |_| false).unwrap();
     let blocks = serde_json::to_value(&plan.prompt.unwrap().blocks).unwrap();
     assert_eq!(blocks[0]["resource"]["uri"], "agui-transcript://thread");
 }
@@ -361,7 +361,7 @@ fn a_session_may_last_a_turn_or_be_named_by_the_page() {
     rules.forwarded.session_id = true;
     let mut named = input.clone();
     named.forwarded_props = Some(Raw::from_text(r#"{"acp":{"sessionId":"s-1"}}"#).unwrap());
-    let plan = plan_by(&Conversation::new(), &named, &rules).unwrap();
+    let plan = plan_by(&SessionMemory::new(), &named, &rules).unwrap();
     assert_eq!(
         (plan.session.clone(), texts(&plan)),
         (SessionStep::Attach, vec!["three".to_owned()])
@@ -383,7 +383,7 @@ fn context_and_state_stand_where_the_rules_say_and_as_often() {
     let mut rules = Rules::new();
     (rules.state, rules.context_first, rules.repeat) = (true, true, Repeat::WhenChanged);
     rules.state_without = vec!["/secret/key".into(), "/none/of/it".into()];
-    let mut conversation = Conversation::new();
+    let mut conversation = SessionMemory::new();
     let first = ask(state.clone(), &[]);
     let plan = plan_by(&conversation, &first, &rules).unwrap();
     assert_eq!(texts(&plan), ["page:\nhome", r#"{"n":1,"secret":{"open":2}}"#, "one"]);
@@ -459,9 +459,9 @@ fn what_the_agent_does_not_take_may_be_told_of_instead() {
     let content = json!([{"type": "text", "text": "What is this?"}, image]);
     let input = said(json!([{"id": "u", "role": "user", "content": content}]));
     let mut rules = Rules::new();
-    assert_eq!(plan_by(&Conversation::new(), &input, &rules).unwrap_err().status(), 415);
+    assert_eq!(plan_by(&SessionMemory::new(), &input, &rules).unwrap_err().status(), 415);
     rules.unsupported = Unsupported::Placeholder;
-    let plan = plan_by(&Conversation::new(), &input, &rules).unwrap();
+    let plan = plan_by(&SessionMemory::new(), &input, &rules).unwrap();
     assert_eq!(texts(&plan), ["What is this?", "[left out: the agent does not take images]"]);
 }
 
@@ -537,7 +537,7 @@ proptest! {
     fn only_what_was_changed_is_another_conversation(options in options(), turns in turns(), drops_thoughts in any::<bool>(),
         at in any::<prop::sample::Index>(), change in 0..4u8) {
         let mut translator = Translator::new(options);
-        let mut conversation = Conversation::new();
+        let mut conversation = SessionMemory::new();
         let mut sent: Vec<Value> = Vec::new();
         for (number, (words, updates, fails)) in turns.iter().enumerate() {
             let mut messages: Vec<Value> = sent.clone();

@@ -29,12 +29,12 @@ const MAX_RESULTS: usize = 4096;
 ///
 /// ```
 /// use acp_types::v1::initialization::PromptCapabilities;
-/// use agui_bridge::input::{Conversation, Rules, SessionStep};
+/// use agui_bridge::input::{SessionMemory, Rules, SessionStep};
 /// use agui_types::event::{TextMessageContentEvent, TextMessageStartEvent};
 /// use jsonrpc_core::wire;
 ///
 /// let (rules, takes) = (Rules::new(), PromptCapabilities::new());
-/// let mut conversation = Conversation::new();
+/// let mut conversation = SessionMemory::new();
 /// let first = wire::decode(r#"{"threadId":"t","runId":"1","messages":[{"id":"u1","role":"user","content":"Hi"}]}"#)?;
 /// let plan = conversation.plan(&first, &rules, &takes, |_| false)?;
 /// assert_eq!(plan.session, SessionStep::New { system_prompt: None });
@@ -57,7 +57,7 @@ const MAX_RESULTS: usize = 4096;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Conversation {
+pub struct SessionMemory {
     /// What user and agent said, in order; the latest.
     known: Vec<Known>,
     /// How many were forgotten before those.
@@ -93,7 +93,7 @@ pub(super) enum Standing {
     Diverged(usize),
 }
 
-impl Conversation {
+impl SessionMemory {
     /// A thread without messages.
     pub fn new() -> Self {
         Self::default()

@@ -1,0 +1,171 @@
+//! The page's tools within a conversation: the machine that runs them, and results that come late.
+use super::{ConversationDiagnostic, Notice};
+use crate::contextual_tools::{ContextualToolsStore, Wire};
+use crate::frontend_tool::{Binding, FrontendTools, NewCall, Options, Outcome, ToolMode};
+use crate::input::MAX_QUEUED;
+use crate::{Translator, conversation};
+use acp_types::v1::session_setup::{McpServer, SessionId};
+use agui_types::id::ToolCallId;
+use agui_types::input::RunAgentInput;
+use agui_types::tool::Tool;
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::ErrorObject;
+use jsonrpc_core::wire::{Meta, Raw};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The page's tools of one thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PageToolsPart {
+    pub(super) machine: FrontendTools,
+    access: conversation::PageTools,
+    /// Tools of the last run's input.
+    tools: Vec<Tool>,
+    /// Tools that the extension method may call in the session.
+    contextual: ContextualToolsStore,
+    replies: Replies,
+}
+
+/// Outcomes of calls, on their way to the program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Replies {
+    /// Texts for the beginning of the next prompt.
+    late: Vec<String>,
+    notices: VecDeque<Notice>,
+}
+
+impl Binding for Replies {
+    fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome) {
+        self.notices.push_back(Notice::ToolAnswered(call_id.clone(), outcome));
+    }
+
+    fn keep_alive(&mut self, call_id: &ToolCallId) {
+        self.notices.push_back(Notice::ToolAlive(call_id.clone()));
+    }
+
+    fn tell(&mut self, _: &ToolCallId, text: &str) {
+        self.late.push(text.to_owned());
+        let surplus = self.late.len().saturating_sub(MAX_QUEUED);
+        if surplus > 0 {
+            self.late.drain(..surplus);
+            let dropped = ConversationDiagnostic::LateResultsDropped(surplus);
+            self.notices.push_back(Notice::Diagnostic(dropped));
+        }
+    }
+}
+
+/// What a session is given so that its agent has the page's tools.
+#[derive(Debug, Default)]
+pub(super) struct Provision {
+    pub(super) servers: Vec<McpServer>,
+    pub(super) meta: Option<Meta>,
+}
+
+impl PageToolsPart {
+    pub(super) fn new(access: conversation::PageTools, mut options: Options) -> Self {
+        if matches!(access, conversation::PageTools::Contextual) {
+            // Calls are acknowledged before the page has seen them.
+            options.modes = vec![("*".to_owned(), ToolMode::Ack)];
+        }
+        Self {
+            machine: FrontendTools::new(options),
+            access,
+            tools: Vec::new(),
+            contextual: ContextualToolsStore::new(),
+            replies: Replies::default(),
+        }
+    }
+
+    /// Returns what a session of this agent is given.
+    pub(super) fn provide(&mut self, features: &conversation::AgentFeatures) -> Provision {
+        match &self.access {
+            conversation::PageTools::Contextual => {
+                Provision { servers: Vec::new(), meta: Wire::default().announce(None, &self.tools) }
+            }
+            conversation::PageTools::Mcp { servers, always }
+                if *always || !self.tools.is_empty() =>
+            {
+                let server = servers.iter().find(|server| features.reaches(server)).cloned();
+                if server.is_none() {
+                    self.diagnose(ConversationDiagnostic::ToolsUnreachable);
+                }
+                Provision { servers: server.into_iter().collect(), meta: None }
+            }
+            _ => Provision::default(),
+        }
+    }
+
+    /// Takes the tools of an input, which sessions are given from now on.
+    pub(super) fn set_tools(&mut self, input: &RunAgentInput) {
+        let tools = input.tools.clone().unwrap_or_default();
+        if tools != self.tools {
+            self.tools = tools;
+            self.replies.notices.push_back(Notice::ToolsChanged);
+        }
+    }
+
+    /// Begins a turn with the tools that were set.
+    pub(super) fn begin_turn(&mut self, now: Duration) {
+        self.machine.begin_turn(&self.tools, now);
+    }
+
+    /// Continues the turn of the run before with the tools that were set.
+    pub(super) fn resume_turn(&mut self, now: Duration) {
+        self.machine.resume_turn(&self.tools, now);
+    }
+
+    /// Replaces the tools that the extension method may call in a session.
+    pub(super) fn offer_contextual(&mut self, session: &SessionId) {
+        let tools: Vec<Raw> =
+            self.tools.iter().filter_map(|tool| Raw::from_value(tool).ok()).collect();
+        for skipped in self.contextual.set(session.as_str(), tools) {
+            self.diagnose(ConversationDiagnostic::ToolSkipped(skipped.to_string()));
+        }
+    }
+
+    /// Forgets the tools of a session that was left.
+    pub(super) fn forget_session(&mut self, session: &SessionId) {
+        self.contextual.delete(session.as_str());
+    }
+
+    /// Handles a call by the extension method, returning the response.
+    pub(super) fn handle_contextual(
+        &mut self,
+        params: Option<&RawValue>,
+        now: Duration,
+    ) -> Result<Raw, ErrorObject> {
+        let call = Wire::default().dispatch(&self.contextual, params)?;
+        if !call.has_prefix {
+            self.diagnose(ConversationDiagnostic::MissingPrefix(call.requested_name));
+        }
+        let name = call.name.clone();
+        let new = NewCall::new(call.name, call.arguments);
+        if let Err(error) = self.machine.handle_call(new, now) {
+            self.diagnose(ConversationDiagnostic::CallNotShown(name, error.to_string()));
+        }
+        Ok(crate::json::raw(&call.response))
+    }
+
+    /// Performs the machine's actions.
+    pub(super) fn drive(&mut self, translator: &mut Translator) {
+        self.machine.drive(&mut self.replies, translator);
+    }
+
+    /// Takes the texts for the beginning of a prompt.
+    pub(super) fn take_late(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.replies.late)
+    }
+
+    pub(super) fn poll_notice(&mut self) -> Option<Notice> {
+        self.replies.notices.pop_front()
+    }
+
+    fn diagnose(&mut self, diagnostic: ConversationDiagnostic) {
+        self.replies.notices.push_back(Notice::Diagnostic(diagnostic));
+    }
+}

@@ -1,0 +1,158 @@
+//! Runs that a conversation knows: the waiting ones, the open one, and the latest that ended.
+use crate::input::InputError;
+use crate::json;
+use agui_types::id::RunId;
+use agui_types::input::RunAgentInput;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+use jsonrpc_core::wire::Extra;
+use serde::{Deserialize, Serialize};
+
+/// A run that a client asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunRequest {
+    /// Input of the run.
+    pub input: RunAgentInput,
+    /// Members of `_meta` for the requests that the run makes of the agent, such as `traceparent`.
+    pub meta: Extra,
+}
+
+impl From<RunAgentInput> for RunRequest {
+    fn from(input: RunAgentInput) -> Self {
+        Self { input, meta: Extra::new() }
+    }
+}
+
+/// Outcome of [`Conversation::handle_run`](super::Conversation::handle_run).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Accepted {
+    /// The run has begun.
+    Begun,
+    /// The run has begun and continues the turn of an interrupted one.
+    Resumed,
+    /// The run waits: for the agent, for its session, or for another run. `RUN_STARTED` follows, or
+    /// [`RunOutput::Refused`](super::RunOutput::Refused).
+    Queued,
+    /// No run begins: the named run has the same input, or had the same answers. Its events are the response.
+    Again(RunId),
+}
+
+/// A run does not begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum RunRefused {
+    /// Another run of the thread is open, or too many wait.
+    #[error("another run of the thread is open")]
+    Busy,
+    /// A run with this id and another input exists.
+    #[error("another run has this id")]
+    OtherRun,
+    /// The named run was resumed with the same answers.
+    #[error("run {0} has these answers already")]
+    Resumed(RunId),
+    /// The input cannot be mapped to a prompt.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+/// A run that has not begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PendingRun {
+    pub(super) request: RunRequest,
+    /// Whether the run is to end as soon as it has begun.
+    pub(super) is_cancelled: bool,
+}
+
+impl PendingRun {
+    pub(super) fn run_id(&self) -> &RunId {
+        &self.request.input.run_id
+    }
+}
+
+/// Runs by id with fingerprints of their inputs, bounded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct KnownRuns {
+    runs: VecDeque<KnownRun>,
+    capacity: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KnownRun {
+    run_id: RunId,
+    fingerprint: u64,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Progress {
+    Live,
+    Interrupted,
+    Ended,
+}
+
+/// Relation of an input to the known runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// No known run has the id, or an interrupted one has it and the input answers its questions.
+    New,
+    /// A known run has the id and the input.
+    Same,
+    /// A known run has the id and another input.
+    Other,
+}
+
+impl KnownRuns {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { runs: VecDeque::new(), capacity }
+    }
+
+    /// Clients such as CopilotKit resume an interrupted run under its own id.
+    pub(super) fn novelty(&self, input: &RunAgentInput) -> Novelty {
+        let Some(known) = self.runs.iter().find(|known| known.run_id == input.run_id) else {
+            return Novelty::New;
+        };
+        let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
+        if known.fingerprint == fingerprint(input) {
+            Novelty::Same
+        } else if known.progress == Progress::Interrupted && answers {
+            Novelty::New
+        } else {
+            Novelty::Other
+        }
+    }
+
+    pub(super) fn insert(&mut self, input: &RunAgentInput) {
+        self.remove(&input.run_id);
+        let (run_id, fingerprint) = (input.run_id.clone(), fingerprint(input));
+        self.runs.push_back(KnownRun { run_id, fingerprint, progress: Progress::Live });
+        while self.runs.len() > self.capacity {
+            let ended = self.runs.iter().position(|known| known.progress != Progress::Live);
+            // Live runs are bounded by the queue.
+            let Some(oldest) = ended else { return };
+            self.runs.remove(oldest);
+        }
+    }
+
+    pub(super) fn remove(&mut self, run_id: &RunId) {
+        self.runs.retain(|known| known.run_id != *run_id);
+    }
+
+    pub(super) fn end(&mut self, run_id: &RunId, is_interrupted: bool) {
+        if let Some(known) = self.runs.iter_mut().find(|known| known.run_id == *run_id) {
+            known.progress =
+                if is_interrupted { Progress::Interrupted } else { Progress::Ended };
+        }
+    }
+}
+
+/// Returns the same number for the same input.
+fn fingerprint(input: &RunAgentInput) -> u64 {
+    json::fingerprint(&[&serde_json::to_string(input).unwrap_or_default()])
+}
+
+/// Returns the time at which a wait that begins now is over.
+pub(super) fn deadline(now: Duration, wait: Option<Duration>) -> Option<Duration> {
+    wait.map(|wait| now.saturating_add(wait))
+}
