@@ -39,17 +39,17 @@ use blocks::Blocks;
 use serde::{Deserialize, Serialize};
 
 mod blocks;
-mod session_memory;
 mod forwarded;
 mod plan;
 mod rules;
+mod session_memory;
 mod transcript;
 
 pub use blocks::Unsupported;
-pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
 pub use forwarded::{Allowed, Forwarded};
 pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
+pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
 
 /// Entries of `context` that are taken.
 pub const MAX_CONTEXT_ENTRIES: usize = 64;

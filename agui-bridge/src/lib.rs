@@ -160,6 +160,7 @@ pub mod chat_history;
 mod compaction;
 mod content;
 pub mod contextual_tools;
+pub mod conversation;
 mod echo;
 mod elicitation;
 mod fast_text;

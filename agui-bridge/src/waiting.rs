@@ -45,6 +45,11 @@ impl Waiting {
         }
     }
 
+    /// Counts updates that were lost before they came here.
+    pub(crate) fn note_dropped(&mut self, updates: u64) {
+        self.dropped = self.dropped.saturating_add(updates);
+    }
+
     /// The number of updates that were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped

@@ -138,6 +138,17 @@ pub struct Opened {
     pub left_out: u64,
 }
 
+impl Opened {
+    /// Creates the event of a session without a replay, for tests and for programs that make events of their own.
+    pub fn new(response: Received<NewSessionResponse>) -> Self {
+        let session_id = match &response.value {
+            NewSessionResponse::V1(response) => response.session_id.clone(),
+            NewSessionResponse::V2(response) => response.session_id.as_str().into(),
+        };
+        Self { session_id, response, replay: Vec::new(), left_out: 0 }
+    }
+}
+
 /// An answer to the opening of a session, by version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

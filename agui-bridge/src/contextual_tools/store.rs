@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw};
+use serde::{Deserialize, Serialize};
 
 /// The tools of each session's turn, by the page's names.
 ///
@@ -38,7 +39,7 @@ use jsonrpc_core::wire::{DecodeError, Extra, Raw};
 /// });
 /// assert_eq!(store.read().unwrap().get("a").map(|tools| tools.len()), Some(1));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ContextualToolsStore {
     sessions: BTreeMap<Box<str>, Vec<Raw>>,
 }

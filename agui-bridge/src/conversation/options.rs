@@ -3,6 +3,7 @@ use super::WhenBusy;
 use crate::{Options, frontend_tool, input};
 use acp_types::v1::initialization::{Implementation, InitializeResponse, PromptCapabilities};
 use acp_types::v1::session_setup::McpServer;
+use acp_types::v2;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -125,6 +126,31 @@ impl From<&InitializeResponse> for AgentFeatures {
             mcp_http: mcp.http == Some(true),
             mcp_sse: mcp.sse == Some(true),
             mcp_stdio: true,
+            system_prompt: session.system_prompt.is_some(),
+        }
+    }
+}
+
+impl From<&v2::initialization::InitializeResponse> for AgentFeatures {
+    fn from(response: &v2::initialization::InitializeResponse) -> Self {
+        let capabilities = response.capabilities.clone().unwrap_or_default();
+        let session = capabilities.session.map(|session| *session).unwrap_or_default();
+        let (mcp, content) = (session.mcp.unwrap_or_default(), session.prompt.unwrap_or_default());
+        let mut prompt = PromptCapabilities::new();
+        prompt.image = Some(content.image.is_some());
+        prompt.audio = Some(content.audio.is_some());
+        prompt.embedded_context = Some(content.embedded_context.is_some());
+        let info = Implementation::new(&*response.info.name, &*response.info.version);
+        Self {
+            info: Some(info),
+            prompt,
+            load: false,
+            // Every agent that has sessions resumes them.
+            resume: true,
+            fork: session.fork.is_some(),
+            mcp_http: mcp.http.is_some(),
+            mcp_sse: false,
+            mcp_stdio: mcp.stdio.is_some(),
             system_prompt: session.system_prompt.is_some(),
         }
     }

@@ -63,6 +63,7 @@ pub enum Command {
         /// Session of the request.
         session: SessionNumber,
         /// Request, as it was handed in.
+        #[serde(with = "super::requests::request_key")]
         request: RequestKey,
         /// Answer.
         reply: AgentReply,
@@ -76,8 +77,8 @@ pub enum Command {
         /// Setting and value.
         setting: Setting,
     },
-    /// Leave a session: its open requests are answered, later events are dropped, and it is closed where the agent serves
-    /// `session/close`.
+    /// Leave a session: its turn is cancelled, its open requests are answered, later events are dropped, and it is closed
+    /// where the agent serves `session/close`.
     Release(SessionNumber),
 }
 

@@ -9,7 +9,7 @@ use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::tool::Tool;
 use alloc::borrow::ToOwned;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,16 +36,22 @@ pub(super) struct PageToolsPart {
 struct Replies {
     /// Texts for the beginning of the next prompt.
     late: Vec<String>,
+    /// Calls by the extension method, which were acknowledged when they came.
+    acknowledged: BTreeSet<ToolCallId>,
     notices: VecDeque<Notice>,
 }
 
 impl Binding for Replies {
     fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome) {
-        self.notices.push_back(Notice::ToolAnswered(call_id.clone(), outcome));
+        if !self.acknowledged.remove(call_id) {
+            self.notices.push_back(Notice::ToolAnswered(call_id.clone(), outcome));
+        }
     }
 
     fn keep_alive(&mut self, call_id: &ToolCallId) {
-        self.notices.push_back(Notice::ToolAlive(call_id.clone()));
+        if !self.acknowledged.contains(call_id) {
+            self.notices.push_back(Notice::ToolAlive(call_id.clone()));
+        }
     }
 
     fn tell(&mut self, _: &ToolCallId, text: &str) {
@@ -145,8 +151,13 @@ impl PageToolsPart {
         }
         let name = call.name.clone();
         let new = NewCall::new(call.name, call.arguments);
-        if let Err(error) = self.machine.handle_call(new, now) {
-            self.diagnose(ConversationDiagnostic::CallNotShown(name, error.to_string()));
+        match self.machine.handle_call(new, now) {
+            Ok(call_id) => {
+                self.replies.acknowledged.insert(call_id);
+            }
+            Err(error) => {
+                self.diagnose(ConversationDiagnostic::CallNotShown(name, error.to_string()));
+            }
         }
         Ok(crate::json::raw(&call.response))
     }

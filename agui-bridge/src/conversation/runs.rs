@@ -4,7 +4,6 @@ use crate::json;
 use agui_types::id::RunId;
 use agui_types::input::RunAgentInput;
 use alloc::collections::VecDeque;
-use core::time::Duration;
 use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
@@ -141,8 +140,7 @@ impl KnownRuns {
 
     pub(super) fn end(&mut self, run_id: &RunId, is_interrupted: bool) {
         if let Some(known) = self.runs.iter_mut().find(|known| known.run_id == *run_id) {
-            known.progress =
-                if is_interrupted { Progress::Interrupted } else { Progress::Ended };
+            known.progress = if is_interrupted { Progress::Interrupted } else { Progress::Ended };
         }
     }
 }
@@ -150,9 +148,4 @@ impl KnownRuns {
 /// Returns the same number for the same input.
 fn fingerprint(input: &RunAgentInput) -> u64 {
     json::fingerprint(&[&serde_json::to_string(input).unwrap_or_default()])
-}
-
-/// Returns the time at which a wait that begins now is over.
-pub(super) fn deadline(now: Duration, wait: Option<Duration>) -> Option<Duration> {
-    wait.map(|wait| now.saturating_add(wait))
 }

@@ -88,6 +88,13 @@ impl Translator {
         }
     }
 
+    /// Takes the idle state that ends a turn of ACP v2, for a caller that relates it to the prompt itself.
+    pub fn handle_idle(&mut self, idle: IdleStateUpdate) {
+        self.runs.note_activity();
+        self.runs.set_busy(false);
+        self.handle_turn_end(idle_end(idle));
+    }
+
     pub(super) fn update_state(&mut self, state: StateUpdate) {
         match state {
             // An idle state before the agent has begun concerns the last turn.

@@ -87,6 +87,17 @@ impl Translator {
         }
     }
 
+    /// Notes that updates of the agent were lost before they came here: `CUSTOM` `acp.dropped`, at the head of the next run
+    /// while no run is open.
+    pub fn handle_dropped(&mut self, updates: u64) {
+        if self.is_running() {
+            let dropped = Members::new().with("updates", &updates);
+            self.outbox.custom(&self.basis.root(), "acp.dropped", dropped.into_raw());
+        } else {
+            self.waiting.note_dropped(updates);
+        }
+    }
+
     pub(super) fn translate(&mut self, update: Update) {
         let session = update.session();
         let lane =

@@ -13,7 +13,11 @@ mod chat_history;
 #[cfg(test)]
 mod contextual_tools;
 #[cfg(test)]
-mod session_memory;
+mod conversation;
+#[cfg(test)]
+mod conversation_properties;
+#[cfg(test)]
+mod conversation_tools;
 #[cfg(test)]
 mod diffs;
 #[cfg(test)]
@@ -56,6 +60,8 @@ mod runner;
 #[cfg(test)]
 mod script;
 #[cfg(test)]
+mod session_memory;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod state;
@@ -63,6 +69,8 @@ mod state;
 mod terminals;
 #[cfg(test)]
 mod text;
+#[cfg(test)]
+mod thread;
 #[cfg(test)]
 mod tool_calls;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::Translator;
 use agui_bridge::frontend_tool::{FrontendTools, NewCall, Options as ToolOptions};
 use agui_bridge::input::{
-    SessionMemory, Divergence, InputError, Plan, Repeat, Rules, SessionScope, SessionStep,
+    Divergence, InputError, Plan, Repeat, Rules, SessionMemory, SessionScope, SessionStep,
     Unsupported,
 };
 use agui_types::event::Event;

@@ -1,0 +1,378 @@
+//! One thread as a machine without IO: its runs, one after the other, and the agent's session behind them.
+//!
+//! A [`Conversation`] takes the inputs of runs, events of the agent's session, answers of people, calls of the page's
+//! tools, and the time. It gives events of runs, commands for the client's side of the agent's connection
+//! ([`acp_types::client`]), notices for the program, and a deadline. [`hub`](crate::hub) composes it with that connection.
+//!
+//! # Invariant of the run loop
+//!
+//! At most one run is open, at most one turn is in flight, and at most one session is attached. Each `handle_*` first
+//! advances the time, then changes the state of the open run, and then settles the thread: actions of the page's tools go to
+//! the translator, responses of the translator become commands, its events become events of the open run, a run whose
+//! stream has ended is closed, and the next waiting run begins, until nothing changes any more. When a `handle_*` returns,
+//! nothing is left to do but to take the outputs and to wait for [`poll_timeout`](Conversation::poll_timeout). So each run
+//! that is accepted ends once, with `RUN_FINISHED`, `RUN_ERROR` or a refusal, and each request of the agent is answered
+//! once, whatever comes in whatever order.
+//!
+//! After each `handle_*`, call [`poll_command`](Conversation::poll_command), [`poll_event`](Conversation::poll_event) and
+//! [`poll_notice`](Conversation::poll_notice) until they return `None`, and re-arm the timer. Times are offsets from an
+//! epoch of the caller's choice. A conversation can be serialised at any point and continued elsewhere.
+//!
+//! ```
+//! use acp_types::client::{
+//!     NewSessionResponse, Opened, Received, SessionEvent, TurnEnd, TurnKey,
+//! };
+//! use agui_bridge::conversation::{
+//!     Accepted, AgentFeatures, Command, Conversation, ConversationOptions, RunOutput,
+//! };
+//! use agui_types::input::RunAgentInput;
+//! use core::time::Duration;
+//! use jsonrpc_core::wire::{Raw, decode};
+//!
+//! let now = Duration::ZERO;
+//! let mut conversation = Conversation::new(ConversationOptions::new("/work"));
+//! conversation.handle_connected(AgentFeatures::default(), now);
+//!
+//! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+//! assert_eq!(conversation.handle_run(decode::<RunAgentInput>(posted)?, now)?, Accepted::Begun);
+//! let Some(Command::Open(session, _)) = conversation.poll_command() else { panic!("no session") };
+//!
+//! // The connection has opened the session.
+//! let raw = Raw::from_text(r#"{"sessionId":"s-1"}"#)?;
+//! let opened = Opened::new(Received::new(NewSessionResponse::V1(raw.decode()?), raw));
+//! assert!(conversation.handle_session(session, SessionEvent::Opened(opened.into()), now).is_none());
+//! let Some(Command::Prompt { blocks, .. }) = conversation.poll_command() else { panic!("no prompt") };
+//! assert_eq!(serde_json::to_string(&blocks)?, r#"[{"type":"text","text":"Hi"}]"#);
+//!
+//! // The agent has ended the turn.
+//! let raw = Raw::from_text(r#"{"stopReason":"end_turn"}"#)?;
+//! let ended = Received::new(TurnEnd::V1(raw.decode()?), raw);
+//! let ended = SessionEvent::TurnEnded(TurnKey::new(1), Ok(ended));
+//! assert!(conversation.handle_session(session, ended, now).is_none());
+//! let kinds: Vec<_> = core::iter::from_fn(|| conversation.poll_event())
+//!     .map(|event| match event.output {
+//!         RunOutput::Event(event) => event.tag().to_owned(),
+//!         refused => format!("{refused:?}"),
+//!     })
+//!     .collect();
+//! assert_eq!(kinds, ["RUN_STARTED", "RUN_FINISHED"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult, ToolSet};
+use crate::input::{SessionMemory, SessionScope};
+use crate::quirks::Quirks;
+use crate::{Failure, Translator};
+use agui_types::event::{Event, RunFinishedOutcome};
+use agui_types::id::ToolCallId;
+use alloc::collections::{BTreeMap, VecDeque};
+use core::time::Duration;
+use serde::{Deserialize, Serialize};
+
+mod active;
+mod answers;
+mod begin;
+mod options;
+mod output;
+mod page_tools;
+mod queue;
+mod requests;
+mod runs;
+mod session;
+mod turn;
+
+use active::{ActiveRun, Stage};
+pub use answers::{QuestionError, ToolQuestion, UserAnswer};
+use begin::StartingRun;
+pub use options::{AgentFeatures, ConversationOptions, PageTools};
+pub use output::{
+    AgentReply, Command, ConversationDiagnostic, Notice, OpenSession, QuestionKey, RunEvent,
+    RunOutput, SessionNumber, SessionOrigin, Setting, SettingError, SettingKey,
+};
+use page_tools::PageToolsPart;
+pub use queue::{Admission, RunQueue, WhenBusy};
+use requests::OpenRequests;
+pub use runs::{Accepted, RunRefused, RunRequest};
+use runs::{KnownRuns, PendingRun};
+use session::{AgentState, OpenedSession, Trouble};
+pub use session::{Remembered, SessionSettings, config_value};
+
+/// One thread: its runs, and the agent's session behind them. See the [module](self) for the run loop and an example.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Conversation {
+    options: ConversationOptions,
+    agent: AgentState,
+    translator: Translator,
+    memory: SessionMemory,
+    page: PageToolsPart,
+    requests: OpenRequests,
+    /// Sessions that were opened so far.
+    sessions: u64,
+    /// The session that is open or being opened.
+    attached: Option<SessionNumber>,
+    /// The session that is open.
+    session: Option<OpenedSession>,
+    remembered: Option<Remembered>,
+    /// Settings that are being changed, and keys that were given out.
+    setting: BTreeMap<SettingKey, (SessionNumber, Setting)>,
+    keys: u64,
+    starting: Option<StartingRun>,
+    active: Option<ActiveRun>,
+    queue: RunQueue<PendingRun>,
+    known: KnownRuns,
+    /// Whether a run has begun.
+    has_run: bool,
+    /// Whether the run that began last was refused by the translator, so that its error is not the agent's.
+    is_refused: bool,
+    now: Duration,
+    commands: VecDeque<Command>,
+    events: VecDeque<RunEvent>,
+    notices: VecDeque<Notice>,
+}
+
+impl Conversation {
+    /// Creates a thread without runs whose agent is not connected yet.
+    pub fn new(options: ConversationOptions) -> Self {
+        Self {
+            agent: AgentState::Connecting,
+            translator: Translator::new(options.translator.clone()),
+            memory: SessionMemory::new(),
+            page: PageToolsPart::new(options.page_tools.clone(), options.frontend.clone()),
+            requests: OpenRequests::default(),
+            sessions: 0,
+            attached: None,
+            session: None,
+            remembered: None,
+            setting: BTreeMap::new(),
+            keys: 0,
+            starting: None,
+            active: None,
+            queue: RunQueue::new(options.when_busy, options.max_queued),
+            known: KnownRuns::new(options.max_known_runs),
+            has_run: false,
+            is_refused: false,
+            now: Duration::ZERO,
+            commands: VecDeque::new(),
+            events: VecDeque::new(),
+            notices: VecDeque::new(),
+            options,
+        }
+    }
+
+    /// Sets the session that an earlier process had, to be continued by the first run.
+    #[must_use]
+    pub fn with_remembered(mut self, remembered: Remembered) -> Self {
+        self.remembered = Some(remembered);
+        self
+    }
+
+    /// Handles the agent's answer to `initialize`. Runs that wait for it begin.
+    pub fn handle_connected(&mut self, features: AgentFeatures, now: Duration) {
+        self.begin_input(now);
+        if !self.has_run {
+            let mut options = self.options.translator.clone();
+            Quirks::of(features.info.as_ref()).apply_to(&mut options);
+            self.translator = Translator::new(options);
+        }
+        self.agent = AgentState::Connected(features);
+        if let Some(starting) = self.starting.take_if(|starting| starting.loading.is_none()) {
+            self.start_waiting(starting.run);
+        }
+        self.advance();
+    }
+
+    /// Handles that a new attempt to connect to the agent is under way: runs wait for it.
+    pub fn handle_connecting(&mut self, now: Duration) {
+        self.begin_input(now);
+        if matches!(self.agent, AgentState::Lost(..)) {
+            self.agent = AgentState::Connecting;
+        }
+        self.advance();
+    }
+
+    /// Ends the open run as failed and leaves the session, for a reason of the program.
+    pub fn handle_failure(&mut self, failure: Failure, message: &str, now: Duration) {
+        self.begin_input(now);
+        self.leave_session();
+        self.translator.handle_failure(failure, message);
+        self.advance();
+    }
+
+    /// Handles that no page reads the open run any more: synchronous calls of its tools are parked.
+    pub fn handle_disconnect(&mut self, now: Duration) {
+        self.begin_input(now);
+        self.page.machine.handle_disconnect(self.now);
+        self.advance();
+    }
+
+    /// Handles a call that the agent makes of the page's tools. [`Notice::ToolAnswered`] follows, once.
+    ///
+    /// # Errors
+    /// The call is not taken: the agent gets the error, and no notice follows.
+    pub fn handle_tool_call(
+        &mut self,
+        call: NewCall,
+        now: Duration,
+    ) -> Result<ToolCallId, CallError> {
+        self.begin_input(now);
+        let taken = self.page.machine.handle_call(call, self.now);
+        self.advance();
+        taken
+    }
+
+    /// Handles that the agent does not wait for a call any more. No notice follows.
+    pub fn handle_tool_withdrawn(&mut self, call_id: &ToolCallId, now: Duration) {
+        self.begin_input(now);
+        self.page.machine.handle_withdrawn(call_id);
+        self.advance();
+    }
+
+    /// Handles the result of a call of the page's tools that comes beside the input of a run.
+    pub fn handle_tool_result(
+        &mut self,
+        call_id: &ToolCallId,
+        result: ToolResult,
+        now: Duration,
+    ) -> Completion {
+        self.begin_input(now);
+        let completion = self.page.machine.complete(call_id, result, self.now);
+        self.advance();
+        completion
+    }
+
+    /// Advances the time.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        self.begin_input(now);
+        self.advance();
+    }
+
+    /// Returns the next command for the agent's connection.
+    pub fn poll_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
+    }
+
+    /// Returns the next output of a run.
+    pub fn poll_event(&mut self) -> Option<RunEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the next notice for the program.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        self.page.poll_notice().or_else(|| self.notices.pop_front())
+    }
+
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do, unless an input comes before.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let stage = self.active.as_ref().and_then(ActiveRun::until);
+        let parts = [self.translator.poll_timeout(), self.page.machine.poll_timeout()];
+        parts.into_iter().chain([stage, self.queue.poll_timeout()]).flatten().min()
+    }
+
+    /// Tools that the page offers, for the MCP server that lists them.
+    pub fn tools(&self) -> &ToolSet {
+        self.page.machine.tools()
+    }
+
+    /// Settings of the session, if one is open.
+    pub fn session_settings(&self) -> Option<&SessionSettings> {
+        self.session.as_ref().map(|session| &session.settings)
+    }
+
+    /// What another process needs to continue the session.
+    pub fn remembered(&self) -> Option<&Remembered> {
+        self.remembered.as_ref()
+    }
+
+    /// Whether a run is open or waits.
+    pub fn is_running(&self) -> bool {
+        self.is_busy() || !self.queue.is_empty()
+    }
+
+    /// Whether the last run was interrupted and its turn continues.
+    pub fn is_interrupted(&self) -> bool {
+        self.translator.is_interrupted()
+    }
+}
+
+impl Conversation {
+    /// Advances the time before an input is handled.
+    fn begin_input(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+        let now = self.now;
+        let mut is_due = self.page.machine.poll_timeout().is_some_and(|at| at <= now);
+        if self.translator.tick(now).is_some() {
+            self.leave_session();
+            is_due = true;
+        }
+        self.page.machine.tick(now);
+        if self.active.as_ref().and_then(ActiveRun::until).is_some_and(|until| until <= now) {
+            self.give_up();
+            is_due = true;
+        }
+        while let Some(run) = self.queue.poll_expired(now) {
+            self.refuse(&run, RunRefused::Busy);
+        }
+        if is_due {
+            self.advance();
+        }
+    }
+
+    /// Settles the thread.
+    fn advance(&mut self) {
+        self.flush();
+        self.start_next();
+    }
+
+    /// Moves what the parts have produced to the outputs, and closes a run that has ended.
+    fn flush(&mut self) {
+        self.page.drive(&mut self.translator);
+        if self.translator.poll_prompt()
+            && let Some(active) =
+                self.active.as_mut().filter(|active| matches!(active.stage, Stage::Waiting { .. }))
+            && let Stage::Waiting { turn, .. } =
+                core::mem::replace(&mut active.stage, Stage::Working)
+        {
+            self.page.begin_turn(self.now);
+            self.page.drive(&mut self.translator);
+            self.begin_turn(turn);
+        }
+        self.respond();
+        while let Some(event) = self.translator.poll_event() {
+            self.push_event(event);
+        }
+        if let Some(active) = self.active.take_if(|_| !self.translator.is_running()) {
+            self.known.end(&active.run_id, active.is_interrupted);
+            self.rest();
+        }
+    }
+
+    fn push_event(&mut self, event: Event) {
+        if !(self.is_refused && matches!(event, Event::RunError(_))) {
+            self.memory.handle_event(&event);
+        }
+        if let Some(active) = &mut self.active {
+            if let Event::RunFinished(finished) = &event {
+                active.is_interrupted =
+                    matches!(finished.outcome, Some(RunFinishedOutcome::Interrupt(_)));
+            }
+            let (run_id, output) = (active.run_id.clone(), RunOutput::Event(event));
+            self.events.push_back(RunEvent { run_id, output });
+        }
+    }
+
+    /// A run has ended.
+    fn rest(&mut self) {
+        if self.translator.is_interrupted() {
+            return;
+        }
+        if self.options.rules.session == SessionScope::Turn {
+            // The next turn is given the conversation as text.
+            self.release();
+        } else {
+            self.remember();
+        }
+    }
+
+    fn diagnose(&mut self, diagnostic: ConversationDiagnostic) {
+        self.notices.push_back(Notice::Diagnostic(diagnostic));
+    }
+}

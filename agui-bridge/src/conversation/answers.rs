@@ -1,0 +1,225 @@
+//! Answers of people, questions of the program's tools, and settings that a user changes.
+use super::Conversation;
+use super::output::{Command, Notice, QuestionKey, Setting, SettingError, SettingKey};
+use super::requests::Requester;
+use crate::{Answer, AnswerError, PermissionAnswer};
+use acp_types::v1::elicitation::{
+    CompleteElicitationNotification, CreateElicitationRequest, ElicitationAction,
+    ElicitationFormMode, ElicitationMode, ElicitationSchema, ElicitationScope,
+    ElicitationSessionScope,
+};
+use acp_types::v1::session_config_options::SessionConfigOption;
+use acp_types::v1::tool_calls::ToolCallId;
+use acp_types::v2::terminals::{TerminalOutputChunk, TerminalUpdate};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Meta};
+use serde::{Deserialize, Serialize};
+
+/// Settings that may be in the course of being changed.
+const MAX_SETTING: usize = 64;
+
+/// Answer to a question that comes beside the input of a run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum UserAnswer {
+    /// To a permission request.
+    Permission(PermissionAnswer),
+    /// To an elicitation.
+    Elicitation(ElicitationAction),
+    /// Dismissal of either.
+    Cancelled,
+}
+
+/// Question that a tool of the program asks the user of the thread whose agent has called it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolQuestion {
+    /// Name of the tool.
+    pub tool: String,
+    /// The agent's id of the call, where the call has it. The latest call of the tool that the agent has announced is taken
+    /// otherwise.
+    pub agent_id: Option<ToolCallId>,
+    /// Text of the question.
+    pub message: String,
+    /// Schema of the answer.
+    pub schema: ElicitationSchema,
+    /// `_meta` of the elicitation.
+    pub meta: Option<Meta>,
+}
+
+impl ToolQuestion {
+    /// Creates a question without the id of a call.
+    pub fn new(
+        tool: impl Into<String>,
+        message: impl Into<String>,
+        schema: ElicitationSchema,
+    ) -> Self {
+        let (tool, message) = (tool.into(), message.into());
+        Self { tool, agent_id: None, message, schema, meta: None }
+    }
+}
+
+/// A question, or a change of a setting, is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// The thread has no session.
+    #[error("the thread has no session")]
+    NoSession,
+    /// Too many are open.
+    #[error("too many questions or changes are open")]
+    TooMany,
+}
+
+impl Conversation {
+    /// Handles the answer of a person to the question of an interrupt, or of an event that asks in the stream.
+    ///
+    /// # Errors
+    /// The answer is not taken, and the question is as open as before.
+    pub fn handle_answer(
+        &mut self,
+        interrupt_id: &str,
+        answer: UserAnswer,
+        now: Duration,
+    ) -> Result<(), AnswerError> {
+        self.begin_input(now);
+        let translator = &mut self.translator;
+        let answered = match answer {
+            UserAnswer::Permission(answer) => translator.answer_permission(interrupt_id, answer),
+            UserAnswer::Elicitation(action) => translator.answer_elicitation(interrupt_id, action),
+            UserAnswer::Cancelled => {
+                match translator.answer_permission(interrupt_id, PermissionAnswer::Cancelled) {
+                    Err(AnswerError::Kind) => {
+                        let cancel = ElicitationAction::Cancel(Extra::new());
+                        translator.answer_elicitation(interrupt_id, cancel)
+                    }
+                    answered => answered,
+                }
+            }
+        };
+        self.advance();
+        answered
+    }
+
+    /// Handles a question of a tool of the program: it is asked as the agent's own are.
+    /// [`Notice::QuestionAnswered`] follows, once.
+    ///
+    /// # Errors
+    /// There is no session, or too many questions are open.
+    pub fn handle_question(
+        &mut self,
+        question: ToolQuestion,
+        now: Duration,
+    ) -> Result<QuestionKey, QuestionError> {
+        self.begin_input(now);
+        let session = self.session.as_ref().ok_or(QuestionError::NoSession)?;
+        if self.requests.questions() >= self.options.max_questions {
+            return Err(QuestionError::TooMany);
+        }
+        let mut scope = ElicitationSessionScope::new(session.id.clone());
+        scope.tool_call_id = question.agent_id.or_else(|| self.requests.call_of(&question.tool));
+        let form = ElicitationFormMode::new(question.schema, ElicitationScope::Session(scope));
+        let mode = ElicitationMode::Form(form.into());
+        let mut request = CreateElicitationRequest::new(question.message, mode);
+        request.meta = question.meta;
+        let key = QuestionKey(self.next_key());
+        let id = self.requests.insert(Requester::Tool(key));
+        self.translator.handle_elicitation_request(id, request);
+        self.advance();
+        Ok(key)
+    }
+
+    /// Handles that a tool does not wait for its answer any more: it is cancelled.
+    pub fn handle_question_withdrawn(&mut self, key: QuestionKey, now: Duration) {
+        self.begin_input(now);
+        if let Some(id) = self.requests.find(Requester::Tool(key)) {
+            self.translator.handle_request_withdrawn(&id);
+        }
+        self.advance();
+    }
+
+    /// Handles that a page which the agent has sent the user to was completed.
+    pub fn handle_elicitation_complete(
+        &mut self,
+        complete: &CompleteElicitationNotification,
+        now: Duration,
+    ) {
+        self.begin_input(now);
+        self.translator.handle_elicitation_complete(complete);
+        self.advance();
+    }
+
+    /// Handles the state of a terminal that the program runs for the session.
+    pub fn handle_terminal_update(&mut self, update: TerminalUpdate, now: Duration) {
+        self.begin_input(now);
+        if let Some(session) = &self.session {
+            self.translator.handle_terminal_update(&session.id, update);
+        }
+        self.advance();
+    }
+
+    /// Handles output of a terminal that the program runs for the session.
+    pub fn handle_terminal_output(&mut self, chunk: TerminalOutputChunk, now: Duration) {
+        self.begin_input(now);
+        if let Some(session) = &self.session {
+            self.translator.handle_terminal_output(&session.id, chunk);
+        }
+        self.advance();
+    }
+
+    /// Changes a setting of the session. [`Notice::SettingEnded`] follows, once.
+    ///
+    /// # Errors
+    /// There is no session, or too many settings are being changed.
+    pub fn handle_setting(
+        &mut self,
+        setting: Setting,
+        now: Duration,
+    ) -> Result<SettingKey, QuestionError> {
+        self.begin_input(now);
+        let session = self.session.as_ref().ok_or(QuestionError::NoSession)?.number;
+        if self.setting.len() >= MAX_SETTING {
+            return Err(QuestionError::TooMany);
+        }
+        let key = SettingKey(self.next_key());
+        self.setting.insert(key, (session, setting.clone()));
+        self.commands.push_back(Command::Set { session, key: Some(key), setting });
+        self.advance();
+        Ok(key)
+    }
+
+    /// Handles the end of [`Command::Set`]; a result of `session/set_config_option` has all options.
+    pub fn handle_setting_ended(
+        &mut self,
+        key: SettingKey,
+        ended: Result<Option<Vec<SessionConfigOption>>, SettingError>,
+        now: Duration,
+    ) {
+        self.begin_input(now);
+        if let Some((number, setting)) = self.setting.remove(&key) {
+            let session = self.session.as_mut().filter(|session| session.number == number);
+            let ended = ended.map(|options| {
+                if let Some(session) = session {
+                    session.set(&setting, options);
+                }
+            });
+            self.notices.push_back(Notice::SettingEnded(key, ended));
+        }
+        self.advance();
+    }
+
+    pub(super) fn answer_question(&mut self, key: QuestionKey, answer: Answer) {
+        let action = match answer {
+            Answer::Elicitation(answer) => answer.action,
+            _ => ElicitationAction::Cancel(Extra::new()),
+        };
+        self.notices.push_back(Notice::QuestionAnswered(key, action));
+    }
+
+    fn next_key(&mut self) -> u64 {
+        self.keys += 1;
+        self.keys
+    }
+}

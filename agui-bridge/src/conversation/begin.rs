@@ -1,0 +1,325 @@
+//! The beginning of runs: waiting for the agent, continuing its session, planning the turn.
+use super::active::{ActiveRun, PlannedTurn, Stage};
+use super::output::{Notice, RunEvent, RunOutput, SessionNumber};
+use super::runs::{Accepted, Novelty, PendingRun, RunRefused, RunRequest};
+use super::session::{AgentState, OpenedSession, Remembered};
+use super::{Admission, Conversation, ConversationDiagnostic, Trouble};
+use crate::input::{Divergence, Rules, SessionMemory, SessionScope};
+use crate::{Begun, Failure};
+use acp_types::client::{Opened, Update};
+use acp_types::v1::initialization::PromptCapabilities;
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use core::time::Duration;
+use jsonrpc_core::wire::Meta;
+use serde::{Deserialize, Serialize};
+
+/// A run that waits for the agent or for its session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct StartingRun {
+    pub(super) run: PendingRun,
+    /// Session that is being continued; `None` while the agent is not connected.
+    pub(super) loading: Option<SessionNumber>,
+}
+
+impl Conversation {
+    /// Handles the input of a run.
+    ///
+    /// | the thread | result |
+    /// |---|---|
+    /// | knows the run with this input, or with these answers | [`Accepted::Again`] |
+    /// | has no open run | [`Accepted::Begun`]; [`Accepted::Resumed`] where the input continues an interrupted turn |
+    /// | … but the agent is not connected, or its session has to be continued first | [`Accepted::Queued`] |
+    /// | has an open run | by [`WhenBusy`](super::WhenBusy): [`Accepted::Queued`] or an error |
+    ///
+    /// # Errors
+    /// The run does not begin. Nothing has changed.
+    pub fn handle_run(
+        &mut self,
+        run: impl Into<RunRequest>,
+        now: Duration,
+    ) -> Result<Accepted, RunRefused> {
+        self.begin_input(now);
+        let run = PendingRun { request: run.into(), is_cancelled: false };
+        match self.known.novelty(&run.request.input) {
+            Novelty::New => {}
+            Novelty::Same => return Ok(Accepted::Again(run.run_id().clone())),
+            Novelty::Other => return Err(RunRefused::OtherRun),
+        }
+        let accepted = if self.is_busy() { self.enqueue(run) } else { self.start(run) };
+        self.advance();
+        match accepted {
+            Err(RunRefused::Resumed(run_id)) => Ok(Accepted::Again(run_id)),
+            other => other,
+        }
+    }
+
+    /// Cancels a run. The result says whether it was waiting or open.
+    ///
+    /// A run that waits begins in its turn, and ends at once. The agent has
+    /// [`cancel_grace`](super::ConversationOptions::cancel_grace) to end the turn of an open one.
+    pub fn handle_cancel(&mut self, run_id: &agui_types::id::RunId, now: Duration) -> bool {
+        self.begin_input(now);
+        let mut found = false;
+        for run in self.queue.iter_mut().filter(|run| run.run_id() == run_id) {
+            (run.is_cancelled, found) = (true, true);
+        }
+        if self.starting.as_ref().is_some_and(|starting| starting.run.run_id() == run_id) {
+            found = true;
+            self.cancel_starting();
+        }
+        if self.active.as_ref().is_some_and(|active| active.run_id == *run_id) {
+            found = true;
+            self.stop();
+        }
+        self.advance();
+        found
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.active.is_some() || self.starting.is_some()
+    }
+
+    fn enqueue(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+        let is_ending = match (&self.active, &self.starting) {
+            (Some(active), _) => active.is_cancelled,
+            (None, Some(starting)) => starting.run.is_cancelled,
+            (None, None) => false,
+        };
+        let input = run.request.input.clone();
+        let until = self.options.queue_wait.map(|wait| self.now.saturating_add(wait));
+        match self.queue.push(run, until, is_ending) {
+            Admission::Refused(_) => return Err(RunRefused::Busy),
+            Admission::Waits => {}
+            Admission::Supersedes(runs) => {
+                runs.into_iter().for_each(|run| self.refuse(&run, RunRefused::Busy));
+                self.cancel_starting();
+                self.stop();
+            }
+        }
+        self.known.insert(&input);
+        Ok(Accepted::Queued)
+    }
+
+    /// Ends the wait of a run that has not begun.
+    pub(super) fn refuse(&mut self, run: &PendingRun, why: RunRefused) {
+        self.known.remove(run.run_id());
+        let output = RunOutput::Refused(why);
+        self.events.push_back(RunEvent { run_id: run.run_id().clone(), output });
+    }
+
+    /// Begins waiting runs until one is open.
+    pub(super) fn start_next(&mut self) {
+        while !self.is_busy() {
+            let Some(run) = self.queue.pop() else { return };
+            self.start_waiting(run);
+            self.flush();
+        }
+    }
+
+    /// Begins a run that has waited.
+    pub(super) fn start_waiting(&mut self, run: PendingRun) {
+        let waited = run.clone();
+        if let Err(why) = self.start(run) {
+            self.refuse(&waited, why);
+        }
+    }
+
+    /// Begins a run as soon as the agent is connected and has the session of the thread.
+    fn start(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+        if run.is_cancelled {
+            return self.begin(run);
+        }
+        match &self.agent {
+            AgentState::Connecting => {
+                self.known.insert(&run.request.input);
+                self.starting = Some(StartingRun { run, loading: None });
+                Ok(Accepted::Queued)
+            }
+            AgentState::Connected(features)
+                if self.session.is_none()
+                    && !self.translator.is_interrupted()
+                    && let Some(remembered) = &self.remembered
+                    && let Some(origin) = remembered.origin(features) =>
+            {
+                self.known.insert(&run.request.input);
+                self.page.set_tools(&run.request.input);
+                let meta = run.request.meta.clone();
+                let loading = Some(self.open(origin, None, None, meta));
+                self.starting = Some(StartingRun { run, loading });
+                Ok(Accepted::Queued)
+            }
+            _ => self.begin(run),
+        }
+    }
+
+    /// Cancels the run that waits for the agent or for its session: it ends without them.
+    fn cancel_starting(&mut self) {
+        if let Some(mut starting) = self.starting.take() {
+            if starting.loading.is_some() {
+                self.release();
+            }
+            starting.run.is_cancelled = true;
+            self.start_waiting(starting.run);
+        }
+    }
+
+    /// The session of the thread was continued: the run that waits for it begins.
+    pub(super) fn handle_continued(&mut self, number: SessionNumber, opened: &mut Opened) {
+        let Some(starting) = self.starting.take() else { return };
+        let replay = core::mem::take(&mut opened.replay);
+        if !replay.is_empty() {
+            self.translator.begin_replay();
+            for update in replay {
+                match update.value {
+                    Update::V1(update) => self.translator.handle_notification(update),
+                    Update::V2(update) => self.translator.handle_notification_v2(update),
+                    _ => {}
+                }
+            }
+            self.translator.end_replay();
+        }
+        self.session = Some(OpenedSession::new(number, opened));
+        if let Some(remembered) = &self.remembered
+            && self.memory == SessionMemory::new()
+        {
+            self.memory = remembered.memory().clone();
+        }
+        self.start_waiting(starting.run);
+    }
+
+    /// The session of the thread was not continued: the run that waits for it has a new one.
+    pub(super) fn handle_not_continued(&mut self, trouble: &Trouble) {
+        let Some(starting) = self.starting.take() else { return };
+        self.attached = None;
+        self.forget_remembered();
+        let why = match trouble {
+            Trouble::Refused(error) => error.message.clone(),
+            Trouble::Failed(_, message) => message.clone(),
+        };
+        self.diagnose(ConversationDiagnostic::SessionLost(why));
+        self.start_waiting(starting.run);
+    }
+
+    /// Begins a run with the session that there is, or with a new one.
+    fn begin(&mut self, run: PendingRun) -> Result<Accepted, RunRefused> {
+        let PendingRun { request: RunRequest { input, meta }, is_cancelled } = run;
+        if self.session.is_none() {
+            self.memory.forget_session();
+        }
+        let answers = input.resume.as_deref().unwrap_or_default();
+        if let Some(run_id) = self.translator.resumed_by(answers) {
+            return Err(RunRefused::Resumed(run_id.clone()));
+        }
+        let (rules, capabilities) = (self.rules(), self.prompt_capabilities());
+        let page = &self.page.machine;
+        let mut plan = self.memory.plan(&input, &rules, &capabilities, |call| page.awaits(call))?;
+        if plan.diverged.is_some() && !answers.is_empty() {
+            // Answers continue the turn with the conversation that the agent has.
+            plan.prompt = None;
+        }
+        let blocks = plan.prompt.as_ref().map_or(&[][..], |prompt| &prompt.blocks);
+        let begun = self.translator.begin_run(&input, blocks).map_err(|_| RunRefused::Busy)?;
+        self.known.insert(&input);
+        self.has_run = true;
+        self.is_refused = begun == Begun::Ended;
+        // The agent never sees the prompt of a run that was cancelled before it began.
+        let is_unsent = is_cancelled && begun == Begun::Prompt;
+        if !is_unsent && (!self.is_refused || plan.prompt.is_none()) {
+            self.memory.accept(&input, &plan);
+        }
+        for pointer in &plan.forwarded.left_out {
+            let left_out = ConversationDiagnostic::PropertyLeftOut(pointer.clone());
+            self.notices.push_back(Notice::Diagnostic(left_out));
+        }
+        let turn = PlannedTurn::of(plan);
+        self.active = Some(ActiveRun::new(input.run_id.clone(), meta));
+        self.page.set_tools(&input);
+        match (begun, &turn) {
+            (Begun::Prompt, Some(_)) => self.page.begin_turn(self.now),
+            (Begun::Prompt | Begun::Ended, _) => {}
+            _ => self.page.resume_turn(self.now),
+        }
+        self.page.machine.handle_messages(&input.messages, self.now);
+        match (begun, turn) {
+            (Begun::Prompt, _) if is_cancelled => self.translator.handle_stopped(),
+            (Begun::Prompt, Some(turn)) => self.begin_turn(turn),
+            (Begun::Prompt, None) => self.translator.handle_no_work(),
+            (Begun::Wait { cancel }, Some(turn)) => {
+                let until = cancel.then(|| self.now.saturating_add(self.options.cancel_grace));
+                if cancel {
+                    self.page.machine.handle_cancel();
+                    self.cancel_turn();
+                }
+                self.set_stage(Stage::Waiting { turn, until });
+            }
+            // The run continues the turn of the one before, or has ended.
+            _ => {}
+        }
+        if is_cancelled {
+            self.stop();
+        }
+        Ok(if begun == Begun::Resumed { Accepted::Resumed } else { Accepted::Begun })
+    }
+
+    /// The rules as far as the agent can follow them.
+    fn rules(&self) -> Rules {
+        let mut rules = self.options.rules.clone();
+        if let AgentState::Connected(features) = &self.agent {
+            if !features.fork && rules.divergence == Divergence::Fork {
+                rules.divergence = Divergence::NewSession;
+            }
+            rules.system_prompt &= features.system_prompt;
+        }
+        rules
+    }
+
+    /// Content that the agent takes. Without an agent any is taken, so that the run can begin and say what is wrong.
+    fn prompt_capabilities(&self) -> PromptCapabilities {
+        if let AgentState::Connected(features) = &self.agent {
+            return features.prompt.clone();
+        }
+        let mut any = PromptCapabilities::new();
+        (any.image, any.audio, any.embedded_context) = (Some(true), Some(true), Some(true));
+        any
+    }
+
+    /// Keeps the session and what its agent knows for a later process.
+    pub(super) fn remember(&mut self) {
+        let Some(session) = &self.session else { return };
+        if self.options.rules.session == SessionScope::Turn {
+            return;
+        }
+        let remembered = Remembered::new(session.id.clone(), self.memory.clone());
+        if self.remembered.as_ref() != Some(&remembered) {
+            self.remembered = Some(remembered.clone());
+            self.notices.push_back(Notice::Remember(remembered.into()));
+        }
+    }
+
+    /// The session that was remembered cannot be continued.
+    pub(super) fn forget_remembered(&mut self) {
+        if self.remembered.take().is_some() {
+            self.notices.push_back(Notice::Forget);
+        }
+    }
+
+    /// The failure for which no turn can begin, if there is one.
+    pub(super) fn agent_trouble(&self) -> Option<Trouble> {
+        match &self.agent {
+            AgentState::Connected(_) => None,
+            AgentState::Connecting => Some(Trouble::Failed(
+                Failure::AgentUnavailable,
+                "The agent is not connected.".to_owned(),
+            )),
+            AgentState::Lost(failure, message) => {
+                Some(Trouble::Failed(*failure, message.to_string()))
+            }
+        }
+    }
+}
+
+/// Members as the `_meta` of a request, if there are any.
+pub(super) fn meta_of(members: &jsonrpc_core::wire::Extra) -> Option<Meta> {
+    (!members.is_empty()).then(|| Meta::from(crate::json::raw(members)))
+}

@@ -1,0 +1,175 @@
+//! The agent's session of a conversation, and what another process needs to continue it.
+use super::{AgentFeatures, SessionNumber, SessionOrigin, Setting};
+use crate::Failure;
+use crate::input::SessionMemory;
+use acp_types::client::{self, CallError, NewSessionResponse};
+use acp_types::v1::error::RESOURCE_NOT_FOUND;
+use acp_types::v1::prompt_turn::SessionUpdate;
+use acp_types::v1::session_config_options::{
+    SessionConfigOption, SessionConfigOptionBoolean, SessionConfigOptionValue,
+    SessionConfigOptionValueId,
+};
+use acp_types::v1::session_modes::SessionModeState;
+use acp_types::v1::session_setup::SessionId;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Connection state of the agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum AgentState {
+    /// The agent has not answered `initialize`. Runs wait.
+    Connecting,
+    Connected(AgentFeatures),
+    /// The connection is lost, or could not be made. Runs fail.
+    Lost(Failure, String),
+}
+
+/// A session that is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenedSession {
+    pub(super) number: SessionNumber,
+    pub(super) id: SessionId,
+    pub(super) settings: SessionSettings,
+    /// Whether a prompt was sent whose turn has not ended.
+    pub(super) has_turn: bool,
+}
+
+/// Settings of a session that a user may change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionSettings {
+    /// Modes, and the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modes: Option<SessionModeState>,
+    /// Config options with their values.
+    pub config_options: Vec<SessionConfigOption>,
+}
+
+/// A session and what its agent knows of the conversation, for a later process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    session_id: SessionId,
+    #[serde(rename = "conversation")]
+    memory: SessionMemory,
+}
+
+impl Remembered {
+    pub(super) fn new(session_id: SessionId, memory: SessionMemory) -> Self {
+        Self { session_id, memory }
+    }
+
+    /// Id of the session.
+    pub fn session_id(&self) -> &SessionId {
+        &self.session_id
+    }
+
+    pub(super) fn memory(&self) -> &SessionMemory {
+        &self.memory
+    }
+
+    /// Returns how the agent continues the session, if it can.
+    pub(super) fn origin(&self, features: &AgentFeatures) -> Option<SessionOrigin> {
+        continued(&self.session_id, features)
+    }
+}
+
+/// Returns how the agent continues a session, if it can.
+pub(super) fn continued(id: &SessionId, features: &AgentFeatures) -> Option<SessionOrigin> {
+    if features.resume {
+        Some(SessionOrigin::Resume(id.clone()))
+    } else {
+        features.load.then(|| SessionOrigin::Load(id.clone()))
+    }
+}
+
+impl OpenedSession {
+    pub(super) fn new(number: SessionNumber, opened: &client::Opened) -> Self {
+        let settings = match &opened.response.value {
+            NewSessionResponse::V1(response) => SessionSettings {
+                modes: response.modes.clone(),
+                config_options: response.config_options.clone().unwrap_or_default(),
+            },
+            // Options of version 2 have another shape. The stream shows them.
+            _ => SessionSettings::default(),
+        };
+        Self { number, id: opened.session_id.clone(), settings, has_turn: false }
+    }
+
+    /// Notes changes of settings that the agent reports.
+    pub(super) fn handle_update(&mut self, update: &SessionUpdate) {
+        match update {
+            SessionUpdate::CurrentModeUpdate(update) => {
+                self.set(&Setting::Mode(update.current_mode_id.clone()), None);
+            }
+            SessionUpdate::ConfigOptionUpdate(update) => {
+                self.settings.config_options.clone_from(&update.config_options);
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes a setting that was changed, with all config options where the agent has returned them.
+    pub(super) fn set(&mut self, setting: &Setting, options: Option<Vec<SessionConfigOption>>) {
+        if let (Setting::Mode(mode), Some(modes)) = (setting, &mut self.settings.modes) {
+            modes.current_mode_id = mode.clone();
+        }
+        if let Some(options) = options {
+            self.settings.config_options = options;
+        }
+    }
+}
+
+/// Returns the value of a config option for a JSON string or boolean.
+pub fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
+    match value.decode::<Value>().ok()? {
+        Value::String(value) => {
+            Some(SessionConfigOptionValue::ValueId(SessionConfigOptionValueId::new(value)))
+        }
+        Value::Bool(value) => {
+            Some(SessionConfigOptionValue::Boolean(SessionConfigOptionBoolean::new(value)))
+        }
+        _ => None,
+    }
+}
+
+/// Reason for which the agent does not do what it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Trouble {
+    /// The agent answered with an error, or with something invalid.
+    Refused(ErrorObject),
+    /// The agent does not answer.
+    Failed(Failure, String),
+}
+
+impl Trouble {
+    /// Classifies the failure of a call of `method`, for which a timeout is `timeout`.
+    pub(super) fn of(method: &str, error: &CallError, timeout: Failure) -> Self {
+        let failure = match error {
+            CallError::Answered(error) | CallError::AuthRequired { error, .. } => {
+                return Self::Refused(error.clone());
+            }
+            CallError::Invalid(_) | CallError::Malformed(_) => {
+                let message = format!("{method}: {error}");
+                return Self::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message));
+            }
+            CallError::Timeout => timeout,
+            CallError::Full => Failure::Overloaded,
+            CallError::Closed(_) => Failure::AgentExited,
+            _ => Failure::AgentUnavailable,
+        };
+        Self::Failed(failure, error.to_string())
+    }
+
+    /// Whether the agent does not know the session any more.
+    pub(super) fn is_session_lost(&self) -> bool {
+        let Self::Refused(error) = self else { return false };
+        let data = error.data.as_ref().and_then(|data| data.decode::<Extra>().ok());
+        error.code == RESOURCE_NOT_FOUND && data.is_some_and(|data| data.get("sessionId").is_some())
+    }
+}

@@ -1,0 +1,478 @@
+//! The agent's turn: the session and the prompt that begin it, and the ways in which it ends.
+use super::active::{PlannedTurn, Stage};
+use super::begin::meta_of;
+use super::output::{AgentReply, Command, OpenSession, SessionNumber, SessionOrigin, Setting};
+use super::requests::Requester;
+use super::session::{AgentState, OpenedSession, continued};
+use super::{Conversation, ConversationDiagnostic, Trouble, config_value};
+use crate::frontend_tool::Whose;
+use crate::input::{SessionScope, SessionStep};
+use crate::{Answer, Failure};
+use acp_types::client::{
+    AgentRequest, CallError, Opened, Received, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
+};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::dispatch::AgentRequest as AgentRequestV1;
+use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
+use acp_types::v1::session_setup::SessionId;
+use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
+use acp_types::v2::dispatch::AgentRequest as AgentRequestV2;
+use acp_types::v2::prompt_lifecycle::SessionUpdate as SessionUpdateV2;
+use acp_types::v2::session_states::StateUpdate;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Extra, Raw, decode};
+
+impl Conversation {
+    /// Handles an event of a session; events of a session that was released are ignored.
+    ///
+    /// Returns the event if it concerns the program: a request for files, terminals or an extension, its withdrawal, or the
+    /// notification of an extension.
+    #[must_use = "the program has to answer a request that is returned"]
+    pub fn handle_session(
+        &mut self,
+        session: SessionNumber,
+        event: SessionEvent,
+        now: Duration,
+    ) -> Option<SessionEvent> {
+        self.begin_input(now);
+        if self.attached != Some(session) {
+            return None;
+        }
+        let mut left = None;
+        match event {
+            SessionEvent::Opened(opened) => self.handle_opened(session, *opened),
+            SessionEvent::Refused(error) => self.handle_refused(&error),
+            SessionEvent::Update(update) => self.handle_update(update.value),
+            SessionEvent::Request(key, request) => {
+                left = self.handle_request(key, *request);
+            }
+            SessionEvent::Withdrawn(key) => match self.requests.find(Requester::Agent(key)) {
+                Some(id) => {
+                    // The connection has answered it.
+                    self.requests.remove(&id);
+                    self.translator.handle_request_withdrawn(&id);
+                }
+                None => left = Some(SessionEvent::Withdrawn(key)),
+            },
+            SessionEvent::Notification(notification) => {
+                let params = Some(notification.raw.clone());
+                self.translator.handle_extension(notification.value.method(), params);
+                left = Some(SessionEvent::Notification(notification));
+            }
+            SessionEvent::PromptAccepted(_, accepted) => {
+                self.translator.handle_prompt_accepted(&accepted.value);
+            }
+            SessionEvent::TurnEnded(_, ended) => self.handle_turn_ended(ended),
+            SessionEvent::Lagged { dropped } => self.translator.handle_dropped(dropped),
+            _ => {}
+        }
+        self.advance();
+        left
+    }
+
+    /// Sends a prompt, in a new session where there is none for it.
+    pub(super) fn begin_turn(&mut self, turn: PlannedTurn) {
+        if let Some(trouble) = self.agent_trouble() {
+            return self.trouble(trouble);
+        }
+        let is_new = matches!(turn.step, SessionStep::New { .. });
+        let fork = match (&turn.step, &self.session) {
+            (SessionStep::Fork, Some(session)) => Some(session.id.clone()),
+            _ => None,
+        };
+        if is_new || fork.is_some() {
+            if self.session.is_some() {
+                self.forget_remembered();
+            }
+            self.release();
+        }
+        if self.session.is_some() {
+            return self.prompt(turn);
+        }
+        let is_known = match &turn.step {
+            SessionStep::Fork | SessionStep::Attach => true,
+            SessionStep::New { .. } => {
+                let is_of_turn = self.options.rules.session == SessionScope::Turn;
+                turn.prompt.unseen == 0 || turn.is_expected || is_of_turn
+            }
+            SessionStep::Keep => false,
+        };
+        if !is_known {
+            self.translator.handle_new_session();
+        }
+        let attached = turn.forwarded.session_id.clone();
+        let origin = self.origin(&turn.step, fork, attached);
+        let system_prompt = match &turn.step {
+            SessionStep::New { system_prompt } => system_prompt.clone(),
+            _ => None,
+        };
+        let meta = self.active.as_ref().map(|active| active.meta.clone()).unwrap_or_default();
+        let session = self.open(origin, system_prompt, turn.forwarded.cwd.clone(), meta);
+        self.set_stage(Stage::Opening { session, turn });
+    }
+
+    fn origin(
+        &self,
+        step: &SessionStep,
+        fork: Option<SessionId>,
+        attached: Option<SessionId>,
+    ) -> SessionOrigin {
+        let AgentState::Connected(features) = &self.agent else { return SessionOrigin::New };
+        let attached = attached.filter(|_| *step == SessionStep::Attach);
+        let attached = attached.and_then(|id| continued(&id, features));
+        attached.or(fork.map(SessionOrigin::Fork)).unwrap_or(SessionOrigin::New)
+    }
+
+    /// Has a session opened.
+    pub(super) fn open(
+        &mut self,
+        origin: SessionOrigin,
+        system_prompt: Option<String>,
+        cwd: Option<String>,
+        meta: Extra,
+    ) -> SessionNumber {
+        self.release();
+        self.sessions += 1;
+        let number = SessionNumber(self.sessions);
+        self.attached = Some(number);
+        let provision = match &self.agent {
+            AgentState::Connected(features) => self.page.provide(features),
+            _ => super::page_tools::Provision::default(),
+        };
+        let mut members = meta;
+        let announced = provision.meta.and_then(|meta| decode::<Extra>(meta.as_str()).ok());
+        for (name, value) in announced.iter().flat_map(Extra::iter) {
+            members.insert(name, value.clone());
+        }
+        let mut mcp_servers = self.options.mcp_servers.clone();
+        mcp_servers.extend(provision.servers);
+        let cwd = cwd.unwrap_or_else(|| self.options.cwd.clone());
+        let meta = meta_of(&members);
+        let open = OpenSession { origin, cwd, mcp_servers, system_prompt, meta };
+        self.commands.push_back(Command::Open(number, Box::new(open)));
+        number
+    }
+
+    fn handle_opened(&mut self, number: SessionNumber, mut opened: Opened) {
+        if self.starting.as_ref().is_some_and(|starting| starting.loading == Some(number)) {
+            return self.handle_continued(number, &mut opened);
+        }
+        let Some(active) = &mut self.active else { return };
+        let Stage::Opening { session, .. } = &active.stage else { return };
+        if *session != number {
+            return;
+        }
+        let stage = core::mem::replace(&mut active.stage, Stage::Working);
+        self.session = Some(OpenedSession::new(number, &opened));
+        if let Stage::Opening { turn, .. } = stage {
+            self.prompt(turn);
+        }
+    }
+
+    fn handle_refused(&mut self, error: &CallError) {
+        if self.session.is_some() {
+            return;
+        }
+        let method = if self.starting.is_some() { "session/load" } else { "session/new" };
+        let trouble = Trouble::of(method, error, Failure::AgentTimeout);
+        if self.starting.as_ref().is_some_and(|starting| starting.loading.is_some()) {
+            return self.handle_not_continued(&trouble);
+        }
+        self.trouble(trouble);
+        self.respond();
+        self.attached = None;
+        self.end_session();
+    }
+
+    /// Sends a prompt in the session that is open.
+    fn prompt(&mut self, turn: PlannedTurn) {
+        let PlannedTurn { mut prompt, forwarded, .. } = turn;
+        let Some(session) = &mut self.session else { return };
+        session.has_turn = true;
+        let (number, id) = (session.number, session.id.clone());
+        let mut settings = Vec::new();
+        settings.extend(forwarded.mode.as_deref().map(|mode| Setting::Mode(mode.into())));
+        for (config, value) in &forwarded.config {
+            match config_value(value) {
+                Some(value) => settings.push(Setting::ConfigOption(config.as_str().into(), value)),
+                None => self.diagnose(ConversationDiagnostic::ConfigValue(config.clone())),
+            }
+        }
+        let set = |setting| Command::Set { session: number, key: None, setting };
+        self.commands.extend(settings.into_iter().map(set));
+        self.page.offer_contextual(&id);
+        let late = self.page.take_late().into_iter().map(ContentBlock::from);
+        prompt.blocks.splice(..0, late);
+        let run = self.active.as_ref().map(|active| active.meta.clone());
+        let mut members = run.unwrap_or_default();
+        for (name, value) in forwarded.meta.iter() {
+            members.insert(name, value.clone());
+        }
+        let (blocks, meta) = (prompt.blocks, meta_of(&members));
+        self.commands.push_back(Command::Prompt { session: number, blocks, meta });
+        self.remember();
+        self.set_stage(Stage::Working);
+    }
+
+    fn handle_update(&mut self, update: Update) {
+        match update {
+            Update::V1(update) => {
+                if let Some(session) = &mut self.session {
+                    session.handle_update(&update.update);
+                }
+                self.requests.handle_update(&update.update);
+                if self.page.machine.handle_update(&update, self.now) == Whose::Agent {
+                    self.translator.handle_notification(update);
+                }
+            }
+            // `TurnEnded` has it.
+            Update::V2(update) if is_idle(&update.update) => {}
+            Update::V2(update) => {
+                let whose = self.page.machine.handle_update_v2(&update, self.now);
+                if whose == Whose::Agent {
+                    self.translator.handle_notification_v2(update);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Handles a request of the agent; returns one that the program has to answer.
+    fn handle_request(
+        &mut self,
+        key: RequestKey,
+        request: Received<AgentRequest>,
+    ) -> Option<SessionEvent> {
+        let Received { value, raw, .. } = request;
+        match value {
+            AgentRequest::V1(AgentRequestV1::RequestPermissionRequest(request)) => {
+                match self.page.machine.handle_permission_request(&request, self.now) {
+                    Some(outcome) => self.allow(key, outcome),
+                    None => {
+                        let id = self.requests.insert(Requester::Agent(key));
+                        self.translator.handle_permission_request(id, *request);
+                    }
+                }
+            }
+            AgentRequest::V1(AgentRequestV1::CreateElicitationRequest(request)) => {
+                let id = self.requests.insert(Requester::Agent(key));
+                self.translator.handle_elicitation_request(id, *request);
+            }
+            AgentRequest::V2(AgentRequestV2::RequestPermissionRequest(request)) => {
+                let id = self.requests.insert(Requester::Agent(key));
+                self.translator.handle_permission_request_v2(id, *request);
+            }
+            AgentRequest::V2(AgentRequestV2::CreateElicitationRequest(request)) => {
+                let id = self.requests.insert(Requester::Agent(key));
+                self.translator.handle_elicitation_request_v2(id, *request);
+            }
+            other if other.method() == crate::contextual_tools::METHOD => {
+                let result = self.page.handle_contextual(Some(raw.as_ref()), self.now);
+                let reply = match result {
+                    Ok(result) => AgentReply::Result(result),
+                    Err(error) => AgentReply::Error(error),
+                };
+                self.reply(key, reply);
+            }
+            other => {
+                let request = Received::new(other, raw);
+                return Some(SessionEvent::Request(key, Box::new(request)));
+            }
+        }
+        None
+    }
+
+    /// Answers a permission request about a tool of the page, which asks its user itself.
+    fn allow(&mut self, key: RequestKey, outcome: RequestPermissionOutcome) {
+        let answer = Answer::Permission(RequestPermissionResponse::new(outcome));
+        self.reply(key, AgentReply::Answer(answer));
+    }
+
+    pub(super) fn reply(&mut self, request: RequestKey, reply: AgentReply) {
+        if let Some(session) = self.attached {
+            self.commands.push_back(Command::Reply { session, request, reply });
+        }
+    }
+
+    fn handle_turn_ended(&mut self, ended: Result<Received<TurnEnd>, TurnError>) {
+        let Some(session) = self.session.as_mut().filter(|session| session.has_turn) else {
+            return;
+        };
+        session.has_turn = false;
+        self.page.machine.handle_turn_end();
+        self.page.drive(&mut self.translator);
+        let error = match ended {
+            Ok(Received { value: TurnEnd::V1(response), .. }) => {
+                return self.translator.handle_prompt_response(Ok(response));
+            }
+            Ok(Received { value: TurnEnd::V2(idle), .. }) => {
+                return self.translator.handle_idle(*idle);
+            }
+            Ok(_) => return,
+            Err(TurnError::Call(error)) => error,
+            Err(_) => return self.give_up(),
+        };
+        let trouble = Trouble::of("session/prompt", &error, Failure::TurnTimeout);
+        match &trouble {
+            // Another process of the agent may continue the session.
+            Trouble::Failed(Failure::AgentExited, _) => self.attached = None,
+            Trouble::Failed(..) => self.leave_session(),
+            Trouble::Refused(_) if trouble.is_session_lost() => {
+                self.forget_remembered();
+                self.drop_session();
+            }
+            Trouble::Refused(_) => {}
+        }
+        if self.attached.is_none() {
+            self.end_session();
+        }
+        self.trouble(trouble);
+    }
+
+    pub(super) fn trouble(&mut self, trouble: Trouble) {
+        match trouble {
+            Trouble::Refused(error) => self.translator.handle_prompt_response(Err(error)),
+            Trouble::Failed(failure, message) => self.translator.handle_failure(failure, &message),
+        }
+    }
+
+    /// Has the open run end.
+    pub(super) fn stop(&mut self) {
+        let Some(active) = &mut self.active else { return };
+        if active.is_cancelled || !self.translator.is_running() {
+            return;
+        }
+        active.is_cancelled = true;
+        let is_opening = matches!(active.stage, Stage::Opening { .. });
+        self.translator.handle_cancel();
+        self.page.machine.handle_cancel();
+        if is_opening {
+            self.release();
+            return self.translator.handle_stopped();
+        }
+        self.page.drive(&mut self.translator);
+        self.respond();
+        if self.session.as_ref().is_some_and(|session| session.has_turn) {
+            self.cancel_turn();
+            let until = self.now.saturating_add(self.options.cancel_grace);
+            self.set_stage(Stage::Stopping { until });
+        } else {
+            self.translator.handle_stopped();
+        }
+    }
+
+    /// A cancelled turn did not end in time.
+    pub(super) fn give_up(&mut self) {
+        self.diagnose(ConversationDiagnostic::GraceOver);
+        self.page.machine.handle_turn_end();
+        self.forget_remembered();
+        self.drop_session();
+        if matches!(&self.active, Some(active) if matches!(active.stage, Stage::Waiting { .. })) {
+            // The prompt that waits for the end of the turn follows, in a new session.
+            let cancelled = PromptResponse::new(StopReason::Cancelled);
+            self.translator.handle_prompt_response(Ok(cancelled));
+        } else {
+            self.translator.handle_stopped();
+        }
+    }
+
+    /// Leaves a session in which the agent may still be working.
+    pub(super) fn leave_session(&mut self) {
+        self.page.machine.handle_turn_end();
+        self.forget_remembered();
+        self.drop_session();
+    }
+
+    pub(super) fn cancel_turn(&mut self) {
+        if let Some(session) = self.session.as_ref().filter(|session| session.has_turn) {
+            let (session, grace) = (session.number, self.options.cancel_grace);
+            self.commands.push_back(Command::Cancel { session, grace });
+        }
+    }
+
+    /// Leaves the session, and forgets what its agent knew.
+    fn drop_session(&mut self) {
+        self.release();
+        self.memory.forget_session();
+    }
+
+    /// Leaves the session, or the attempt to open one.
+    pub(super) fn release(&mut self) {
+        if let Some(session) = self.attached.take() {
+            self.commands.push_back(Command::Release(session));
+        }
+        self.end_session();
+    }
+
+    /// The session is gone.
+    pub(super) fn end_session(&mut self) {
+        self.requests.remove_agent();
+        if let Some(session) = self.session.take() {
+            self.page.forget_session(&session.id);
+        }
+    }
+
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        if let Some(active) = &mut self.active {
+            active.stage = stage;
+        }
+    }
+
+    /// Sends the translator's responses to the agent and to the tools that have asked.
+    pub(super) fn respond(&mut self) {
+        while let Some(response) = self.translator.poll_response() {
+            match self.requests.remove(&response.request_id) {
+                Some(Requester::Agent(key)) => {
+                    self.reply(key, AgentReply::Answer(response.result));
+                }
+                Some(Requester::Tool(key)) => self.answer_question(key, response.result),
+                None => {}
+            }
+        }
+    }
+
+    /// Handles the end of the connection to the agent, or of an attempt to make one.
+    ///
+    /// Turns and runs that wait for the agent fail, as do runs that follow until
+    /// [`handle_connected`](Self::handle_connected). The session can be continued after that, where the agent has a method
+    /// for it.
+    pub fn handle_disconnected(&mut self, failure: Failure, message: &str, now: Duration) {
+        self.begin_input(now);
+        self.agent = AgentState::Lost(failure, message.to_owned());
+        self.attached = None;
+        self.end_session();
+        self.page.machine.handle_turn_end();
+        self.page.drive(&mut self.translator);
+        match &self.starting {
+            Some(starting) if starting.loading.is_some() => {
+                self.handle_not_continued(&Trouble::Failed(failure, message.to_owned()));
+            }
+            Some(_) => {
+                if let Some(starting) = self.starting.take() {
+                    self.start_waiting(starting.run);
+                }
+            }
+            None => self.translator.handle_failure(failure, message),
+        }
+        self.advance();
+    }
+}
+
+fn is_idle(update: &SessionUpdateV2) -> bool {
+    matches!(update, SessionUpdateV2::StateUpdate(StateUpdate::Idle(_)))
+}
+
+/// The reply as a result or an error, ready to be sent.
+impl From<AgentReply> for acp_types::client::Reply {
+    fn from(reply: AgentReply) -> Self {
+        match reply {
+            AgentReply::Answer(answer) => Self::result(&answer),
+            AgentReply::Result(result) => Self::from(Ok::<Raw, _>(result)),
+            AgentReply::Error(error) => Self::from(error),
+        }
+    }
+}

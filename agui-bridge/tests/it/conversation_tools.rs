@@ -1,0 +1,302 @@
+//! Tools and settings of a conversation: the page's, the program's, and what a user may set.
+use crate::thread::{Rig, input, opened, options, permission, raw, request, said, update, user};
+use acp_types::client::SessionEvent;
+use acp_types::v1::elicitation::{ElicitationAction, ElicitationSchema};
+use acp_types::v1::session_setup::{McpServer, McpServerHttp, McpServerStdio};
+use agui_bridge::conversation::{
+    AgentFeatures, AgentReply, Command, ConversationDiagnostic, ConversationOptions, Notice,
+    PageTools, QuestionError, Setting, SettingError, ToolQuestion, UserAnswer, config_value,
+};
+use agui_bridge::frontend_tool::{CallError, Completion, NewCall, Outcome, ToolResult};
+use jsonrpc_core::wire::Extra;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn tools() -> Value {
+    json!({"tools": [{"name": "pick", "description": "Asks for a colour.", "parameters": {"type": "object"}}]})
+}
+
+fn with(page_tools: PageTools) -> ConversationOptions {
+    let mut options = options();
+    options.page_tools = page_tools;
+    options
+}
+
+fn stdio() -> McpServer {
+    McpServer::Stdio(McpServerStdio::new("ui", "ui-server", [], []))
+}
+
+fn http() -> McpServer {
+    McpServer::Http(McpServerHttp::new("ui", "http://127.0.0.1:1/mcp", []))
+}
+
+fn served(features: AgentFeatures, always: bool, tools: &Value) -> (Vec<McpServer>, Vec<Notice>) {
+    let servers = vec![http(), stdio()];
+    let mut rig = Rig::new(with(PageTools::Mcp { servers, always }));
+    rig.connect(features);
+    rig.run(input("1", &[user("u", "Hi")], tools)).unwrap();
+    (rig.opening().mcp_servers.clone(), rig.notices)
+}
+
+fn call() -> NewCall {
+    NewCall::new("pick", raw(&json!({"of": "the wall"})))
+}
+
+/// A thread in whose run the page's tool was called.
+fn calling() -> (Rig, agui_types::id::ToolCallId) {
+    let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+    rig.open("s");
+    let id = rig.thread.handle_tool_call(call(), rig.now).unwrap();
+    (rig, id)
+}
+
+#[test]
+fn a_session_is_given_a_server_that_the_agent_reaches() {
+    let none = (AgentFeatures::default(), false);
+    let mut over_http = AgentFeatures::default();
+    (over_http.mcp_http, over_http.mcp_stdio) = (true, true);
+    let mut over_stdio = AgentFeatures::default();
+    over_stdio.mcp_stdio = true;
+    assert_eq!(served(over_http.clone(), false, &tools()).0, [http()]);
+    assert_eq!(served(over_stdio, false, &tools()).0, [stdio()]);
+    assert_eq!(served(over_http.clone(), false, &json!({})).0, []);
+    assert_eq!(served(over_http, true, &json!({})).0, [http()]);
+    let (servers, notices) = served(none.0, none.1, &tools());
+    assert_eq!(servers, []);
+    let unreachable = Notice::Diagnostic(ConversationDiagnostic::ToolsUnreachable);
+    assert!(notices.contains(&unreachable) && notices.contains(&Notice::ToolsChanged));
+}
+
+#[test]
+fn a_call_is_parked_and_answered_by_the_next_input() {
+    let (mut rig, id) = calling();
+    rig.wait(Duration::from_millis(100));
+    assert_eq!(
+        rig.kinds("1"),
+        [
+            "RUN_STARTED",
+            "TOOL_CALL_START",
+            "TOOL_CALL_ARGS",
+            "TOOL_CALL_END",
+            "RUN_FINISHED success"
+        ]
+    );
+    assert!(rig.thread.is_interrupted());
+    let messages = [
+        user("u", "Hi"),
+        json!({"id": "a", "role": "assistant", "toolCalls": [
+            {"id": id, "type": "function", "function": {"name": "pick", "arguments": "{}"}}]}),
+        json!({"id": "r", "role": "tool", "toolCallId": id, "content": "green"}),
+    ];
+    rig.run(input("2", &messages, &tools())).unwrap();
+    let answered = Notice::ToolAnswered(id, Outcome::Result(ToolResult::text("green")));
+    assert!(rig.notices.contains(&answered), "{:?}", rig.notices);
+    rig.end();
+    assert_eq!(rig.outcome("2"), "RUN_FINISHED success");
+}
+
+#[test]
+fn a_result_comes_beside_a_run() {
+    let (mut rig, id) = calling();
+    let result = ToolResult::text("green");
+    let complete = |rig: &mut Rig| {
+        let completion = rig.thread.handle_tool_result(&id, result.clone(), rig.now);
+        rig.wait(Duration::ZERO);
+        completion
+    };
+    assert_eq!(complete(&mut rig), Completion::Delivered);
+    assert_eq!(complete(&mut rig), Completion::AlreadyDone);
+    let answered = Notice::ToolAnswered(id.clone(), Outcome::Result(result.clone()));
+    assert_eq!(rig.notices.iter().filter(|notice| **notice == answered).count(), 1);
+}
+
+#[test]
+fn a_call_ends_with_its_turn() {
+    let (mut rig, id) = calling();
+    rig.end();
+    assert!(rig.notices.contains(&Notice::ToolAnswered(id, Outcome::Cancelled)));
+    assert_eq!(rig.thread.handle_tool_call(call(), rig.now), Err(CallError::NoActiveRun));
+}
+
+#[test]
+fn a_withdrawn_call_has_no_answer() {
+    let (mut rig, id) = calling();
+    rig.thread.handle_tool_withdrawn(&id, rig.now);
+    rig.end();
+    assert!(!rig.notices.iter().any(|notice| matches!(notice, Notice::ToolAnswered(..))));
+}
+
+#[test]
+fn a_late_result_begins_the_next_prompt() {
+    let (mut rig, id) = calling();
+    rig.thread.handle_tool_withdrawn(&id, rig.now);
+    rig.end();
+    rig.thread.handle_tool_result(&id, ToolResult::text("green"), rig.now);
+    rig.run(input("2", &[user("u2", "So?")], &tools())).unwrap();
+    assert_eq!(rig.prompt(), [format!("Result of frontend tool pick ({id}): green"), "So?".into()]);
+}
+
+#[test]
+fn a_call_that_waits_is_shown_to_be_alive() {
+    let (mut rig, id) = calling();
+    rig.thread.handle_disconnect(rig.now);
+    rig.wait(Duration::from_secs(15));
+    assert!(rig.notices.contains(&Notice::ToolAlive(id)));
+}
+
+#[test]
+fn permission_for_a_pages_tool_is_given() {
+    let mut rig = Rig::connected(with(PageTools::Mcp { servers: vec![], always: false }));
+    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+    rig.open("s");
+    let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let call = json!({"toolCallId": "c", "title": "mcp__ui__pick", "kind": "other"});
+    let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+    assert!(rig.session(request(1, "session/request_permission", &params)).is_none());
+    let Some(Command::Reply { reply: AgentReply::Answer(answer), .. }) = rig.commands.last() else {
+        panic!("{:?}", rig.commands)
+    };
+    let answer = serde_json::to_value(answer).unwrap();
+    assert_eq!(answer, json!({"outcome": {"outcome": "selected", "optionId": "yes"}}));
+}
+
+#[test]
+fn contextual_tools_are_announced_and_acknowledged() {
+    let mut rig = Rig::connected(with(PageTools::Contextual));
+    rig.run(input("1", &[user("u", "Hi")], &tools())).unwrap();
+    let meta = rig.opening().meta.clone().unwrap();
+    assert!(meta.as_str().contains(r#""name":"ui_pick""#), "{meta:?}");
+    rig.open("s");
+    let method = agui_bridge::contextual_tools::METHOD;
+    let calls = |rig: &mut Rig, key, name: &str| {
+        let params = json!({"sessionId": "s", "name": name, "args": {}});
+        assert!(rig.session(request(key, method, &params)).is_none());
+        let Some(Command::Reply { reply, .. }) = rig.commands.last() else { panic!() };
+        reply.clone()
+    };
+    assert!(matches!(calls(&mut rig, 1, "ui_pick"), AgentReply::Result(_)));
+    assert!(matches!(calls(&mut rig, 2, "ui_other"), AgentReply::Error(_)));
+    assert!(matches!(calls(&mut rig, 3, "pick"), AgentReply::Result(_)));
+    let missing = Notice::Diagnostic(ConversationDiagnostic::MissingPrefix("pick".into()));
+    assert!(rig.notices.contains(&missing));
+    assert_eq!(rig.kinds("1").iter().filter(|kind| *kind == "TOOL_CALL_START").count(), 2);
+    rig.end();
+    assert_eq!(rig.outcome("1"), "RUN_FINISHED success");
+}
+
+#[test]
+fn a_tool_of_the_program_asks_the_user() {
+    let question = || ToolQuestion::new("book", "Which day?", ElicitationSchema::new());
+    let mut rig = Rig::connected(options());
+    assert_eq!(rig.thread.handle_question(question(), rig.now), Err(QuestionError::NoSession));
+    rig.say("1", "Hi").unwrap();
+    rig.open("s");
+    let announced =
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "book a room"});
+    assert!(rig.session(SessionEvent::Update(update(&announced))).is_none());
+    let key = rig.thread.handle_question(question(), rig.now).unwrap();
+    rig.wait(Duration::from_millis(50));
+    let (_, end) = rig.events.last().unwrap();
+    let end = serde_json::to_value(end).unwrap();
+    assert_eq!(end["outcome"]["interrupts"][0]["toolCallId"], "c");
+    let id = rig.interrupts("1").remove(0);
+    let accept: ElicitationAction =
+        crate::thread::read(&json!({"action": "accept", "content": {}}));
+    rig.thread.handle_answer(&id, UserAnswer::Elicitation(accept.clone()), rig.now).unwrap();
+    rig.wait(Duration::ZERO);
+    assert!(rig.notices.contains(&Notice::QuestionAnswered(key, accept)));
+    assert!(!rig.commands.iter().any(|command| matches!(command, Command::Reply { .. })));
+    // One that the tool takes back is cancelled, once.
+    let key = rig.thread.handle_question(question(), rig.now).unwrap();
+    rig.thread.handle_question_withdrawn(key, rig.now);
+    rig.thread.handle_question_withdrawn(key, rig.now);
+    rig.wait(Duration::ZERO);
+    let cancel = Notice::QuestionAnswered(key, ElicitationAction::Cancel(Extra::new()));
+    assert_eq!(rig.notices.iter().filter(|notice| **notice == cancel).count(), 1);
+}
+
+#[test]
+fn questions_are_bounded() {
+    let mut few = options();
+    few.max_questions = 1;
+    let mut rig = Rig::connected(few);
+    rig.say("1", "Hi").unwrap();
+    rig.open("s");
+    let ask = |rig: &mut Rig| {
+        let question = ToolQuestion::new("book", "Which day?", ElicitationSchema::new());
+        rig.thread.handle_question(question, rig.now)
+    };
+    assert!(ask(&mut rig).is_ok());
+    assert_eq!(ask(&mut rig), Err(QuestionError::TooMany));
+    assert!(rig.session(permission(1)).is_none(), "the agent's requests are apart");
+}
+
+#[test]
+fn a_user_sets_what_the_session_has() {
+    let mut rig = Rig::connected(options());
+    let mode = Setting::Mode("code".into());
+    assert_eq!(rig.thread.handle_setting(mode.clone(), rig.now), Err(QuestionError::NoSession));
+    rig.say("1", "Hi").unwrap();
+    let modes = json!({"currentModeId": "ask", "availableModes": [
+        {"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]});
+    assert!(rig.session(opened("s", &json!({"modes": modes}))).is_none());
+    let current = |rig: &Rig| {
+        let settings = rig.thread.session_settings().unwrap();
+        settings.modes.as_ref().unwrap().current_mode_id.to_string()
+    };
+    rig.take_commands();
+    let key = rig.thread.handle_setting(mode, rig.now).unwrap();
+    rig.wait(Duration::ZERO);
+    assert!(matches!(rig.commands[..], [Command::Set { key: Some(set), .. }] if set == key));
+    assert_eq!(current(&rig), "ask");
+    rig.thread.handle_setting_ended(key, Ok(None), rig.now);
+    rig.thread.handle_setting_ended(key, Ok(None), rig.now);
+    rig.wait(Duration::ZERO);
+    assert_eq!(current(&rig), "code");
+    let ended = Notice::SettingEnded(key, Ok(()));
+    assert_eq!(rig.notices.iter().filter(|notice| **notice == ended).count(), 1);
+    let refused = Err(SettingError::Failed("no".into()));
+    let key = rig.thread.handle_setting(Setting::Mode("ask".into()), rig.now).unwrap();
+    rig.thread.handle_setting_ended(key, refused.clone(), rig.now);
+    rig.wait(Duration::ZERO);
+    assert!(rig.notices.contains(&Notice::SettingEnded(key, refused.map(|_: Option<_>| ()))));
+    // The agent changes it itself.
+    let update = update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}));
+    assert!(rig.session(SessionEvent::Update(update)).is_none());
+    assert_eq!(current(&rig), "ask");
+}
+
+#[test]
+fn an_input_sets_what_it_may() {
+    let mut allowing = options();
+    allowing.rules.forwarded.mode = true;
+    allowing.rules.forwarded.config = vec!["model".into(), "count".into()];
+    allowing.rules.forwarded.meta = vec!["trace".into()];
+    let mut rig = Rig::connected(allowing);
+    let props = json!({"forwardedProps": {"acp": {
+        "mode": "code", "config": {"model": "large", "count": 3}, "meta": {"trace": 1}, "cwd": "/etc"}}});
+    rig.run(input("1", &[user("u", "Hi")], &props)).unwrap();
+    rig.open("s");
+    let [
+        _,
+        Command::Set { setting: mode, key: None, .. },
+        Command::Set { setting: model, .. },
+        Command::Prompt { meta, .. },
+    ] = &rig.commands[..]
+    else {
+        panic!("{:?}", rig.commands)
+    };
+    let large = config_value(&raw(&json!("large"))).unwrap();
+    assert_eq!(*mode, Setting::Mode("code".into()));
+    assert_eq!(*model, Setting::ConfigOption("model".into(), large));
+    assert_eq!(meta.as_ref().unwrap().as_str(), r#"{"trace":1}"#);
+    let diagnostics = [
+        ConversationDiagnostic::PropertyLeftOut("/forwardedProps/acp/cwd".into()),
+        ConversationDiagnostic::ConfigValue("count".into()),
+    ];
+    for diagnostic in diagnostics {
+        assert!(rig.notices.contains(&Notice::Diagnostic(diagnostic)), "{:?}", rig.notices);
+    }
+    assert!(rig.session(said("ok")).is_none());
+}
