@@ -107,7 +107,7 @@ pub use serve::{reply, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits};
 pub use tasks::{StartedTask, TaskView};
-pub use tool::{PluginTool, PluginToolBuilder, PluginToolWithElicits};
+pub use tool::{DefinitionError, PluginTool, PluginToolBuilder, Undeclared};
 pub use turn::{Clock, NewCall, NoticeSink, Resumption, SessionError, SuspendPolicy, Turn};
 
 #[doc(hidden)]

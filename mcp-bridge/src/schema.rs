@@ -58,6 +58,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 mod answer;
+#[cfg(feature = "schemars")]
+pub(crate) mod declared;
 #[cfg(feature = "validate")]
 mod full;
 pub(crate) mod keywords;
@@ -78,16 +80,16 @@ pub struct Form {
 }
 
 impl Form {
-    /// The form of a type, by the schema that it has.
+    /// The form of a type, by its JSON Schema. Fields come in the order of their declaration.
     ///
     /// # Errors
     /// As [`restrict`].
     #[cfg(feature = "schemars")]
-    pub fn of<T: schemars::JsonSchema>() -> Result<Self, Violation> {
+    pub fn of<T: schemars::JsonSchema + DeserializeOwned>() -> Result<Self, Violation> {
         let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
         let schema = generator.root_schema_for::<T>();
-        let schema = Raw::from_value(&schema);
-        restrict(&schema.map_err(|_| Violation::new("", "an object"))?)
+        let schema = Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))?;
+        restrict::restrict_in_order(&schema, declared::fields_at::<T>)
     }
 
     /// The schema to send.

@@ -10,8 +10,8 @@ use mcp_bridge::mcp::sampling::{
     SamplingMessageContentBlock,
 };
 use mcp_bridge::mcp::tools::TaskSupport;
+use mcp_bridge::plugin::DefinitionError;
 use mcp_bridge::plugin::{Elicited, PluginContext, PluginError, PluginTool};
-use mcp_bridge::schema::Violation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -151,7 +151,7 @@ elicitations! {
 ///
 /// # Errors
 /// An answer has no form, which none of these do.
-pub fn tool() -> Result<PluginTool, Violation> {
+pub fn tool() -> Result<PluginTool, DefinitionError> {
     PluginTool::builder(NAME, VERSION)
         .description("Book a flight for the user, who chooses the flight and the seat")
         .task_support(TaskSupport::Optional)
@@ -202,7 +202,7 @@ pub fn seat_map(flight: &Flight) -> SeatMap {
 async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, PluginError> {
     let list = FlightList { flights: flights(&trip) };
     ctx.progress(0.0, Some(3.0), Some("flights found"));
-    let message = format!("Which flight from {} to {}?", trip.from, trip.destination);
+    let message = flight_question(&trip, &list.flights);
     let choice = match ctx.elicit::<PickFlight>(&message, &list).await? {
         Elicited::Accept(choice) => choice,
         Elicited::Decline => return Ok(Booking::Declined),
@@ -213,7 +213,8 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     ctx.progress(1.0, Some(3.0), Some("flight chosen"));
 
     let map = seat_map(&flight);
-    let mut message = format!("Which seat on {}?", flight.id);
+    let question = seat_question(&map);
+    let mut message = question.clone();
     let mut seat = None;
     for _ in 0..SEAT_ATTEMPTS {
         let choice = match ctx.elicit::<PickSeat>(&message, &map).await? {
@@ -226,7 +227,7 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
             seat = Some(chosen);
             break;
         }
-        message = format!("{chosen} is taken. Which seat on {}?", flight.id);
+        message = format!("{chosen} is taken. {question}");
     }
     let seat = seat.ok_or_else(|| PluginError::failed("only taken seats were chosen"))?;
     ctx.progress(2.0, Some(3.0), Some("seat chosen"));
@@ -242,6 +243,29 @@ async fn book(trip: Trip, ctx: PluginContext<BookFlight>) -> Result<Booking, Plu
     ctx.progress(3.0, Some(3.0), Some("booked"));
     let (ticket_number, price) = (format!("TKT-{number:08X}"), flight.price);
     Ok(Booking::Booked(Ticket { ticket_number, flight, seat, price, tip }))
+}
+
+/// The question for a flight, with the choices in words for clients that show no more than a message and a form.
+fn flight_question(trip: &Trip, flights: &[Flight]) -> String {
+    let mut text = format!("Which flight from {} to {}?\n", trip.from, trip.destination);
+    for (number, flight) in (1..).zip(flights) {
+        let Flight { id, airline, departure, arrival, price } = flight;
+        text.push_str(&format!("\n{number}. {id}: {airline}, {departure} to {arrival}, ${price}"));
+    }
+    text
+}
+
+/// The question for a seat, with the seats that are free.
+fn seat_question(map: &SeatMap) -> String {
+    let mut text = format!("Which seat on {}?\n", map.flight_id);
+    for row in 1..=map.rows {
+        let names = map.seats.iter().map(|seat| format!("{row}{seat}"));
+        let free: Vec<_> = names.filter(|name| !map.taken_seats.contains(name)).collect();
+        if !free.is_empty() {
+            text.push_str(&format!("\nRow {row}: {}", free.join(", ")));
+        }
+    }
+    text
 }
 
 fn tip_request(destination: &str) -> CreateMessageRequestParams {

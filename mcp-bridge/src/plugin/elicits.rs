@@ -9,7 +9,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The questions that a tool may ask; [`elicitations!`](crate::elicitations) makes it.
+/// The questions that a tool can ask. [`elicitations!`](crate::elicitations) implements it.
+#[diagnostic::on_unimplemented(
+    message = "the tool does not declare its questions",
+    label = "call `.elicits::<...>()` before `.execute(...)`",
+    note = "write `.elicits::<NoElicitations>()` for a tool without questions",
+    note = "declare questions with the macro `elicitations!`, and name its set in `.elicits::<...>()`"
+)]
 pub trait Elicitations: Send + Sync + 'static {
     /// The form of each question, by its name.
     ///

@@ -258,7 +258,7 @@ fn status_of(record: &SessionRecord, now: Duration) -> TaskStatus {
 
 fn error_of(record: &SessionRecord) -> ErrorObject {
     record.error.clone().unwrap_or_else(|| {
-        let reason = record.reason.as_deref().unwrap_or("nobody answered in time");
+        let reason = record.reason.as_deref().unwrap_or("no answer came in time");
         ErrorObject::new(ErrorCode::INTERNAL_ERROR, reason)
     })
 }

@@ -1,4 +1,4 @@
-//! Tools that ask while they run.
+//! Definition of tools: name, arguments, questions and body.
 use super::context::{Body, PluginContext, PluginError, Run, Shared};
 use super::elicits::Elicitations;
 use super::journal::{Journal, digest};
@@ -6,6 +6,8 @@ use super::turn::NoticeSink;
 use crate::mcp::content::{ContentBlock, TextContent};
 use crate::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use crate::schema::Violation;
+use crate::schema::declared::fields_at;
+use crate::schema::keywords::{get, open};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,13 +15,16 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
-use jsonrpc_core::wire::{Presence, Raw};
+use jsonrpc_core::wire::{self, Extra, Presence, Raw};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A tool that may ask while it runs.
+/// References that the alternatives of a schema may go through.
+const MAX_REFERENCES: usize = 64;
+
+/// A tool that can ask questions while it runs.
 #[derive(Clone)]
 pub struct PluginTool {
     tool: Tool,
@@ -29,10 +34,10 @@ pub struct PluginTool {
 }
 
 impl PluginTool {
-    /// A tool. `version` names its code: it has to change whenever what the tool asks, or the order in which it asks,
-    /// does, so that a call that waits is not answered to other code.
+    /// Begins the definition of a tool. `version` identifies its code: it has to change whenever the questions of the tool, or
+    /// their order, do, so that a waiting call is not answered to other code.
     ///
-    /// What a tool asks has to be declared before it can be written, even if it asks nothing:
+    /// The questions are declared first, also where there are none:
     ///
     /// ```
     /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
@@ -49,16 +54,18 @@ impl PluginTool {
     ///     .elicits::<NoElicitations>()
     ///     .execute(|add: Add, _: PluginContext<NoElicitations>| async move { Ok(add.a + add.b) })?;
     /// assert_eq!(add.tool().name, "add");
-    /// # Ok::<(), mcp_bridge::schema::Violation>(())
+    /// # Ok::<(), mcp_bridge::plugin::DefinitionError>(())
     /// ```
     ///
-    /// ```compile_fail,E0599
-    /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
+    /// Without the declaration the compiler says what is missing:
     ///
-    /// let tool = PluginTool::builder("nothing", "1").execute(|_: (), _: PluginContext<NoElicitations>| async move { Ok(()) });
+    /// ```compile_fail,E0277
+    /// use mcp_bridge::plugin::{PluginTool, Undeclared, PluginContext};
+    ///
+    /// let tool = PluginTool::builder("nothing", "1").execute(|(), _: PluginContext<Undeclared>| async move { Ok(()) });
     /// ```
     ///
-    /// It may ask nothing else:
+    /// A tool cannot ask a question that it does not declare:
     ///
     /// ```compile_fail,E0271
     /// # use schemars::JsonSchema;
@@ -68,7 +75,7 @@ impl PluginTool {
     /// use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
     ///
     /// mcp_bridge::elicitations! {
-    ///     /// What another tool asks.
+    ///     /// Questions of another tool.
     ///     Others handled by OthersHandlers {
     ///         /// Really?
     ///         confirm: Confirm = "confirm" (Nothing => Nothing),
@@ -88,6 +95,7 @@ impl PluginTool {
             version: version.into(),
             description: None,
             task_support: TaskSupport::Forbidden,
+            elicits: PhantomData,
         }
     }
 
@@ -96,7 +104,7 @@ impl PluginTool {
         &self.tool
     }
 
-    /// Names its code: another version, other arguments or other questions give another one.
+    /// Identifies the code: it differs for another version, other arguments or other questions.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -120,73 +128,107 @@ impl fmt::Debug for PluginTool {
     }
 }
 
-/// A tool of which it is not said yet what it asks.
+/// A tool whose definition is not complete. `E` is the set of its questions.
 #[derive(Clone, Debug)]
-pub struct PluginToolBuilder {
+pub struct PluginToolBuilder<E = Undeclared> {
     name: String,
     version: String,
     description: Option<String>,
     task_support: TaskSupport,
+    elicits: PhantomData<fn() -> E>,
 }
 
-impl PluginToolBuilder {
-    /// Says whether a call can be a [task](crate::mcp::tasks), for clients of 2026-07-28 on that know of them: none can unless
-    /// this says so. A tool that has to be one is refused to all others. Where nothing is kept of its calls, as with
-    /// [`Token`](super::SuspendPolicy::Token), it is called as any other.
+/// The set of questions of a tool that has not declared them.
+#[derive(Clone, Copy, Debug)]
+pub enum Undeclared {}
+
+/// A tool cannot be defined.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DefinitionError {
+    /// Clients reject the name.
+    #[error(
+        "`{0}` cannot be the name of a tool: use 1 to 128 of the characters A-Z, a-z, 0-9, `_`, `-` and `.`"
+    )]
+    Name(String),
+    /// The type of the arguments is no object.
+    #[error(
+        "the arguments of the tool `{tool}` are of the type {actual}, and have to be an object: write a struct with a field for \
+        each argument, such as `struct Arguments {{ value: i64 }}`, or `()` for none"
+    )]
+    Arguments {
+        /// Name of the tool.
+        tool: String,
+        /// The type in the JSON Schema.
+        actual: String,
+    },
+    /// The answer to a question has no form.
+    #[error(transparent)]
+    Form(#[from] Violation),
+}
+
+impl<E> PluginToolBuilder<E> {
+    /// Sets whether a call can be a [task](crate::mcp::tasks), for clients from 2026-07-28 on that declare tasks. The default
+    /// is [`TaskSupport::Forbidden`]. A tool that requires tasks is refused to other clients. A policy without a store, such as
+    /// [`Token`](super::SuspendPolicy::Token), ignores it.
     #[must_use]
     pub fn task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;
         self
     }
 
-    /// What the tool does, for the model.
+    /// Sets the description for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Declares what the tool asks.
-    pub fn elicits<E: Elicitations>(self) -> PluginToolWithElicits<E> {
-        PluginToolWithElicits { builder: self, elicits: PhantomData }
+    /// Declares the questions of the tool.
+    pub fn elicits<D: Elicitations>(self) -> PluginToolBuilder<D> {
+        let Self { name, version, description, task_support, .. } = self;
+        PluginToolBuilder { name, version, description, task_support, elicits: PhantomData }
     }
-}
 
-/// A tool of which it is said what it asks.
-#[derive(Clone, Debug)]
-pub struct PluginToolWithElicits<E> {
-    builder: PluginToolBuilder,
-    elicits: PhantomData<fn() -> E>,
-}
-
-impl<E: Elicitations> PluginToolWithElicits<E> {
-    /// Says what the tool does. What it gives becomes its structured content, and text for models that read only that.
+    /// Sets the body of the tool. Its value becomes structured content, and text for models that read only text: a string as it
+    /// is, anything else as JSON.
+    ///
+    /// The arguments are an object: a struct, a map, or `()` for none. Properties come in the order of their declaration.
     ///
     /// # Errors
-    /// The answer to a question has no form.
+    /// Clients would reject the name or the arguments, or the answer to a question has no form.
     pub fn execute<P, R, F>(
         self,
         body: impl Fn(P, PluginContext<E>) -> F + Send + Sync + 'static,
-    ) -> Result<PluginTool, Violation>
+    ) -> Result<PluginTool, DefinitionError>
     where
+        E: Elicitations,
         P: DeserializeOwned + JsonSchema,
         R: Serialize,
         F: Future<Output = Result<R, PluginError>> + Send + 'static,
     {
-        let PluginToolBuilder { name, version, description, task_support } = self.builder;
+        let Self { name, version, description, task_support, .. } = self;
+        if !is_valid_name(&name) {
+            return Err(DefinitionError::Name(name));
+        }
         let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<P>();
         let schema = Raw::from_value(&schema).map_err(|_| Violation::new("", "an object"))?;
-        let mut texts = alloc::vec![name.clone(), version, schema.as_str().to_string()];
+        let input = InputSchema::new(schema, fields_at::<P>(&[]))
+            .map_err(|actual| DefinitionError::Arguments { tool: name.clone(), actual })?;
+        let mut texts = alloc::vec![name.clone(), version, input.schema.as_str().to_string()];
         for (key, form) in E::forms()? {
             texts.extend([key.to_string(), form.requested_schema().as_str().to_string()]);
         }
         let fingerprint = format!("{:016x}", digest(texts.iter().map(String::as_str)));
-        let mut tool = Tool::new(name, schema);
+        let mut tool = Tool::new(name, input.schema);
         tool.description = description;
-        let body = Arc::new(body);
+        let (body, takes_nothing) = (Arc::new(body), input.is_empty);
         let body = move |arguments: Raw, shared| -> Body {
             let body = Arc::clone(&body);
-            let arguments = arguments.decode::<P>();
+            let arguments = match takes_nothing {
+                true => wire::decode::<P>("null"),
+                false => arguments.decode::<P>(),
+            };
             match arguments {
                 Ok(arguments) => {
                     let running = body(arguments, PluginContext::new(shared));
@@ -199,7 +241,72 @@ impl<E: Elicitations> PluginToolWithElicits<E> {
     }
 }
 
-/// The result of a tool that failed, which the model sees.
+/// Whether clients take a name.
+///
+/// Spec: [Tool Names](https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names)
+fn is_valid_name(name: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=128).contains(&name.len()) && name.bytes().all(is_valid)
+}
+
+/// The schema of arguments as clients take it.
+struct InputSchema {
+    schema: Raw,
+    /// Whether the type takes `null` instead of an object.
+    is_empty: bool,
+}
+
+impl InputSchema {
+    /// Completes the schema of a type with these fields. The error is the type that is no object.
+    fn new(schema: Raw, fields: Option<&[&str]>) -> Result<Self, String> {
+        let given: Extra = schema.decode().map_err(|_| "any value")?;
+        let kind: Option<String> = get(&given, "type");
+        match kind.as_deref() {
+            Some("null") => {
+                let schema = Raw::from_text(r#"{"type":"object","properties":{}}"#);
+                return schema
+                    .map(|schema| Self { schema, is_empty: true })
+                    .map_err(|error| error.to_string());
+            }
+            Some("object") => {}
+            None if has_objects_only(&given) => {}
+            Some(other) => return Err(format!("`{other}`")),
+            None => return Err("of several kinds".into()),
+        }
+        let mut members = Extra::new();
+        for (keyword, value) in given.iter() {
+            members.insert(keyword, value.clone());
+        }
+        if kind.is_none() {
+            members.insert("type", Raw::from_value("object").map_err(|error| error.to_string())?);
+        }
+        if let (Some(fields), Some(properties)) = (fields, get::<Extra>(&given, "properties")) {
+            let mut ordered = Extra::new();
+            let declared = fields.iter().filter_map(|name| Some((*name, properties.get(name)?)));
+            declared.chain(properties.iter()).for_each(|(name, property)| {
+                ordered.insert(name, property.clone());
+            });
+            let ordered = Raw::from_value(&ordered).map_err(|error| error.to_string())?;
+            members.insert("properties", ordered);
+        }
+        let schema = Raw::from_value(&members).map_err(|error| error.to_string())?;
+        Ok(Self { schema, is_empty: false })
+    }
+}
+
+/// Whether all alternatives of a schema, such as that of a tagged enum, are objects.
+fn has_objects_only(schema: &Extra) -> bool {
+    let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| schema.get(keyword).is_some());
+    let alternatives = keyword.and_then(|keyword| get::<alloc::vec::Vec<Raw>>(schema, keyword));
+    alternatives.is_some_and(|alternatives| {
+        alternatives.iter().all(|alternative| {
+            let opened = open(schema, alternative, "", &mut MAX_REFERENCES.clone());
+            opened.is_ok_and(|opened| get::<String>(&opened, "type").as_deref() == Some("object"))
+        })
+    })
+}
+
+/// The result of a tool that failed, for the model.
 pub(super) fn failed(problem: &str) -> CallToolResult {
     let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(problem))]);
     result.is_error = Some(true);
@@ -208,8 +315,9 @@ pub(super) fn failed(problem: &str) -> CallToolResult {
 
 fn result<R: Serialize>(given: &R) -> Result<CallToolResult, PluginError> {
     let given = Raw::from_value(given);
-    let given = given.map_err(|_| PluginError::failed("what the tool gave has no JSON form"))?;
-    let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(given.as_str()))]);
+    let given = given.map_err(|_| PluginError::failed("the value of the tool has no JSON form"))?;
+    let text = given.decode::<String>().unwrap_or_else(|_| given.as_str().into());
+    let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(text))]);
     result.structured_content = Presence::Value(given);
     Ok(result)
 }

@@ -29,6 +29,14 @@ const MAX_REFERENCES: usize = 1024;
 /// # Errors
 /// The schema is not one of an object, refers to something outside of itself, or has more than [`MAX_FIELDS`] fields.
 pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
+    restrict_in_order(schema, |_| None)
+}
+
+/// Turns a schema into a form whose fields come in the order that `order` gives for the members of the object at a path.
+pub(super) fn restrict_in_order(
+    schema: &Raw,
+    order: impl Fn(&[String]) -> Option<&'static [&'static str]>,
+) -> Result<Form, Violation> {
     let root = schema.decode::<Extra>().map_err(|_| Violation::new("", "an object"))?;
     let mut work =
         Work { root: &root, budget: MAX_REFERENCES, fields: Vec::new(), losses: Vec::new() };
@@ -43,7 +51,8 @@ pub fn restrict(schema: &Raw) -> Result<Form, Violation> {
         &["$schema", "$defs", "definitions", "$id", "type", "properties", "required"],
     );
     work.object(&members, "", &Place { path: Vec::new(), is_required: true })?;
-    let Work { fields, losses, .. } = work;
+    let Work { mut fields, losses, .. } = work;
+    fields.sort_by_cached_key(|field| field.rank(&order));
     let mut requested = RequestedSchema::new(SchemaType::Object, Extra::new());
     for field in &fields {
         let definition = Raw::from_value(&field.schema).map_err(|_| Violation::new("", "JSON"))?;
@@ -74,6 +83,21 @@ pub(super) struct Field {
 }
 
 impl Field {
+    /// The position of each member of its path among the members beside it, as far as they are known. Members without a
+    /// position come last, in the order of the schema.
+    fn rank(&self, order: impl Fn(&[String]) -> Option<&'static [&'static str]>) -> Vec<usize> {
+        let mut rank = Vec::new();
+        for (depth, member) in self.path.iter().enumerate() {
+            let members = order(self.path.get(..depth).unwrap_or_default()).unwrap_or_default();
+            let position = members.iter().position(|name| name == member);
+            rank.push(position.unwrap_or(usize::MAX));
+            if position.is_none() {
+                break;
+            }
+        }
+        rank
+    }
+
     /// Where its value is in the whole.
     pub(super) fn pointer(&self) -> String {
         self.path.iter().fold(String::new(), |parent, name| pointer(&parent, name))

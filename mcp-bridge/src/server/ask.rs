@@ -76,13 +76,27 @@ impl AskError {
     }
 }
 
-/// The error for a client that did not declare what a request needs.
+/// The error for a client that did not declare what a request needs. Its message names the capabilities.
 pub fn missing_capability_error(required: &ClientCapabilities) -> ErrorObject {
-    let text = "the client did not declare a capability that is required";
+    let text = format!("the client did not declare {}", names(required).join(", "));
     let mut error = ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, text);
     let data = MissingRequiredClientCapabilityData::new(required.clone());
     error.data = Raw::from_value(&data).ok();
     error
+}
+
+/// The paths of declared capabilities, such as `elicitation.form`: of a parent with members only the members.
+fn names(capabilities: &ClientCapabilities) -> Vec<String> {
+    let all = Raw::from_value(capabilities).ok().and_then(|all| all.decode::<Extra>().ok());
+    let mut names = Vec::new();
+    for (name, value) in all.unwrap_or_default().iter() {
+        let members = value.decode::<Extra>().unwrap_or_default();
+        match members.iter().next() {
+            None => names.push(format!("`{name}`")),
+            Some(_) => names.extend(members.iter().map(|(member, _)| format!("`{name}.{member}`"))),
+        }
+    }
+    names
 }
 
 /// Which question a request to the client is.

@@ -35,6 +35,9 @@ mod plugin_session;
 #[cfg(all(feature = "plugin", feature = "seal"))]
 mod plugin_store;
 #[cfg(test)]
+#[cfg(all(feature = "plugin", feature = "seal"))]
+mod plugin_tool;
+#[cfg(test)]
 mod registry;
 #[cfg(test)]
 mod relay;

@@ -95,8 +95,8 @@ fn questions_beside_each_other_take_answers_one_by_one() {
         assert_eq!(keys(begin(&host)), ["left", "right"]);
         assert_eq!(keys(answer(&host, &[("right", "b"), ("nobody", "x")])), ["left"]);
         assert_eq!(keys(answer(&host, &[("right", "c")])), ["left"]);
-        assert_eq!(end(answer(&host, &[("right", "d"), ("left", "a")])), (r#""ab""#.into(), false));
-        assert_eq!(end(answer(&host, &[("left", "z")])), (r#""ab""#.into(), false));
+        assert_eq!(end(answer(&host, &[("right", "d"), ("left", "a")])), ("ab".into(), false));
+        assert_eq!(end(answer(&host, &[("left", "z")])), ("ab".into(), false));
     }
 }
 
@@ -113,7 +113,7 @@ fn a_question_that_nobody_waits_for_is_not_asked_any_more() {
         });
         assert_eq!(keys(begin(&host)), ["left", "right"]);
         assert_eq!(keys(answer(&host, &[("right", "b")])), ["left#2"]);
-        assert_eq!(end(answer(&host, &[("left#2", "c")])), (r#""bc""#.into(), false));
+        assert_eq!(end(answer(&host, &[("left#2", "c")])), ("bc".into(), false));
     }
 }
 
@@ -154,6 +154,6 @@ fn waiting_does_not_count_as_running() {
             turn => end(turn),
         }
     };
-    assert_eq!(run(300, 3599), (r#""a""#.into(), false));
+    assert_eq!(run(300, 3599), ("a".into(), false));
     assert_eq!(run(301, 0), ("the tool ran for longer than it may".into(), true));
 }

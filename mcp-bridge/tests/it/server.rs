@@ -385,6 +385,7 @@ fn a_client_is_asked_what_it_declared() {
         .expect("it is open");
     let sent = client.take();
     assert_eq!(sent[0]["error"]["code"], -32021);
+    assert_eq!(sent[0]["error"]["message"], "the client did not declare `elicitation.form`");
     assert_eq!(
         sent[0]["error"]["data"],
         json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })

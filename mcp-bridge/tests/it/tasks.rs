@@ -130,7 +130,7 @@ fn a_task_ends_early() {
     let table: [(&End, TaskStatus, Option<&str>); 4] = [
         (&cancelled, TaskStatus::Cancelled, None),
         (&failed, TaskStatus::Failed, Some("no more")),
-        (&expired, TaskStatus::Failed, Some("nobody answered in time")),
+        (&expired, TaskStatus::Failed, Some("no answer came in time")),
         (&lost, TaskStatus::Failed, Some("the program that had it in memory has ended")),
     ];
     for (end, status, message) in table {

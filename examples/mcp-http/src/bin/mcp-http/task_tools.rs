@@ -2,8 +2,8 @@
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::elicitations;
 use mcp_bridge::mcp::tools::TaskSupport;
+use mcp_bridge::plugin::DefinitionError;
 use mcp_bridge::plugin::{Elicited, NoElicitations, PluginContext, PluginError, PluginTool};
-use mcp_bridge::schema::Violation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -62,7 +62,7 @@ elicitations! {
     }
 }
 
-pub(crate) fn task_tools() -> Result<[PluginTool; 6], Violation> {
+pub(crate) fn task_tools() -> Result<[PluginTool; 6], DefinitionError> {
     let tool = |name, description, support| {
         PluginTool::builder(name, "1").description(description).task_support(support)
     };
