@@ -32,7 +32,7 @@ function scenarios(side, revision) {
   return names.filter(Boolean);
 }
 
-/** Runs the suite for a revision; gives the checks of each scenario. */
+/** Runs the suite; gives the checks of each scenario, and the end of its output if it exits as failed. */
 async function run(side, target) {
   const out = mkdtempSync(join(tmpdir(), "conformance-"));
   const command = [join(SUITE, "dist/index.js"), side, ...target, "-o", out];
@@ -48,7 +48,7 @@ async function run(side, target) {
   }
   rmSync(out, { recursive: true });
   if (found.size === 0) throw new Error(`the suite did not run: ${log.error} ${log.text.slice(-2000)}`);
-  return found;
+  return { found, failure: log.error && log.text.slice(-2000) };
 }
 
 /** What is wrong with a scenario, a text for each check; nothing if it passes. */
@@ -65,7 +65,10 @@ async function judge(side, revision, name, find) {
   const expected = EXPECTED[side][revision][name];
   const what = expected?.checks ? ` (but for ${expected.checks.length} checks)` : expected ? " (need not pass)" : "";
   await check(`mcp ${side} ${revision} ${name}${what}`, async () => {
-    const wrong = problems(await find());
+    const { checks, failure } = await find();
+    const wrong = problems(checks);
+    // The suite also fails a client that exits with an error, whatever its checks say.
+    if (failure && wrong.length === 0) wrong.push(["", `the suite failed: ${failure}`]);
     const isExpected = (id) => (expected?.checks ? expected.checks.includes(id) : Boolean(expected));
     const passes = (expected?.checks ?? []).filter((id) => !wrong.some(([it]) => it === id));
     if (passes.length > 0) throw new Error(`listed as if they did not pass: ${passes.join(", ")}`);
@@ -96,8 +99,8 @@ for (const [side, begin] of Object.entries({ server: own, hosted })) {
   for (const revision of Object.keys(EXPECTED[side])) {
     await isUpToDate(side, revision);
     const server = await begin();
-    const found = await run("server", ["--url", server.url, "--requirements", revision]);
-    for (const name of scenarios("server", revision)) await judge(side, revision, name, () => found.get(name));
+    const { found } = await run("server", ["--url", server.url, "--requirements", revision]);
+    for (const name of scenarios("server", revision)) await judge(side, revision, name, () => ({ checks: found.get(name) }));
     await check(`mcp ${side} ${revision} ends on SIGTERM`, async () => {
       const status = await server.stop(10);
       if (status !== 0) throw new Error(`status ${status}: ${server.program.stderr}`);
@@ -112,6 +115,9 @@ for (const revision of Object.keys(EXPECTED.client)) {
   const left = Object.keys(EXPECTED.client[revision]).filter((name) => name.endsWith("/"));
   for (const name of scenarios("client", revision).filter((name) => !left.some((it) => name.startsWith(it)))) {
     const target = [...CLIENT, "--scenario", name, "--spec-version", revision];
-    await judge("client", revision, name, async () => (await run("client", target)).get(name));
+    await judge("client", revision, name, async () => {
+      const { found, failure } = await run("client", target);
+      return { checks: found.get(name), failure };
+    });
   }
 }

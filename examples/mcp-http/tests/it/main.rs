@@ -11,6 +11,8 @@ mod endpoint;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod key;
+#[cfg(test)]
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(test)]

@@ -28,7 +28,6 @@ impl World {
     }
 
     /// A server that runs in another program.
-    #[cfg(feature = "redis")]
     pub(crate) fn at(url: &str) -> Self {
         Self { endpoint: None, url: url.to_owned(), http: Client::new() }
     }

@@ -3,13 +3,15 @@
 mod conformance;
 mod context;
 mod fixture;
+mod key;
 mod task_tools;
 
 use clap::{Parser, ValueEnum};
 use conformance::Conformance;
+use key::Key;
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{MemoryStore, PluginHost, SessionStore, SuspendPolicy};
-use mcp_bridge::schema::Violation;
+use mcp_bridge::plugin::{DefinitionError, MemoryStore, PluginHost, SessionStore, SuspendPolicy};
+use mcp_bridge::relay::StateCodec;
 use mcp_bridge::seal::{SealedStates, StateKey};
 use mcp_http::book_flight::{self, FixedTip};
 use mcp_http::{
@@ -18,6 +20,8 @@ use mcp_http::{
 use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -42,6 +46,13 @@ struct Args {
     /// How a tool waits for an answer.
     #[arg(long, value_enum, default_value = "replay")]
     suspend: Suspend,
+    /// Key of tokens: 64 hexadecimal digits. With the same key another program, or this one after a restart, can go on with
+    /// their calls; without one it is random. Other users of the machine may see options: prefer --key-file.
+    #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
+    key: Option<Key>,
+    /// A file with the key of tokens: 64 hexadecimal digits.
+    #[arg(long, value_name = "PATH")]
+    key_file: Option<PathBuf>,
     /// Keeps sessions in Redis, at redis://HOST:PORT, for several programs; what is parked in one is answered through another.
     #[cfg(feature = "redis")]
     #[arg(long, value_name = "URL")]
@@ -70,7 +81,7 @@ enum Suspend {
     Token,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let args = Args::parse();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt()
@@ -78,12 +89,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
         .init();
-    serve(args)
+    match serve(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mcp-http: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-/// Seals states with a key of this program alone.
-pub(crate) fn states() -> io::Result<impl mcp_bridge::relay::StateCodec + Send + Sync + 'static> {
-    let key = StateKey::new(1, random_bytes()?);
+/// Seals states with a key.
+fn states(key: &Key) -> impl StateCodec + Send + Sync + use<> {
+    let key = StateKey::new(1, key.0);
     let nonce = |nonce: &mut [u8; 12]| match random_bytes() {
         Ok(bytes) => *nonce = bytes,
         Err(error) => {
@@ -92,14 +109,14 @@ pub(crate) fn states() -> io::Result<impl mcp_bridge::relay::StateCodec + Send +
             std::process::abort();
         }
     };
-    Ok(SealedStates::new(key, STATE_LIFETIME, since_1970, nonce))
+    SealedStates::new(key, STATE_LIFETIME, since_1970, nonce)
 }
 
 fn host(
     policy: SuspendPolicy,
     store: Arc<dyn SessionStore>,
     owner: &str,
-) -> Result<Arc<PluginHost>, Violation> {
+) -> Result<Arc<PluginHost>, DefinitionError> {
     let clock = Arc::new(since_1970);
     let tools = task_tools::task_tools()?.into_iter().chain([book_flight::tool()?]);
     Ok(Arc::new(PluginHost::new(tools, policy, store, owner, clock)))
@@ -127,17 +144,24 @@ async fn plugins(args: &Args, policy: SuspendPolicy) -> Result<PluginService, Bo
 
 #[tokio::main]
 async fn serve(args: Args) -> Result<(), Box<dyn Error>> {
+    let key = match (&args.key, &args.key_file) {
+        (Some(key), _) => key.clone(),
+        (None, Some(path)) => Key::read(path)?,
+        (None, None) => Key::random()?,
+    };
     let policy = match args.suspend {
         Suspend::Park => SuspendPolicy::Park,
         Suspend::ParkOrReplay => SuspendPolicy::ParkOrReplay,
         Suspend::Replay => SuspendPolicy::Replay,
-        Suspend::Token => SuspendPolicy::Token { codec: Arc::new(states()?), is_single_use: true },
+        Suspend::Token => {
+            SuspendPolicy::Token { codec: Arc::new(states(&key)), is_single_use: true }
+        }
     };
     let mut plugins = plugins(&args, policy).await?;
     if args.ask_in_results {
         plugins = plugins.with_questions_in_results();
     }
-    let service = Arc::new(Conformance::new(plugins, Box::new(states()?))?);
+    let service = Arc::new(Conformance::new(plugins, Box::new(states(&key)))?);
 
     let mut options = EndpointOptions::default();
     (options.hosts, options.origins) = (args.host, args.origin);

@@ -1,0 +1,83 @@
+//! The key of tokens: from an option, from a file, or random.
+use mcp_http::random_bytes;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a key.
+const LENGTH: usize = 32;
+
+/// A key cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum KeyError {
+    /// The text is too short or too long.
+    #[error(
+        "expected a key of 64 hexadecimal digits (32 bytes), such as `openssl rand -hex 32` prints, got {0} characters"
+    )]
+    Length(usize),
+    /// The text has other characters.
+    #[error("expected a key of 64 hexadecimal digits (32 bytes), got the character {0:?}")]
+    Digit(char),
+}
+
+/// A file of a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeyFileError {
+    /// The file cannot be read.
+    #[error("the key file {}: {source}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// The file has no key in it.
+    #[error("the key file {}: {source}", path.display())]
+    Key {
+        path: PathBuf,
+        #[source]
+        source: KeyError,
+    },
+}
+
+/// A key that is not shown.
+#[derive(Clone)]
+pub(crate) struct Key(pub(crate) [u8; LENGTH]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl std::str::FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let digits = text.chars().map(|it| it.to_digit(16).ok_or(KeyError::Digit(it)));
+        let digits = digits.collect::<Result<Vec<_>, _>>()?;
+        if digits.len() != 2 * LENGTH {
+            return Err(KeyError::Length(digits.len()));
+        }
+        let mut key = [0; LENGTH];
+        for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair
+                .iter()
+                .fold(0, |byte, digit| byte << 4 | u8::try_from(*digit).unwrap_or_default());
+        }
+        Ok(Self(key))
+    }
+}
+
+impl Key {
+    /// Reads the key of a file.
+    pub(crate) fn read(path: &Path) -> Result<Self, KeyFileError> {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|source| KeyFileError::Read { path: path.into(), source })?;
+        let key = text.trim().parse();
+        key.map_err(|source| KeyFileError::Key { path: path.into(), source })
+    }
+
+    /// A key that ends with this program.
+    pub(crate) fn random() -> io::Result<Self> {
+        Ok(Self(random_bytes()?))
+    }
+}

@@ -1,0 +1,94 @@
+//! The key of tokens of the program.
+use crate::book_flight::{check, go_on, result, trip};
+use crate::world::World;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F";
+
+fn program(options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-http"));
+    command.args(["--listen", "127.0.0.1:0", "--suspend", "token"]).args(options);
+    command
+}
+
+/// The program in token mode. It ends when it is dropped.
+struct Program(Child, World);
+
+impl Program {
+    fn start(options: &[&str]) -> Self {
+        let mut child = program(options).stderr(Stdio::piped()).spawn().expect("the program");
+        let mut line = String::new();
+        let stderr = child.stderr.take().expect("piped");
+        BufReader::new(stderr).read_line(&mut line).expect("a line");
+        let url = line.trim().strip_prefix("listening on ").expect("an address");
+        Self(child, World::at(url))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().expect("it runs");
+        self.0.wait().expect("it ran");
+    }
+}
+
+/// A file with this text. It is removed when it is dropped.
+struct KeyFile(PathBuf);
+
+impl KeyFile {
+    fn new(text: &str) -> Self {
+        let name = format!("mcp-http-{}", mcp_http::random_id().expect("randomness"));
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).expect("a file");
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("UTF-8")
+    }
+}
+
+impl Drop for KeyFile {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).expect("the file");
+    }
+}
+
+#[tokio::test]
+async fn token_outlives_its_program_with_its_key() {
+    let can = json!({ "elicitation": {}, "sampling": {} });
+    let file = KeyFile::new(&format!("{KEY}\n"));
+    for options in [["--key", KEY], ["--key-file", file.path()]] {
+        let (first, second) = (Program::start(&options), Program::start(&["--key", KEY]));
+        let params = json!({ "name": "book_flight", "arguments": trip() });
+        let begun = first.1.modern(1, "tools/call", params, &can).send().await.expect("one");
+        let begun: Value = begun.json().await.expect("JSON");
+        drop(first);
+        let (booked, _) = go_on(&[&second.1], &can, result, &begun).await;
+        check(&booked, "Bring a coat.");
+    }
+}
+
+#[test]
+fn key_that_is_none_is_refused_with_its_length() {
+    let output = |options: &[&str]| {
+        let output = program(options).output().expect("the program");
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    let text = output(&["--key", "abcd"]);
+    assert!(
+        text.contains("64 hexadecimal digits (32 bytes)") && text.contains("got 4 characters"),
+        "{text}"
+    );
+    let file = KeyFile::new(&KEY[1..]);
+    let text = output(&["--key-file", file.path()]);
+    assert!(text.contains(file.path()) && text.contains("got 63 characters"), "{text}");
+    let text = output(&["--key", &KEY.replace('f', "g")]);
+    assert!(text.contains("got the character 'g'"), "{text}");
+    assert!(output(&["--key-file", "/nowhere"]).contains("the key file /nowhere: "));
+    assert!(output(&["--key", KEY, "--key-file", file.path()]).contains("cannot be used with"));
+}
