@@ -11,33 +11,37 @@
 //! use jsonrpc_core::{Message, wire};
 //! use mcp_bridge::http::{check, headers_of};
 //! use mcp_bridge::mcp::tools::Tool;
+//! use mcp_bridge::server::Received;
 //!
 //! let tool: Tool = wire::decode(
 //!     r#"{"name":"query","inputSchema":{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"}}}}"#,
 //! )?;
-//! let Message::Request(request) = Message::decode(
+//! let message = Message::decode(
 //!     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query","arguments":{"city":"Zürich"},
 //!         "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
-//! )? else { return Err("a request".into()) };
-//! let headers = headers_of(&request, Some(&tool))?;
+//! )?;
+//! let Message::Request(request) = &message else { return Err("a request".into()) };
+//! let headers = headers_of(request, Some(&tool))?;
 //! assert_eq!(headers[3], ("Mcp-Param-City".into(), "=?base64?WsO8cmljaA==?=".into()));
 //!
 //! let find = |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str());
-//! assert!(check(&request, Some(&tool), find).is_ok());
-//! assert!(check(&request, Some(&tool), |name| find(name).filter(|_| name != "Mcp-Name")).is_err());
+//! let received = Received::from(message);
+//! assert!(check(&received, Some(&tool), find).is_ok());
+//! assert!(check(&received, Some(&tool), |name| find(name).filter(|_| name != "Mcp-Name")).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::mcp::base::{RequestMetaObject, RequestParams};
+use crate::mcp::dispatch::ClientRequest;
 use crate::mcp::error::HEADER_MISMATCH;
 use crate::mcp::tools::Tool;
+use crate::server::{ReadParams, Received};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use jsonrpc_core::wire::{self, Extra, Raw};
-use jsonrpc_core::{ErrorObject, Request};
+use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::{ErrorObject, Message, Request};
 use serde_json::Value;
 
 /// The version of the protocol that a request is made in.
@@ -236,15 +240,17 @@ pub fn headers_of(
     tool: Option<&Tool>,
 ) -> Result<Vec<(Cow<'static, str>, String)>, BadParamHeader> {
     let mut headers = Vec::new();
-    if let Some(version) = version(request) {
-        headers.push((PROTOCOL_VERSION.into(), version));
+    let params = ReadParams::of(request).ok();
+    let params = params.as_ref();
+    if let Some(version) = params.and_then(ReadParams::version) {
+        headers.push((PROTOCOL_VERSION.into(), version.into()));
     }
     headers.push((METHOD.into(), encode_value(&request.method).into_owned()));
-    if let Some(name) = name(request) {
+    if let Some(name) = params.and_then(ReadParams::name) {
         headers.push((NAME.into(), encode_value(&name).into_owned()));
     }
     for header in tool.map(param_headers).transpose()?.unwrap_or_default() {
-        if let Some(value) = argument(request, &header.path) {
+        if let Some(value) = argument(params, &header.path) {
             let name = format!("{PARAM_PREFIX}{}", header.name);
             headers.push((name.into(), encode_value(&text_of(&value)).into_owned()));
         }
@@ -261,19 +267,21 @@ pub fn headers_of(
 /// # Errors
 /// What to answer, with the status 400: a header is missing, cannot be read, or says something else.
 pub fn check<'a>(
-    request: &Request<'_>,
+    received: &Received<'_>,
     tool: Option<&Tool>,
     header: impl Fn(&str) -> Option<&'a str>,
 ) -> Result<(), ErrorObject> {
+    let Message::Request(request) = received.message() else { return Ok(()) };
+    let params = received.params();
     let given = header(PROTOCOL_VERSION).ok_or_else(|| missing(PROTOCOL_VERSION))?;
-    if version(request).is_some_and(|version| version != given) {
+    if params.and_then(ReadParams::version).is_some_and(|version| version != given) {
         return Err(mismatch(PROTOCOL_VERSION));
     }
     let method = header(METHOD).ok_or_else(|| missing(METHOD))?;
     if method.trim_matches([' ', '\t']) != request.method {
         return Err(mismatch(METHOD));
     }
-    if let Some(name) = name(request) {
+    if let Some(name) = params.and_then(ReadParams::name) {
         let given = header(NAME).ok_or_else(|| missing(NAME))?;
         if decode_value(given).ok_or_else(|| mismatch(NAME))? != name {
             return Err(mismatch(NAME));
@@ -282,7 +290,7 @@ pub fn check<'a>(
     // A tool of ours that marks arguments in a way that it may not marks none.
     for param in tool.and_then(|tool| param_headers(tool).ok()).unwrap_or_default() {
         let key = format!("{PARAM_PREFIX}{}", param.name);
-        match (header(&key), argument(request, &param.path)) {
+        match (header(&key), argument(params, &param.path)) {
             (Some(given), Some(value)) => {
                 let given = decode_value(given).ok_or_else(|| mismatch(&key))?;
                 if !is_same(&given, &value) {
@@ -297,30 +305,10 @@ pub fn check<'a>(
     Ok(())
 }
 
-/// The version that the body has.
-fn version(request: &Request<'_>) -> Option<String> {
-    let params: RequestParams = wire::decode(request.params?.get()).ok()?;
-    let meta = RequestMetaObject::read(params.meta.as_ref()).ok()?;
-    Some(meta.protocol_version?.as_str().into())
-}
-
-/// What a request is about.
-fn name(request: &Request<'_>) -> Option<String> {
-    let member = match &*request.method {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        // Of the extension for tasks.
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
-        _ => return None,
-    };
-    let params: Extra = wire::decode(request.params?.get()).ok()?;
-    params.get(member)?.decode().ok()
-}
-
-/// The argument at a place, if it has a value.
-fn argument(request: &Request<'_>, path: &[String]) -> Option<Value> {
-    let params: Extra = wire::decode(request.params?.get()).ok()?;
-    let mut value: Raw = params.get("arguments")?.clone();
+/// The argument of a call at a path, unless it is absent or null.
+fn argument(params: Option<&ReadParams>, path: &[String]) -> Option<Value> {
+    let ClientRequest::CallTool(call) = params?.request()? else { return None };
+    let mut value: Raw = call.arguments.clone()?;
     for member in path {
         value = value.decode::<Extra>().ok()?.get(member)?.clone();
     }

@@ -71,7 +71,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
-use jsonrpc_core::wire::{Meta, Raw};
+use jsonrpc_core::wire::{DecodeError, Meta, Raw};
 use jsonrpc_core::{
     CancelMethod, ErrorCode, ErrorObject, Incoming, Message, MessageBuf, Notification, Peer,
     RequestId,
@@ -80,12 +80,15 @@ use serde::Serialize;
 
 mod adapt;
 mod ask;
+mod received;
 mod requests;
 mod tasks;
 
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
+pub(crate) use received::ReadParams;
+pub use received::Received;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};
 pub use tasks::tasks_required;
 
@@ -228,20 +231,26 @@ impl Server {
     /// Takes a line, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it or as any other transport has it.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>) {
         let incoming = self.peer.handle_line(line);
-        self.handle_incoming(incoming);
+        self.handle_incoming(incoming, None);
     }
 
-    /// Takes a message.
-    pub fn handle_message(&mut self, message: Message<'_>) {
+    /// Handles a message. A transport that needs the params of a request reads it as [`Received`] before.
+    pub fn handle_message<'a>(&mut self, message: impl Into<Received<'a>>) {
+        let Received { message, params } = message.into();
         let incoming = self.peer.handle_message(message);
-        self.handle_incoming(incoming);
+        self.handle_incoming(incoming, params);
     }
 
-    fn handle_incoming(&mut self, incoming: Incoming<'_, ask::Question>) {
+    fn handle_incoming(
+        &mut self,
+        incoming: Incoming<'_, ask::Question>,
+        params: Option<Result<ReadParams, DecodeError>>,
+    ) {
         match incoming {
             Incoming::Request(request) => {
                 let id = request.id.clone();
-                if let Err(error) = self.handle_request(&request) {
+                let params = params.unwrap_or_else(|| ReadParams::of(&request));
+                if let Err(error) = self.handle_request(&request, params) {
                     self.answer(&id, Err(error));
                 }
             }

@@ -12,7 +12,9 @@ use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::tasks::Task;
 use mcp_bridge::mcp::tools::CallToolResult;
 use mcp_bridge::plugin::{Turn, reply};
-use mcp_bridge::server::{AskError, CallId, CallNotOpen, Outgoing, Server, ServerEvent, ToolCall};
+use mcp_bridge::server::{
+    AskError, CallId, CallNotOpen, Outgoing, Received, Server, ServerEvent, ToolCall,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -107,12 +109,16 @@ impl Connection {
     ///
     /// # Errors
     /// Its id is in use.
-    pub(crate) fn take(&self, message: Message<'_>) -> Result<Option<Arc<MessageStream>>, IdInUse> {
+    pub(crate) fn take(
+        &self,
+        received: Received<'_>,
+    ) -> Result<Option<Arc<MessageStream>>, IdInUse> {
         let mut state = self.state();
         state.used = Instant::now();
+        let message = received.message();
         let request = matches!(message.kind(), Kind::Request).then(|| message.id().cloned());
         let request = request.flatten();
-        let cancelled = cancelled(&message);
+        let cancelled = cancelled(message);
         let stream = match &request {
             Some(id) if state.open.contains_key(id) => return Err(IdInUse),
             Some(id) => {
@@ -123,7 +129,7 @@ impl Connection {
             }
             None => None,
         };
-        state.server.handle_message(message);
+        state.server.handle_message(received);
         self.pump(&mut state, request.as_ref());
         // The stream of a cancelled call ends after the cancellations of its questions.
         if let Some(stream) = cancelled.and_then(|id| state.open.remove(&id)) {

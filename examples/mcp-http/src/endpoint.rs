@@ -12,12 +12,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use jsonrpc_core::{ErrorCode, ErrorObject, Message, RequestId, peek, wire};
 use mcp_bridge::http::{PROTOCOL_VERSION, SESSION_ID, check};
-use mcp_bridge::mcp::base::{Era, ProtocolVersion, RequestMetaObject, RequestParams};
+use mcp_bridge::mcp::base::{Era, ProtocolVersion};
+use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::error::{
     HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
 };
 use mcp_bridge::mcp::tasks::Task;
-use mcp_bridge::mcp::tools::{CallToolRequestParams, Tool};
+use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::server::Received;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -200,13 +202,13 @@ impl Endpoint {
             return refuse(StatusCode::BAD_REQUEST, "the body is not UTF-8");
         };
         let message = match Message::decode(text) {
-            Ok(message) => message,
+            Ok(message) => Received::from(message),
             Err(error) => {
                 let problem = ErrorObject::new(error.code(), error.to_string());
                 return error_response(StatusCode::BAD_REQUEST, error.id(), &problem);
             }
         };
-        let body_version = version_of(&message);
+        let body_version = message.meta().and_then(|meta| meta.protocol_version.as_ref());
         let version = sender.version();
         let is_legacy = |version: &ProtocolVersion| version.era() == Some(Era::Legacy);
         if body_version.is_some() || version.as_ref().is_some_and(|version| !is_legacy(version)) {
@@ -217,8 +219,8 @@ impl Endpoint {
     }
 
     /// A request that stands by itself, from 2026-07-28 on.
-    async fn post_modern(&self, sender: &Sender<'_>, message: Message<'_>) -> Response {
-        let request = match &message {
+    async fn post_modern(&self, sender: &Sender<'_>, message: Received<'_>) -> Response {
+        let request = match message.message() {
             Message::Request(request) => request,
             // None is defined that would have to do something.
             Message::Notification(_) => return StatusCode::ACCEPTED.into_response(),
@@ -227,11 +229,16 @@ impl Endpoint {
             }
         };
         let service_tools = self.service.options(&sender.principal).tools;
-        let tool = called(request.params).and_then(|name| find(&service_tools, &name));
-        if let Err(error) = check(request, tool, |name| sender.header(name)) {
+        let tool = match message.request() {
+            Some(ClientRequest::CallTool(call)) => find(&service_tools, &call.name),
+            _ => None,
+        };
+        if let Err(error) = check(&message, tool, |name| sender.header(name)) {
             return error_response(StatusCode::BAD_REQUEST, Some(&request.id), &error);
         }
-        let has_meta = has_request_meta(&message);
+        let has_meta = message.meta().is_some_and(|meta| {
+            meta.protocol_version.is_some() && meta.client_capabilities.is_some()
+        });
         let connection = self.connection(sender.principal.clone(), Era::Modern);
         let Some(connection) = self.keep_request(connection) else {
             return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many requests are open");
@@ -263,14 +270,14 @@ impl Endpoint {
     async fn post_legacy(
         &self,
         sender: &Sender<'_>,
-        message: Message<'_>,
+        message: Received<'_>,
         version: Option<ProtocolVersion>,
     ) -> Response {
-        let method = match &message {
+        let method = match message.message() {
             Message::Request(request) => Some(request.method.to_string()),
             _ => None,
         };
-        let id = message.id().cloned();
+        let id = message.message().id().cloned();
         let is_initialize = method.as_deref() == Some("initialize");
         let (connection, new_session) = match sender.header(SESSION_ID) {
             Some(session) => match self.session(session, &sender.principal) {
@@ -426,28 +433,6 @@ impl Endpoint {
         sessions.insert(name, connection);
         response
     }
-}
-
-/// The version that the body of a request has.
-fn version_of(message: &Message<'_>) -> Option<ProtocolVersion> {
-    meta_of(message)?.protocol_version
-}
-
-/// Whether a request says all of itself that it has to, from 2026-07-28 on.
-fn has_request_meta(message: &Message<'_>) -> bool {
-    let meta = meta_of(message);
-    meta.is_some_and(|meta| meta.protocol_version.is_some() && meta.client_capabilities.is_some())
-}
-
-fn meta_of(message: &Message<'_>) -> Option<RequestMetaObject> {
-    let Message::Request(request) = message else { return None };
-    let params: RequestParams = wire::decode(request.params?.get()).ok()?;
-    RequestMetaObject::read(params.meta.as_ref()).ok()
-}
-
-/// The tool that is called.
-fn called(params: Option<&serde_json::value::RawValue>) -> Option<String> {
-    Some(wire::decode::<CallToolRequestParams>(params?.get()).ok()?.name)
 }
 
 fn find<'a>(tools: &'a [Tool], name: &str) -> Option<&'a Tool> {

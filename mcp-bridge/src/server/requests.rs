@@ -1,4 +1,5 @@
 //! Requests of the client, each answered or turned into an event.
+use super::received::ReadParams;
 use super::tasks::Listener;
 use super::{CallId, Context, OpenCall, Server, ServerEvent, Session, ToolCall, adapt};
 use crate::mcp::base::{
@@ -82,15 +83,19 @@ const VERSIONS: [ProtocolVersion; 5] = [
 ];
 
 impl Server {
-    pub(super) fn handle_request(&mut self, request: &Request<'_>) -> Result<(), ErrorObject> {
+    pub(super) fn handle_request(
+        &mut self,
+        request: &Request<'_>,
+        params: Result<ReadParams, DecodeError>,
+    ) -> Result<(), ErrorObject> {
         let id = &request.id;
-        let params = request.params.map(serde_json::value::RawValue::get).unwrap_or("{}");
-        let params: RequestParams = jsonrpc_core::wire::decode(params).map_err(invalid)?;
-        // What is wrong with the params of a method matters only if there is the method.
-        if self.version_of(&params).is_some_and(|version| !is_known(&request.method, &version)) {
+        let ReadParams { request: decoded, meta } = params.map_err(invalid)?;
+        // Invalid params matter only where the version has the method.
+        let version = self.version_of(meta.as_ref().ok());
+        if version.is_some_and(|version| !is_known(&request.method, version)) {
             return Err(not_found(&request.method));
         }
-        let decoded = match ClientRequest::decode(&request.method, request.params) {
+        let decoded = match decoded {
             Ok(ClientRequest::Initialize(params)) => {
                 self.initialize(id, *params);
                 return Ok(());
@@ -101,7 +106,7 @@ impl Server {
             }
             decoded => decoded.map_err(invalid)?,
         };
-        let context = self.context(params.meta.as_ref())?;
+        let context = self.context(meta.map_err(invalid)?)?;
         match decoded {
             ClientRequest::Discover(_) => self.discover(id),
             ClientRequest::ListTools(params) => {
@@ -154,15 +159,17 @@ impl Server {
     }
 
     /// The version that a request is in, if that is one that there is.
-    fn version_of(&self, params: &RequestParams) -> Option<ProtocolVersion> {
-        let meta = RequestMetaObject::read(params.meta.as_ref()).unwrap_or_default();
-        let said = meta.protocol_version.filter(|version| version.era() == Some(Era::Modern));
-        said.or_else(|| self.session.as_ref().map(|session| session.version.clone()))
+    fn version_of<'a>(
+        &'a self,
+        meta: Option<&'a RequestMetaObject>,
+    ) -> Option<&'a ProtocolVersion> {
+        let said = meta.and_then(|meta| meta.protocol_version.as_ref());
+        let said = said.filter(|version| version.era() == Some(Era::Modern));
+        said.or(self.session.as_ref().map(|session| &session.version))
     }
 
     /// What the client says of itself: in this request, or in the handshake.
-    fn context(&self, meta: Option<&Meta>) -> Result<Context<'_>, ErrorObject> {
-        let mut meta = RequestMetaObject::read(meta).map_err(invalid)?;
+    fn context(&self, mut meta: RequestMetaObject) -> Result<Context<'_>, ErrorObject> {
         match (meta.protocol_version.take(), &self.session) {
             (Some(version), _) if version.era() == Some(Era::Modern) => {
                 let capabilities = meta.client_capabilities.take();

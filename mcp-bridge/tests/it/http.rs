@@ -2,6 +2,7 @@
 use jsonrpc_core::{Message, wire};
 use mcp_bridge::http::{check, decode_value, encode_value, headers_of, param_headers};
 use mcp_bridge::mcp::tools::Tool;
+use mcp_bridge::server::Received;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -29,7 +30,8 @@ fn call(
             changed.iter().find(|(key, _): &&(String, String)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
-    let outcome = check(&request, Some(tool), find);
+    let received = Received::from(Message::Request(request));
+    let outcome = check(&received, Some(tool), find);
     if let Err(error) = &outcome {
         assert_eq!(error.code.0, -32020);
     }
