@@ -166,6 +166,7 @@ mod elicitation;
 mod fast_text;
 mod frame;
 pub mod frontend_tool;
+pub mod hub;
 pub mod hybrid_tools;
 mod ids;
 pub mod input;

@@ -31,6 +31,8 @@ mod frontend_tool_properties;
 #[cfg(test)]
 mod generated;
 #[cfg(test)]
+mod hub;
+#[cfg(test)]
 mod hybrid_tools;
 #[cfg(test)]
 mod hybrid_tools_properties;

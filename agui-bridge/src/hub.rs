@@ -1,0 +1,444 @@
+//! One client connection with its conversations: lines and run inputs in, lines and numbered frames out, without IO.
+//!
+//! A [`Hub`] composes [`acp_types::client`], a [`Conversation`] for each thread, and a
+//! [`RunLog`](agui_types::run_log::RunLog) for each run. A program that embeds it moves bytes: lines between the hub and an
+//! agent, inputs and frames between the hub and pages.
+//!
+//! # Run loop
+//!
+//! After each `handle_*`: transmit what [`poll_transmit`](Hub::poll_transmit) gives, take
+//! [`poll_event`](Hub::poll_event) until it returns `None`, wake readers of runs, and arm a timer for
+//! [`poll_timeout`](Hub::poll_timeout). A reader either takes all frames of all runs from [`poll_frame`](Hub::poll_frame),
+//! or reads one run by number with [`read`](Hub::read).
+//!
+//! What the agent sends is moved into the logs at once, whoever reads them: a thread whose runs are not read, or are read
+//! slowly, delays no other. A log is compacted within its bound; a run that says more than fits fails with
+//! `LIMIT_EXCEEDED`.
+//!
+//! ```
+//! use acp_types::client;
+//! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+//! use agui_bridge::conversation::{Accepted, ConversationOptions};
+//! use agui_bridge::hub::{Hub, HubOptions};
+//! use agui_types::input::RunAgentInput;
+//! use core::time::Duration;
+//! use jsonrpc_core::wire::decode;
+//!
+//! let now = Duration::ZERO;
+//! let mut hub = Hub::new(HubOptions::new(ConversationOptions::new("/work")));
+//! hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
+//!
+//! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+//! assert_eq!(hub.handle_run("t", decode::<RunAgentInput>(posted)?, now)?, Accepted::Queued);
+//! // An agent on the other side of a pipe; here its lines are ready.
+//! for line in [
+//!     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
+//!     r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+//!     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello"}}}}"#,
+//!     r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+//! ] {
+//!     hub.handle_line(Ok(line), now);
+//! }
+//! let sent: Vec<_> = core::iter::from_fn(|| hub.poll_transmit()).collect();
+//! assert_eq!(sent.len(), 3); // initialize, session/new, session/prompt
+//! let frame = hub.poll_frame().ok_or("no frame")?;
+//! assert_eq!((frame.thread.as_str(), frame.run_id.as_str(), frame.last), ("t", "r", 5));
+//! assert!(frame.has_ended && frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\""));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+use crate::Failure;
+use crate::conversation::{
+    Accepted, AgentFeatures, Conversation, ConversationOptions, Notice, RunRefused, RunRequest,
+    SettingKey,
+};
+use acp_types::client::{
+    self, AgentNotification, AgentRequest, AgentResponse, Answered, Call, CallError, CallKey,
+    CloseReason, Connection, Diagnostic, Initialized, Received, Reply, RequestKey, SessionKey,
+    Transmit,
+};
+use agui_types::id::RunId;
+use agui_types::run_log::{Frames, Read, RunLog, RunLogLimits, RunOutcome};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use bytes::Bytes;
+use core::time::Duration;
+use jsonrpc_core::framing::FrameError;
+
+mod drive;
+mod runs;
+mod threads;
+
+use runs::Runs;
+use threads::{ThreadNumber, Threads};
+
+/// Configuration of a [`Hub`], and its bounds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HubOptions {
+    /// Configuration of the conversations that runs begin.
+    pub conversation: ConversationOptions,
+    /// Bounds of the log of one run.
+    pub log: RunLogLimits,
+    /// Threads at most; 1024. Past it a run of a new thread is [refused](HubRefused::TooManyThreads).
+    pub max_threads: usize,
+    /// Runs whose logs are kept at most; 1024. Past it the oldest that have ended are forgotten, and a run is
+    /// [refused](HubRefused::TooManyRuns) while all are open.
+    pub max_runs: usize,
+    /// Bytes of all logs; 256 MiB. Past it the oldest of runs that have ended are forgotten.
+    pub max_log_bytes: usize,
+    /// Time after which a thread without runs is removed; 30 minutes.
+    pub idle: Duration,
+}
+
+impl HubOptions {
+    /// Creates the default bounds.
+    pub fn new(conversation: ConversationOptions) -> Self {
+        Self {
+            conversation,
+            log: RunLogLimits { events: 20_000, bytes: 8 << 20 },
+            max_threads: 1024,
+            max_runs: 1024,
+            max_log_bytes: 256 << 20,
+            idle: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// One client connection with its conversations; see the [module](self).
+#[derive(Debug)]
+pub struct Hub {
+    options: HubOptions,
+    connection: Option<Connection>,
+    threads: Threads,
+    runs: Runs,
+    /// Calls whose results change a setting of a thread.
+    setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
+    events: VecDeque<HubEvent>,
+}
+
+/// New frames of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frame {
+    /// Thread of the run, by the name that the program has given it.
+    pub thread: String,
+    /// Run.
+    pub run_id: RunId,
+    /// Number of the last event.
+    pub last: u64,
+    /// Events as server-sent events with their numbers.
+    pub bytes: Bytes,
+    /// Whether the run has ended with them.
+    pub has_ended: bool,
+}
+
+/// A run is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HubRefused {
+    /// The thread does not begin it.
+    #[error(transparent)]
+    Run(#[from] RunRefused),
+    /// [`HubOptions::max_threads`] threads exist.
+    #[error("too many threads are open")]
+    TooManyThreads,
+    /// [`HubOptions::max_runs`] runs are open.
+    #[error("too many runs are open")]
+    TooManyRuns,
+}
+
+/// An event for the program.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum HubEvent {
+    /// The agent has answered `initialize`.
+    Connected(Box<Initialized>),
+    /// The connection is closed: open runs have failed, and further ones fail until [`Hub::connect`].
+    Closed(CloseReason),
+    /// A request of the agent that is the program's: files, terminals, extensions. It is answered by
+    /// [`Hub::reply`].
+    Request {
+        /// Thread whose session asks; `None` outside of sessions.
+        thread: Option<String>,
+        /// Key of the request.
+        key: RequestKey,
+        /// Request.
+        request: Box<Received<AgentRequest>>,
+    },
+    /// A request of the program's was withdrawn, and is answered.
+    Withdrawn(RequestKey),
+    /// A notification that no conversation handles.
+    Notification {
+        /// Thread whose session it names; `None` outside of sessions.
+        thread: Option<String>,
+        /// Notification.
+        notification: Box<Received<AgentNotification>>,
+    },
+    /// A notice of a conversation.
+    Notice(String, Notice),
+    /// A run that was [queued](Accepted::Queued) does not begin. Its log is gone.
+    RunRefused(String, RunId, RunRefused),
+    /// A run has ended.
+    RunEnded(String, RunId, RunOutcome),
+    /// A thread without runs was removed.
+    ThreadRemoved(String),
+    /// The end of a call of the program's.
+    CallEnded(CallKey, Result<Box<Received<AgentResponse>>, CallError>),
+    /// Something was tolerated or dropped by the connection.
+    Diagnostic(Diagnostic),
+}
+
+impl Hub {
+    /// Creates a hub without a connection. Runs wait for [`connect`](Self::connect).
+    pub fn new(options: HubOptions) -> Self {
+        Self {
+            connection: None,
+            threads: Threads::default(),
+            runs: Runs::default(),
+            setting: BTreeMap::new(),
+            events: VecDeque::new(),
+            options,
+        }
+    }
+
+    /// Begins a connection: `initialize` is transmitted first. One that is open is closed before.
+    pub fn connect(&mut self, options: client::Options, now: Duration) {
+        self.handle_closed(CloseReason::ClientClosed, now);
+        self.connection = Some(Connection::new(options, now));
+        self.threads.find_again();
+        self.for_each_thread(now, |conversation| conversation.handle_connecting(now));
+    }
+
+    /// Handles that the agent cannot be reached: runs that wait for it fail.
+    pub fn handle_unavailable(&mut self, failure: Failure, message: &str, now: Duration) {
+        self.threads.lose(failure, message);
+        self.for_each_thread(now, |conversation| {
+            conversation.handle_disconnected(failure, message, now);
+        });
+    }
+
+    /// Handles a line of the agent, as [`Lines`](jsonrpc_core::framing::Lines) gives it.
+    pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.handle_line(line, now);
+            self.drive(now);
+        }
+    }
+
+    /// Handles the end of the connection. Lines that were read have to be given before.
+    pub fn handle_closed(&mut self, reason: CloseReason, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.handle_closed(reason);
+            self.drive(now);
+        }
+    }
+
+    /// Advances the time.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.handle_timeout(now);
+            self.drive(now);
+        }
+        for number in self.threads.due(now) {
+            if let Some(thread) = self.threads.get_mut(number) {
+                thread.conversation.handle_timeout(now);
+                self.settle(number, now);
+            }
+        }
+        for number in self.threads.idle(now, self.options.idle) {
+            if let Some(name) = self.threads.get(number).map(|thread| thread.name.to_string()) {
+                self.remove_thread(&name, now);
+                self.events.push_back(HubEvent::ThreadRemoved(name));
+            }
+        }
+    }
+
+    /// Handles the input of a run of a thread, which is created where it does not exist.
+    ///
+    /// # Errors
+    /// The run does not begin. Nothing has changed.
+    pub fn handle_run(
+        &mut self,
+        thread: &str,
+        run: impl Into<RunRequest>,
+        now: Duration,
+    ) -> Result<Accepted, HubRefused> {
+        let run = run.into();
+        if !self.runs.make_room(self.options.max_runs, self.options.max_log_bytes) {
+            return Err(HubRefused::TooManyRuns);
+        }
+        let number = match self.threads.find(thread) {
+            Some(number) => number,
+            None => self.insert_default(thread, now)?,
+        };
+        let Some(entry) = self.threads.get_mut(number) else {
+            return Err(HubRefused::TooManyThreads);
+        };
+        let input = run.input.clone();
+        let accepted = entry.conversation.handle_run(run, now);
+        if let Ok(Accepted::Begun | Accepted::Resumed | Accepted::Queued) = &accepted {
+            self.runs.insert(number, &input, self.options.log);
+        }
+        self.settle(number, now);
+        Ok(accepted?)
+    }
+
+    /// Cancels a run. The result says whether it was waiting or open.
+    pub fn handle_cancel(&mut self, thread: &str, run_id: &RunId, now: Duration) -> bool {
+        let cancel = |conversation: &mut Conversation| conversation.handle_cancel(run_id, now);
+        self.with_conversation(thread, now, cancel).unwrap_or(false)
+    }
+
+    /// Gives an input to the conversation of a thread: an answer, a call of a tool, a setting.
+    pub fn with_conversation<T>(
+        &mut self,
+        thread: &str,
+        now: Duration,
+        handle: impl FnOnce(&mut Conversation) -> T,
+    ) -> Option<T> {
+        let number = self.threads.find(thread)?;
+        let handled = handle(&mut self.threads.get_mut(number)?.conversation);
+        self.settle(number, now);
+        Some(handled)
+    }
+
+    /// Conversation of a thread.
+    pub fn conversation(&self, thread: &str) -> Option<&Conversation> {
+        self.threads.get(self.threads.find(thread)?).map(|thread| &thread.conversation)
+    }
+
+    /// Adds a thread with a conversation of the program's making, in place of one that has its name.
+    ///
+    /// # Errors
+    /// Too many threads exist.
+    pub fn insert_thread(
+        &mut self,
+        name: &str,
+        conversation: Conversation,
+        now: Duration,
+    ) -> Result<(), HubRefused> {
+        self.remove_thread(name, now);
+        if self.threads.len() >= self.options.max_threads {
+            return Err(HubRefused::TooManyThreads);
+        }
+        let number = self.threads.insert(name, conversation, now);
+        self.introduce(number, now);
+        Ok(())
+    }
+
+    /// Removes a thread with its runs: its session is left, and open runs are not read to their ends.
+    pub fn remove_thread(&mut self, thread: &str, now: Duration) {
+        let Some(number) = self.threads.find(thread) else { return };
+        let Some(removed) = self.threads.remove(number) else { return };
+        if let (Some(connection), Some((_, key))) = (&mut self.connection, removed.session) {
+            connection.release(key, now);
+        }
+        self.runs.remove_thread(number);
+        self.drive(now);
+    }
+
+    /// Names of the threads.
+    pub fn threads(&self) -> impl Iterator<Item = &str> {
+        self.threads.names()
+    }
+
+    /// Log of a run, until the run is forgotten.
+    pub fn log(&self, thread: &str, run_id: &RunId) -> Option<&RunLog> {
+        self.runs.get(self.threads.find(thread)?, run_id)
+    }
+
+    /// Reads the frames of a run behind number `after`; `None` for a run that is not known.
+    pub fn read(&self, thread: &str, run_id: &RunId, after: u64, max_bytes: usize) -> Option<Read> {
+        Some(self.log(thread, run_id)?.read(after, max_bytes))
+    }
+
+    /// Forgets a run that has ended.
+    pub fn forget_run(&mut self, thread: &str, run_id: &RunId) {
+        if let Some(number) = self.threads.find(thread) {
+            self.runs.forget(number, run_id);
+        }
+    }
+
+    /// Returns the new frames of a run, in the order in which runs have them. Call until it returns `None`.
+    ///
+    /// Frames of a run that was compacted before they were polled begin with the run again.
+    pub fn poll_frame(&mut self) -> Option<Frame> {
+        loop {
+            let (number, run_id, frames, has_ended) = self.runs.poll()?;
+            let Some(thread) = self.threads.get(number) else { continue };
+            let Frames { last, bytes, .. } = frames;
+            return Some(Frame { thread: thread.name.to_string(), run_id, last, bytes, has_ended });
+        }
+    }
+
+    /// Returns the next line to send to the agent.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.connection.as_mut()?.poll_transmit()
+    }
+
+    /// Returns the next event for the program.
+    pub fn poll_event(&mut self) -> Option<HubEvent> {
+        self.events.pop_front()
+    }
+
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) has something to do, unless an input comes before.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let connection = self.connection.as_ref().and_then(Connection::poll_timeout);
+        connection.into_iter().chain(self.threads.poll_timeout(self.options.idle)).min()
+    }
+
+    /// Answers a request of the agent that was given to the program.
+    ///
+    /// # Errors
+    /// The request is answered already.
+    pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
+        self.connection.as_mut().ok_or(Answered)?.reply(request, reply)
+    }
+
+    /// Makes a call of the agent beside the conversations. [`HubEvent::CallEnded`] follows; `None` without a connection.
+    pub fn call(&mut self, call: Call, now: Duration) -> Option<CallKey> {
+        let key = self.connection.as_mut()?.call(call, now);
+        self.drive(now);
+        Some(key)
+    }
+
+    /// The agent's answer to `initialize`, once it has come.
+    pub fn initialized(&self) -> Option<&Initialized> {
+        self.connection.as_ref()?.initialized()
+    }
+
+    /// Whether a connection is open or being made.
+    pub fn is_connected(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| !connection.is_closed())
+    }
+
+    /// Thread and run of a line to transmit, for telemetry: of a prompt, of the opening of a session, of a reply.
+    pub fn thread_of(&self, session: SessionKey) -> Option<&str> {
+        self.threads.of_session(session).map(|thread| &*thread.name)
+    }
+
+    /// Creates a thread with the default configuration.
+    fn insert_default(&mut self, name: &str, now: Duration) -> Result<ThreadNumber, HubRefused> {
+        if self.threads.len() >= self.options.max_threads {
+            return Err(HubRefused::TooManyThreads);
+        }
+        let mut options = self.options.conversation.clone();
+        let prefix = format!("{}-{}", self.threads.next().0, options.translator.interrupt_prefix);
+        options.translator.interrupt_prefix = prefix;
+        let number = self.threads.insert(name, Conversation::new(options), now);
+        self.introduce(number, now);
+        Ok(number)
+    }
+
+    fn for_each_thread(&mut self, now: Duration, handle: impl Fn(&mut Conversation)) {
+        let numbers: BTreeSet<ThreadNumber> = self.threads.numbers().collect();
+        for number in numbers {
+            if let Some(thread) = self.threads.get_mut(number) {
+                handle(&mut thread.conversation);
+                self.settle(number, now);
+            }
+        }
+    }
+}

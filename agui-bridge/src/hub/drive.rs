@@ -1,0 +1,343 @@
+//! What happens between the connection of a hub, its conversations and its logs.
+use super::threads::ThreadNumber;
+use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent};
+use crate::conversation::{
+    Command, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting, SettingError,
+};
+use acp_types::client::{
+    AgentNotification, AgentResponse, Call, CallError, CallKey, Connection, Event,
+    InitializeResponse, Initialized, Open, Prompt, PromptContent, PromptError, Received,
+    SessionEvent, SessionKey, TurnError, TurnKey,
+};
+use acp_types::v1::content::ContentBlock;
+use acp_types::v1::dispatch::{
+    AgentNotification as AgentNotificationV1, AgentResponse as AgentResponseV1,
+};
+use acp_types::v1::elicitation::CompleteElicitationNotification;
+use acp_types::v1::initialization::ProtocolVersion;
+use acp_types::v1::session_config_options::SetSessionConfigOptionRequest;
+use acp_types::v1::session_modes::SetSessionModeRequest;
+use acp_types::v1::session_setup::{
+    ForkSessionRequest, LoadSessionRequest, NewSessionRequest, ResumeSessionRequest,
+};
+use acp_types::v1::system_prompt::{SystemPrompt, SystemPromptMode};
+use acp_types::v2::dispatch::AgentNotification as AgentNotificationV2;
+use agui_types::event::Event as AgUiEvent;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::wire::{Meta, Raw};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+impl Hub {
+    /// Handles what the connection has.
+    pub(super) fn drive(&mut self, now: Duration) {
+        while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
+            self.handle_event(event, now);
+        }
+    }
+
+    fn handle_event(&mut self, event: Event, now: Duration) {
+        match event {
+            Event::Session(key, event) => self.handle_session(key, event, now),
+            Event::Initialized(initialized) => {
+                let features = features(&initialized);
+                self.for_each_thread(now, |conversation| {
+                    conversation.handle_connected(features.clone(), now);
+                });
+                self.events.push_back(HubEvent::Connected(initialized));
+            }
+            Event::Request(key, request) => {
+                self.events.push_back(HubEvent::Request { thread: None, key, request });
+            }
+            Event::Withdrawn(key) => self.events.push_back(HubEvent::Withdrawn(key)),
+            Event::Notification(notification) => self.handle_notification(notification, now),
+            Event::CallEnded(key, ended) => self.handle_call_ended(key, ended, now),
+            Event::Diagnostic(diagnostic) => {
+                self.events.push_back(HubEvent::Diagnostic(diagnostic));
+            }
+            Event::Closed(reason) => self.lose_connection(reason, now),
+            _ => {}
+        }
+    }
+
+    fn handle_session(&mut self, key: SessionKey, event: SessionEvent, now: Duration) {
+        // Ends of sessions that were left are not news.
+        let Some((number, session)) = self.threads.session(key) else { return };
+        let Some(thread) = self.threads.get_mut(number) else { return };
+        if let SessionEvent::Refused(_) = &event {
+            thread.session = None;
+        }
+        let left = thread.conversation.handle_session(session, event, now);
+        if let Some(event) = left {
+            let thread = Some(thread.name.to_string());
+            match event {
+                SessionEvent::Request(key, request) => {
+                    self.events.push_back(HubEvent::Request { thread, key, request });
+                }
+                SessionEvent::Withdrawn(key) => self.events.push_back(HubEvent::Withdrawn(key)),
+                SessionEvent::Notification(notification) => {
+                    self.events.push_back(HubEvent::Notification { thread, notification });
+                }
+                _ => {}
+            }
+        }
+        self.settle(number, now);
+    }
+
+    /// A page that a user was sent to: which conversation has sent it there, is not said.
+    fn handle_notification(
+        &mut self,
+        notification: Box<Received<AgentNotification>>,
+        now: Duration,
+    ) {
+        let complete: Option<CompleteElicitationNotification> = match &notification.value {
+            AgentNotification::V1(AgentNotificationV1::CompleteElicitationNotification(it)) => {
+                Some(it.clone())
+            }
+            AgentNotification::V2(AgentNotificationV2::CompleteElicitationNotification(it)) => {
+                Some(it.clone())
+            }
+            _ => None,
+        };
+        match complete {
+            Some(complete) => self.for_each_thread(now, |conversation| {
+                conversation.handle_elicitation_complete(&complete, now);
+            }),
+            None => {
+                self.events.push_back(HubEvent::Notification { thread: None, notification });
+            }
+        }
+    }
+
+    fn handle_call_ended(
+        &mut self,
+        key: CallKey,
+        ended: Result<Box<Received<AgentResponse>>, CallError>,
+        now: Duration,
+    ) {
+        let Some((number, setting)) = self.setting.remove(&key) else {
+            // A call that a conversation has made without waiting for its result is not the program's.
+            return self.events.push_back(HubEvent::CallEnded(key, ended));
+        };
+        let ended = match ended {
+            Ok(response) => Ok(match response.value {
+                AgentResponse::V1(AgentResponseV1::SetSessionConfigOptionResponse(response)) => {
+                    Some(response.config_options)
+                }
+                _ => None,
+            }),
+            Err(CallError::Answered(error) | CallError::AuthRequired { error, .. }) => {
+                Err(SettingError::Refused(error))
+            }
+            Err(error) => Err(SettingError::Failed(error.to_string())),
+        };
+        if let (Some(setting), Some(thread)) = (setting, self.threads.get_mut(number)) {
+            thread.conversation.handle_setting_ended(setting, ended, now);
+            self.settle(number, now);
+        }
+    }
+
+    fn lose_connection(&mut self, reason: CloseReason, now: Duration) {
+        self.threads.detach_all();
+        let failure = match &reason {
+            CloseReason::Version(_) => Failure::AcpVersion,
+            CloseReason::Initialize(error) if **error == CallError::Timeout => {
+                Failure::AgentTimeout
+            }
+            CloseReason::Initialize(_) => Failure::AgentUnavailable,
+            _ => Failure::AgentExited,
+        };
+        self.handle_unavailable(failure, &reason.to_string(), now);
+        self.events.push_back(HubEvent::Closed(reason));
+    }
+
+    /// Tells a conversation that was added what is known of the agent.
+    pub(super) fn introduce(&mut self, number: ThreadNumber, now: Duration) {
+        let features = self.initialized().filter(|_| self.is_connected()).map(features);
+        let lost = self.threads.lost();
+        let Some(thread) = self.threads.get_mut(number) else { return };
+        match (features, lost) {
+            (Some(features), _) => thread.conversation.handle_connected(features, now),
+            (None, Some((failure, message))) => {
+                thread.conversation.handle_disconnected(failure, &message, now);
+            }
+            (None, None) => {}
+        }
+        self.settle(number, now);
+    }
+
+    /// Carries out what a conversation has for the connection, its logs, and the program.
+    pub(super) fn settle(&mut self, number: ThreadNumber, now: Duration) {
+        loop {
+            let Some(thread) = self.threads.get_mut(number) else { return };
+            if let Some(command) = thread.conversation.poll_command() {
+                self.execute(number, command, now);
+            } else if let Some(event) = thread.conversation.poll_event() {
+                self.log_event(number, event, now);
+            } else if let Some(notice) = thread.conversation.poll_notice() {
+                let name = thread.name.to_string();
+                self.events.push_back(HubEvent::Notice(name, notice));
+            } else {
+                return self.threads.set_timer(number, now);
+            }
+        }
+    }
+
+    fn log_event(&mut self, number: ThreadNumber, event: RunEvent, now: Duration) {
+        let RunEvent { run_id, output } = event;
+        let event = match output {
+            RunOutput::Event(event) => event,
+            RunOutput::Refused(why) => {
+                self.runs.forget(number, &run_id);
+                let Some(thread) = self.threads.get(number) else { return };
+                let name = thread.name.to_string();
+                return self.events.push_back(HubEvent::RunRefused(name, run_id, why));
+            }
+        };
+        let fits = self.runs.push(number, &run_id, &event);
+        let Some(thread) = self.threads.get_mut(number) else { return };
+        if matches!(event, AgUiEvent::RunFinished(_) | AgUiEvent::RunError(_)) {
+            let name = thread.name.to_string();
+            if let Some(outcome) = self.runs.end(number, &run_id) {
+                self.events.push_back(HubEvent::RunEnded(name, run_id, outcome));
+            }
+        } else if !fits {
+            let message = "The run says more than is kept of it.";
+            thread.conversation.handle_failure(Failure::LimitExceeded, message, now);
+        }
+    }
+
+    fn execute(&mut self, number: ThreadNumber, command: Command, now: Duration) {
+        let attached = self.threads.get(number).and_then(|thread| thread.session);
+        let Some(connection) = &mut self.connection else { return };
+        match command {
+            Command::Open(session, open) => {
+                let is_v2 = speaks_v2(connection);
+                let key = connection.open_session(open_request(*open, is_v2), now);
+                self.threads.attach(number, Some((session, key)));
+            }
+            Command::Prompt { session, blocks, meta } => {
+                let Some((_, key)) = attached else { return };
+                if let Err(error) = connection.prompt(key, prompt(connection, blocks, meta), now) {
+                    self.fail_prompt(number, session, &error, now);
+                }
+            }
+            Command::Cancel { grace, .. } => {
+                if let Some((_, key)) = attached {
+                    connection.cancel(key, grace, now);
+                }
+            }
+            // A request that is answered already was withdrawn.
+            Command::Reply { request, reply, .. } => drop(connection.reply(request, reply)),
+            Command::Set { key, setting, .. } => {
+                let session = attached.and_then(|(_, key)| connection.session_id(key));
+                let Some(session) = session.map(ToString::to_string) else { return };
+                let call = match setting {
+                    Setting::Mode(mode) => Call::new(&SetSessionModeRequest::new(&*session, mode)),
+                    Setting::ConfigOption(config, value) => {
+                        Call::new(&SetSessionConfigOptionRequest::new(&*session, config, value))
+                    }
+                };
+                let call = connection.call(call, now);
+                self.setting.insert(call, (number, key));
+            }
+            Command::Release(_) => {
+                if let Some(key) = self.threads.attach(number, None)
+                    && let Some(connection) = &mut self.connection
+                {
+                    connection.release(key, now);
+                }
+            }
+        }
+    }
+
+    fn fail_prompt(
+        &mut self,
+        number: ThreadNumber,
+        session: SessionNumber,
+        error: &PromptError,
+        now: Duration,
+    ) {
+        let error = match error {
+            PromptError::Version => CallError::Version,
+            other => CallError::Encode(other.to_string()),
+        };
+        let ended = SessionEvent::TurnEnded(TurnKey::new(0), Err(TurnError::Call(error)));
+        if let Some(thread) = self.threads.get_mut(number) {
+            let left = thread.conversation.handle_session(session, ended, now);
+            debug_assert!(left.is_none(), "the end of a turn is the conversation's");
+        }
+    }
+}
+
+fn features(initialized: &Initialized) -> AgentFeatures {
+    match &initialized.response.value {
+        InitializeResponse::V1(response) => AgentFeatures::from(&**response),
+        InitializeResponse::V2(response) => AgentFeatures::from(&**response),
+        _ => AgentFeatures::default(),
+    }
+}
+
+fn speaks_v2(connection: &Connection) -> bool {
+    let version = connection.initialized().map(|initialized| initialized.version);
+    version.is_some_and(|version| version != ProtocolVersion::V1)
+}
+
+fn prompt(connection: &Connection, blocks: Vec<ContentBlock>, meta: Option<Meta>) -> Prompt {
+    let v2 = speaks_v2(connection).then(|| in_v2(&blocks)).flatten();
+    let mut prompt = Prompt::v1([]);
+    prompt.content = v2.map_or(PromptContent::V1(blocks), PromptContent::V2);
+    prompt.meta = meta;
+    prompt
+}
+
+/// The request for a session, in the version that the agent speaks.
+fn open_request(open: OpenSession, is_v2: bool) -> Open {
+    let OpenSession { origin, cwd, mcp_servers, system_prompt, meta } = open;
+    let system_prompt = system_prompt
+        .map(|text| Box::new(SystemPrompt::new(SystemPromptMode::Append, [text.into()])));
+    let open = match origin {
+        SessionOrigin::New => {
+            let mut request = NewSessionRequest::new(cwd, mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Load(id) => {
+            let mut request = LoadSessionRequest::new(id, cwd, mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Resume(id) => {
+            let mut request = ResumeSessionRequest::new(id, cwd);
+            request.mcp_servers = Some(mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+        SessionOrigin::Fork(id) => {
+            let mut request = ForkSessionRequest::new(id, cwd);
+            request.mcp_servers = Some(mcp_servers);
+            (request.system_prompt, request.meta) = (system_prompt, meta);
+            Open::from(request)
+        }
+    };
+    if is_v2 { open_v2(open) } else { open }
+}
+
+/// The same request in version 2, where it has a form there.
+fn open_v2(open: Open) -> Open {
+    let v2 = match &open {
+        Open::New(request) => in_v2(&**request).map(|it| Open::NewV2(Box::new(it))),
+        Open::Resume(request) => in_v2(&**request).map(|it| Open::ResumeV2(Box::new(it))),
+        Open::Fork(request) => in_v2(&**request).map(|it| Open::ForkV2(Box::new(it))),
+        _ => None,
+    };
+    v2.unwrap_or(open)
+}
+
+/// A value in the type that version 2 has for its JSON text.
+fn in_v2<T: Serialize, U: DeserializeOwned>(value: &T) -> Option<U> {
+    Raw::from_value(value).ok()?.decode().ok()
+}

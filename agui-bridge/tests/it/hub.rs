@@ -1,0 +1,384 @@
+//! A hub between an agent that is a list of lines and pages that read frames.
+use crate::thread::{input, options, user};
+use acp_types::client::{self, CloseReason, Reply};
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use agui_bridge::Failure;
+use agui_bridge::conversation::{Accepted, Conversation, Notice, RunRefused, Setting, WhenBusy};
+use agui_bridge::hub::{Hub, HubEvent, HubOptions, HubRefused};
+use agui_types::event::Event;
+use agui_types::run_log::{Read, RunOutcome};
+use agui_types::sse;
+use agui_types::verify::Verifier;
+use jsonrpc_core::ErrorCode;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A hub, its agent, and all frames that came.
+struct Rig {
+    hub: Hub,
+    now: Duration,
+    /// Prompts that are not answered, by session.
+    prompts: BTreeMap<String, Value>,
+    sent: Vec<Value>,
+    capabilities: Value,
+    sessions: usize,
+    /// Bytes of the frames of each run.
+    read: BTreeMap<(String, String), Vec<u8>>,
+    events: Vec<HubEvent>,
+}
+
+fn client() -> client::Options {
+    client::Options::v1(InitializeRequest::new(ProtocolVersion::V1))
+}
+
+impl Rig {
+    fn new(options: HubOptions) -> Self {
+        Self {
+            hub: Hub::new(options),
+            now: Duration::ZERO,
+            prompts: BTreeMap::new(),
+            sent: Vec::new(),
+            capabilities: json!({}),
+            sessions: 0,
+            read: BTreeMap::new(),
+            events: Vec::new(),
+        }
+    }
+
+    fn connected(options: HubOptions) -> Self {
+        let mut rig = Self::new(options);
+        rig.connect();
+        rig
+    }
+
+    fn connect(&mut self) {
+        self.hub.connect(client(), self.now);
+        self.exchange();
+    }
+
+    fn line(&mut self, message: &Value) {
+        self.hub.handle_line(Ok(&message.to_string()), self.now);
+        self.exchange();
+    }
+
+    fn result(&mut self, id: &Value, result: &Value) {
+        self.line(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    }
+
+    /// Has the agent answer what it can without the test, and takes what came out.
+    fn exchange(&mut self) {
+        while let Some(transmit) = self.hub.poll_transmit() {
+            let message: Value = serde_json::from_slice(&transmit.line).unwrap();
+            self.sent.push(message.clone());
+            let (id, params) = (&message["id"], &message["params"]);
+            match message["method"].as_str() {
+                Some("initialize") => {
+                    let agent =
+                        json!({"protocolVersion": 1, "agentCapabilities": self.capabilities});
+                    self.result(id, &agent);
+                }
+                Some("session/new") => {
+                    self.sessions += 1;
+                    let id_of_session = format!("s{}", self.sessions);
+                    self.result(id, &json!({"sessionId": id_of_session}));
+                }
+                Some("session/load" | "session/resume" | "session/set_mode") => {
+                    self.result(id, &json!({}));
+                }
+                Some("session/prompt") => {
+                    let session = params["sessionId"].as_str().unwrap().to_owned();
+                    self.prompts.insert(session, id.clone());
+                }
+                _ => {}
+            }
+        }
+        self.events.extend(std::iter::from_fn(|| self.hub.poll_event()));
+        while let Some(frame) = self.hub.poll_frame() {
+            let run = (frame.thread, frame.run_id.to_string());
+            self.read.entry(run).or_default().extend_from_slice(&frame.bytes);
+        }
+    }
+
+    fn say(&mut self, thread: &str, run: &str) -> Result<Accepted, HubRefused> {
+        let said = input(run, &[user(&format!("u-{run}"), "Hi")], &json!({}));
+        let accepted = self.hub.handle_run(thread, said, self.now);
+        self.exchange();
+        accepted
+    }
+
+    fn chunk(&mut self, session: &str, text: &str) {
+        self.line(&chunk(session, text));
+    }
+
+    fn end(&mut self, session: &str) {
+        let id = self.prompts.remove(session).unwrap();
+        self.result(&id, &json!({"stopReason": "end_turn"}));
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        self.hub.handle_timeout(self.now);
+        self.exchange();
+    }
+
+    fn run(&self, thread: &str, run: &str) -> Vec<Event> {
+        decode(self.read.get(&(thread.to_owned(), run.to_owned())).map_or(&[], Vec::as_slice))
+    }
+
+    fn kinds(&self, thread: &str, run: &str) -> Vec<String> {
+        self.run(thread, run).iter().map(crate::thread::kind).collect()
+    }
+}
+
+fn chunk(session: &str, text: &str) -> Value {
+    let content = json!({"type": "text", "text": text});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}})
+}
+
+fn decode(bytes: &[u8]) -> Vec<Event> {
+    let mut decoder = sse::Decoder::default();
+    decoder.push(bytes);
+    let frames = std::iter::from_fn(|| decoder.next_frame());
+    frames.map(|frame| frame.unwrap().decode().unwrap()).collect()
+}
+
+fn hub_options() -> HubOptions {
+    HubOptions::new(options())
+}
+
+#[test]
+fn threads_share_a_connection() {
+    let mut rig = Rig::connected(hub_options());
+    assert_eq!(rig.say("a", "1"), Ok(Accepted::Begun));
+    assert_eq!(rig.say("b", "1"), Ok(Accepted::Begun));
+    rig.chunk("s2", "to b");
+    rig.chunk("s1", "to a");
+    rig.end("s1");
+    rig.end("s2");
+    for thread in ["a", "b"] {
+        let events = rig.run(thread, "1");
+        let mut verifier = Verifier::strict();
+        events.iter().for_each(|event| verifier.handle(event).unwrap());
+        verifier.finish().unwrap();
+        let text = format!("to {thread}");
+        assert!(
+            events
+                .iter()
+                .any(|event| matches!(event, Event::TextMessageContent(it) if it.delta == text))
+        );
+        let ended = HubEvent::RunEnded(thread.to_owned(), "1".into(), RunOutcome::Success);
+        assert!(rig.events.contains(&ended));
+    }
+    assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn an_unread_thread_delays_no_other() {
+    let mut options = hub_options();
+    options.log.bytes = 64 << 10;
+    let mut rig = Rig::connected(options);
+    rig.say("slow", "1").unwrap();
+    rig.say("fast", "1").unwrap();
+    let (slow, fast) = (chunk("s1", "many words ").to_string(), chunk("s2", "word ").to_string());
+    let mut after = rig.hub.log("fast", &"1".into()).unwrap().last();
+    for _ in 0..200 {
+        for _ in 0..100 {
+            rig.hub.handle_line(Ok(&slow), rig.now);
+        }
+        rig.hub.handle_line(Ok(&fast), rig.now);
+        // At the same time the fast thread's event can be read, and nothing but that.
+        let Some(Read::Frames(frames)) = rig.hub.read("fast", &"1".into(), after, 1 << 20) else {
+            panic!("the event is late")
+        };
+        assert!(frames.last - after <= 2, "{frames:?}");
+        after = frames.last;
+    }
+    let unread = rig.hub.log("slow", &"1".into()).unwrap();
+    assert!(unread.bytes() <= 3 * (64 << 10), "{}", unread.bytes());
+    let outcome = RunOutcome::Error(Some("LIMIT_EXCEEDED".into()));
+    assert_eq!(unread.outcome(), Some(&outcome), "what does not fit ends its own run alone");
+    rig.end("s2");
+    let fast = rig.hub.log("fast", &"1".into()).unwrap();
+    assert_eq!(fast.outcome(), Some(&RunOutcome::Success));
+}
+
+#[test]
+fn a_run_that_says_too_much_fails() {
+    let mut options = hub_options();
+    options.log.bytes = 4 << 10;
+    let mut rig = Rig::connected(options);
+    rig.say("a", "1").unwrap();
+    for _ in 0..200 {
+        rig.chunk("s1", &"x".repeat(1 << 10));
+    }
+    let outcome = RunOutcome::Error(Some("LIMIT_EXCEEDED".into()));
+    assert!(rig.events.contains(&HubEvent::RunEnded("a".into(), "1".into(), outcome)));
+    let methods: Vec<_> = rig.sent.iter().filter_map(|it| it["method"].as_str()).collect();
+    assert_eq!(methods.last(), Some(&"session/cancel"), "the session is left");
+}
+
+#[test]
+fn runs_fail_with_the_connection_and_wait_for_the_next() {
+    let mut rig = Rig::new(hub_options());
+    assert_eq!(rig.say("a", "0"), Ok(Accepted::Queued), "for a connection");
+    rig.connect();
+    rig.end("s1");
+    rig.say("a", "1").unwrap();
+    rig.hub.handle_closed(CloseReason::AgentClosed("exit status: 3".into()), rig.now);
+    rig.exchange();
+    assert_eq!(rig.kinds("a", "1"), ["RUN_STARTED", "RUN_ERROR AGENT_EXITED"]);
+    assert!(matches!(rig.events.last(), Some(HubEvent::Closed(_))), "{:?}", rig.events.last());
+    assert!(!rig.hub.is_connected());
+    rig.say("b", "2").unwrap();
+    assert_eq!(rig.kinds("b", "2"), ["RUN_STARTED", "RUN_ERROR AGENT_EXITED"]);
+    rig.hub.handle_unavailable(Failure::AgentUnavailable, "no such program", rig.now);
+    rig.say("c", "3").unwrap();
+    assert_eq!(rig.kinds("c", "3"), ["RUN_STARTED", "RUN_ERROR AGENT_UNAVAILABLE"]);
+    // One that resumes sessions.
+    rig.capabilities = json!({"sessionCapabilities": {"resume": {}}});
+    rig.connect();
+    rig.say("a", "4").unwrap();
+    let resumed = rig.sent.iter().find(|it| it["method"] == "session/resume").unwrap();
+    assert_eq!(resumed["params"]["sessionId"], "s1");
+    rig.end("s1");
+    assert_eq!(rig.kinds("a", "4").last().unwrap(), "RUN_FINISHED success");
+}
+
+#[test]
+fn an_agent_that_does_not_answer_fails_the_runs_that_wait() {
+    let mut rig = Rig::new(hub_options());
+    rig.hub.connect(client(), rig.now);
+    while rig.hub.poll_transmit().is_some() {}
+    rig.say("a", "1").unwrap();
+    assert_eq!(rig.hub.poll_timeout(), Some(Duration::from_secs(60)));
+    rig.wait(Duration::from_secs(60));
+    assert_eq!(rig.kinds("a", "1"), ["RUN_STARTED", "RUN_ERROR AGENT_TIMEOUT"]);
+}
+
+#[test]
+fn a_question_is_resumed_by_the_next_input() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    rig.say("b", "1").unwrap();
+    let choices = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
+    let call = json!({"toolCallId": "c", "title": "Write"});
+    for (id, session) in [(7, "s1"), (8, "s2")] {
+        let params = json!({"sessionId": session, "toolCall": call, "options": choices});
+        rig.line(&json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}));
+    }
+    rig.wait(Duration::from_millis(50));
+    let interrupt = |rig: &Rig, thread: &str| {
+        let end = serde_json::to_value(rig.run(thread, "1").pop().unwrap()).unwrap();
+        end["outcome"]["interrupts"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let (a, b) = (interrupt(&rig, "a"), interrupt(&rig, "b"));
+    assert_ne!(a, b, "ids of interrupts are the hub's");
+    let resume = json!({"resume": [{"interruptId": a, "status": "resolved", "payload": {"optionId": "yes"}}]});
+    let answer = input("2", &[user("u-1", "Hi")], &resume);
+    assert_eq!(rig.hub.handle_run("a", answer, rig.now), Ok(Accepted::Resumed));
+    rig.exchange();
+    let reply = rig.sent.iter().find(|it| it["id"] == 7 && it.get("result").is_some()).unwrap();
+    assert_eq!(reply["result"]["outcome"]["optionId"], "yes");
+    rig.end("s1");
+    assert_eq!(rig.kinds("a", "2").last().unwrap(), "RUN_FINISHED success");
+}
+
+#[test]
+fn a_run_resumed_under_its_own_id_counts_on() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    let params = json!({"sessionId": "s1", "toolCall": {"toolCallId": "c", "title": "Write"}, "options":
+        [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]});
+    rig.line(&json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": params}));
+    rig.wait(Duration::from_millis(50));
+    let first = rig.hub.log("a", &"1".into()).unwrap().last();
+    let end = serde_json::to_value(rig.run("a", "1").pop().unwrap()).unwrap();
+    let id = &end["outcome"]["interrupts"][0]["id"];
+    let resume = json!({"resume": [{"interruptId": id, "status": "resolved", "payload": true}]});
+    let answer = input("1", &[user("u-1", "Hi")], &resume);
+    rig.hub.handle_run("a", answer, rig.now).unwrap();
+    rig.exchange();
+    assert!(rig.hub.log("a", &"1".into()).unwrap().last() > first);
+}
+
+#[test]
+fn requests_beside_the_conversation_are_the_programs() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    let params = json!({"sessionId": "s1", "path": "/f"});
+    rig.line(&json!({"jsonrpc": "2.0", "id": 9, "method": "fs/read_text_file", "params": params}));
+    let Some(HubEvent::Request { thread, key, request }) = rig.events.pop() else { panic!() };
+    assert_eq!((thread.as_deref(), request.value.method()), (Some("a"), "fs/read_text_file"));
+    rig.hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "no")).unwrap();
+    assert!(rig.hub.reply(key, Reply::error(ErrorCode::METHOD_NOT_FOUND, "no")).is_err());
+    rig.exchange();
+    assert_eq!(rig.sent.last().unwrap()["error"]["message"], "no");
+}
+
+#[test]
+fn a_setting_is_changed() {
+    let mut rig = Rig::connected(hub_options());
+    rig.say("a", "1").unwrap();
+    let now = rig.now;
+    let set = |it: &mut Conversation| it.handle_setting(Setting::Mode("code".into()), now);
+    let key = rig.hub.with_conversation("a", now, set).unwrap().unwrap();
+    rig.exchange();
+    let ended = HubEvent::Notice("a".into(), Notice::SettingEnded(key, Ok(())));
+    assert!(rig.events.contains(&ended), "{:?}", rig.events);
+}
+
+#[test]
+fn threads_and_runs_are_bounded() {
+    let mut options = hub_options();
+    (options.max_threads, options.max_runs) = (2, 3);
+    let mut rig = Rig::connected(options);
+    for thread in ["a", "b"] {
+        rig.say(thread, "1").unwrap();
+    }
+    assert_eq!(rig.say("c", "1"), Err(HubRefused::TooManyThreads));
+    rig.end("s1");
+    rig.say("a", "2").unwrap();
+    rig.end("s1");
+    rig.say("a", "3").unwrap();
+    assert!(rig.hub.log("a", &"1".into()).is_none(), "the oldest that has ended");
+    assert!(rig.hub.log("b", &"1".into()).is_some(), "it is open");
+    rig.end("s1");
+    rig.hub.forget_run("a", &"2".into());
+    assert!(rig.hub.log("a", &"2".into()).is_none());
+    // A thread that rests is removed, one that runs is not.
+    rig.wait(Duration::from_secs(30 * 60));
+    assert_eq!(rig.hub.threads().collect::<Vec<_>>(), ["b"]);
+    assert!(rig.events.contains(&HubEvent::ThreadRemoved("a".into())));
+    assert_eq!(rig.say("c", "1"), Ok(Accepted::Begun));
+}
+
+#[test]
+fn a_queued_run_that_is_refused_has_no_log() {
+    let mut options = hub_options();
+    options.conversation.when_busy = WhenBusy::Queue;
+    options.conversation.queue_wait = Some(Duration::from_secs(1));
+    let mut rig = Rig::connected(options);
+    rig.say("a", "1").unwrap();
+    assert_eq!(rig.say("a", "2"), Ok(Accepted::Queued));
+    assert_eq!(rig.hub.read("a", &"2".into(), 0, 1), Some(Read::Pending));
+    rig.wait(Duration::from_secs(1));
+    assert!(rig.events.contains(&HubEvent::RunRefused("a".into(), "2".into(), RunRefused::Busy)));
+    assert_eq!(rig.hub.read("a", &"2".into(), 0, 1), None);
+    assert_eq!(rig.say("a", "1"), Ok(Accepted::Again("1".into())));
+}
+
+#[test]
+fn a_removed_thread_leaves_its_session() {
+    let mut rig = Rig::new(hub_options());
+    rig.capabilities = json!({"sessionCapabilities": {"close": {}}});
+    rig.connect();
+    rig.say("a", "1").unwrap();
+    rig.hub.remove_thread("a", rig.now);
+    rig.exchange();
+    let methods: Vec<_> = rig.sent.iter().filter_map(|it| it["method"].as_str()).collect();
+    assert_eq!(methods[methods.len() - 2..], ["session/cancel", "session/close"]);
+    rig.chunk("s1", "late");
+    assert_eq!(rig.hub.threads().count(), 0);
+}
