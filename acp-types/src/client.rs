@@ -71,6 +71,7 @@
 //! ([`Initialized::version`]).
 mod call;
 mod commands;
+mod direct;
 mod error;
 mod event;
 mod handle;
@@ -85,11 +86,12 @@ mod respond;
 mod session;
 
 pub use call::{Call, Open, Prompt, PromptContent, Reply};
+pub use direct::TextChunk;
 pub use error::{Answered, CallError, CloseReason, PromptError, TurnError, UnsupportedVersion};
 pub use event::{
     AgentNotification, AgentRequest, AgentResponse, AuthMethods, Diagnostic, Event,
     InitializeResponse, Initialized, NewSessionResponse, Opened, Problem, Received, SessionEvent,
-    TextChunk, TurnEnd, Update,
+    TurnEnd, Update,
 };
 pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
 pub use options::{Limits, Options};

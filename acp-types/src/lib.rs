@@ -66,14 +66,12 @@
 
 extern crate alloc;
 
-mod borrowed;
 pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
 mod conversion;
 mod dispatch;
-pub mod line;
 #[cfg(feature = "lint")]
 pub mod lint;
 pub mod methods;

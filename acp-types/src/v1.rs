@@ -9,7 +9,6 @@ pub use crate::shared::{cancellation, mcp_over_acp, notices, providers};
 
 pub mod agent_plan;
 pub mod authentication;
-pub mod borrowed;
 pub mod compaction;
 pub mod content;
 pub mod dispatch;

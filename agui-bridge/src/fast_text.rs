@@ -5,19 +5,7 @@ use agui_types::id::MessageId;
 use agui_types::sse::{DeltaWriter, JsonString};
 use alloc::vec::Vec;
 use core::str;
-use jsonrpc_core::{JsonStr, Kind, peek_members};
-
-/// What a chunk is looked at for, in the params of its notification.
-const MEMBERS: [&[&str]; 8] = [
-    &["sessionId"],
-    &["update", "sessionUpdate"],
-    &["update", "messageId"],
-    &["update", "_meta"],
-    &["update", "content", "type"],
-    &["update", "content", "text"],
-    &["update", "content", "annotations"],
-    &["update", "content", "_meta"],
-];
+use jsonrpc_core::{JsonStr, Kind, find_member, peek};
 
 /// Writes the chunks of a message or a thought that is open, the bulk of what agents send, as server-sent events: the line is looked at
 /// and not decoded, the text goes out as it came in, and nothing is allocated.
@@ -157,25 +145,22 @@ impl<'a> Open<'a> {
 
     /// The text of a line, in its quotes, if the line is one more piece of what is open, and nothing else.
     fn text<'b>(&self, line: &'b [u8]) -> Option<&'b str> {
-        let (peek, found) = peek_members(line, MEMBERS).ok()?;
+        let peek = peek(line).ok()?;
         if peek.kind() != Kind::Notification
             || !peek.method().is_some_and(|method| method == "session/update")
         {
             return None;
         }
-        let [
-            Ok(Some(session)),
-            Ok(Some(kind)),
-            Ok(id),
-            Ok(None),
-            Ok(Some("\"text\"")),
-            Ok(Some(text)),
-            Ok(None),
-            Ok(None),
-        ] = found
-        else {
+        let (session, update) = (peek.param(&["sessionId"])?, peek.param(&["update"])?);
+        let (kind, id) =
+            (find_member(update, &["sessionUpdate"])?, find_member(update, &["messageId"]));
+        let content = find_member(update, &["content"])?;
+        let (tag, text) = (find_member(content, &["type"])?, find_member(content, &["text"])?);
+        let has_more = find_member(update, &["_meta"]).is_some()
+            || ["annotations", "_meta"].iter().any(|name| find_member(content, &[name]).is_some());
+        if tag != "\"text\"" || has_more {
             return None;
-        };
+        }
         let same = id.is_none_or(|id| {
             JsonStr::new(id).is_some_and(|id| self.key.is_some_and(|key| id == key))
         });

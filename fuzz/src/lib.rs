@@ -10,9 +10,7 @@ mod framing;
 mod mcp;
 mod message;
 mod peek;
-mod peek_members;
 mod peer;
-mod skim;
 mod strictness;
 mod transcript;
 mod value;
@@ -30,9 +28,7 @@ pub use framing::lines;
 pub use mcp::{mcp_context, mcp_message, mcp_peers, mcp_schema};
 pub use message::message;
 pub use peek::peek;
-pub use peek_members::peek_members;
 pub use peer::peer;
-pub use skim::skim;
 pub use strictness::strictness;
 pub use transcript::transcript;
 pub use wire::wire;
@@ -42,13 +38,11 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 23] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
     ("peek", peek),
-    ("peek_members", peek_members),
-    ("skim", skim),
     ("wire", wire),
     ("wire_modes", wire_modes),
     ("lines", lines),

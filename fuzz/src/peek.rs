@@ -1,26 +1,42 @@
-use jsonrpc_core::{JsonStr, Kind, Message, PeekError, peek_member};
+use jsonrpc_core::{
+    Head, JsonStr, Kind, MemberReader, Message, Payload, PeekError, Peeked, find_member,
+    peek_envelope, peek_member,
+};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Peeking finds bad syntax where serde_json does, the members that serde_json finds, and the message that decoding gives.
+/// The reader of envelopes gives what serde_json gives, for any line and any cut of it: bad syntax, members, the kind of
+/// message that decoding gives, and the head as far as its bytes go.
 pub fn peek(data: &[u8]) {
     let peeked = jsonrpc_core::peek(data);
+    let envelope = peek_envelope(data);
+    head(data, peeked.as_ref().ok());
+    any_object(data);
     let Ok(text) = core::str::from_utf8(data) else {
         assert!(matches!(peeked, Err(PeekError::Utf8 { .. })));
+        assert!(matches!(envelope, Err(PeekError::Utf8 { .. })));
         return;
     };
     let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
     match peeked {
         Ok(_) | Err(PeekError::Shape(_)) => assert!(is_json),
-        Err(PeekError::TooDeep) => {}
         Err(_) => assert!(!is_json),
     }
-    match (peeked, Message::decode(text)) {
-        (Ok(peeked), Ok(message)) => agree(&peeked, &message),
-        (Err(error), Ok(_)) => assert_eq!(error, PeekError::TooDeep),
-        _ => {}
+    match (&peeked, &envelope) {
+        (Ok(peeked), Ok(envelope)) => assert_eq!(view(peeked), view(envelope)),
+        (Ok(_), Err(error)) => panic!("the envelope is valid: {error}"),
+        // What is not checked is not JSON, or there is more of it than an envelope gives.
+        (Err(_), _) => {}
     }
-    let (Ok(peeked), Ok(value)) = (peeked, serde_json::from_str::<Value>(text)) else { return };
+    let decoded = Message::decode(text);
+    for peeked in [&peeked, &envelope].into_iter().flatten() {
+        assert_eq!(format!("{:?}", peeked.message()), format!("{decoded:?}"));
+    }
+    let Ok(peeked) = peeked else { return assert!(decoded.is_err()) };
+    if let Ok(message) = decoded {
+        agree(&peeked, &message);
+    }
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let method = peeked.method().and_then(|method| method.decode());
     assert_eq!(method.as_deref(), value.get("method").and_then(Value::as_str));
     for (name, found) in
@@ -33,7 +49,13 @@ pub fn peek(data: &[u8]) {
     members(peeked.params().unwrap_or("{}"));
 }
 
-fn agree(peeked: &jsonrpc_core::Peek<'_>, message: &Message<'_>) {
+/// All that was seen of a message.
+fn view<'a>(peeked: &Peeked<'a>) -> impl PartialEq + core::fmt::Debug + use<'a> {
+    let method = peeked.method().map(|method| format!("{method:?}"));
+    (peeked.kind(), peeked.id(), method, peeked.params(), peeked.result(), peeked.error())
+}
+
+fn agree(peeked: &Peeked<'_>, message: &Message<'_>) {
     assert_eq!(peeked.kind(), message.kind());
     if peeked.id().is_some() || peeked.kind() != Kind::Response {
         assert_eq!(peeked.request_id().as_ref(), message.id());
@@ -51,18 +73,67 @@ fn agree(peeked: &jsonrpc_core::Peek<'_>, message: &Message<'_>) {
     }
 }
 
+/// The head is the same without the bytes behind it, and says what the message says.
+fn head(data: &[u8], peeked: Option<&Peeked<'_>>) {
+    let Some(head) = Head::read(data) else { return };
+    let seen = |head: &Head<'_>| format!("{head:?}");
+    let position = head.members.position();
+    let cut = Head::read(&data[..position]).expect("no other byte was looked at");
+    assert_eq!(
+        (cut.id, cut.method, cut.payload),
+        (head.id, head.method, head.payload),
+        "{}",
+        seen(&head)
+    );
+    let Some(peeked) = peeked else { return };
+    assert!(head.id.is_none() || head.id == peeked.id());
+    let payload = match head.payload {
+        Payload::Params => peeked.params(),
+        Payload::Result => peeked.result(),
+        Payload::Error => peeked.error(),
+    };
+    if let Some(payload) = payload {
+        assert!(data[position..].trim_ascii_start().starts_with(payload.as_bytes()));
+    }
+}
+
+/// Members come to an end whatever the bytes are; what was given does not depend on the bytes behind.
+fn any_object(data: &[u8]) {
+    let Ok(mut members) = MemberReader::new(data) else { return };
+    let mut count = 0;
+    while let Ok(Some(name)) = members.next_name() {
+        let at = members.position();
+        assert!(at <= data.len());
+        count += 1;
+        let mut again = MemberReader::new(&data[..at]).expect("the start of an object");
+        let mut last = None;
+        for _ in 0..count {
+            last = again.next_name().expect("the same names");
+        }
+        assert_eq!(last, Some(name));
+        if count > 16 {
+            break;
+        }
+    }
+}
+
 /// Each member that serde_json finds in `object` is found by name.
 fn members(object: &str) {
     let value: Value = serde_json::from_str(object).expect("a part of JSON");
     for (name, member) in value.as_object().into_iter().flatten() {
+        let first = find_member(object, &[name]).expect("the member is there");
         match peek_member(object, name) {
             Ok(found) => {
                 let found = found.expect("the member is there");
+                assert_eq!(found, first);
                 assert_eq!(serde_json::from_str::<Value>(found).ok().as_ref(), Some(member));
                 let string = JsonStr::new(found).and_then(|text| text.decode());
                 assert_eq!(string.as_deref(), member.as_str());
             }
             Err(error) => assert_eq!(error, PeekError::Duplicate),
+        }
+        for (inner, _) in member.as_object().into_iter().flatten() {
+            assert_eq!(find_member(object, &[name, inner]), find_member(first, &[inner]));
         }
     }
 }

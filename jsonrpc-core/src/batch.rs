@@ -1,11 +1,11 @@
+//! Several messages in one text.
 use crate::decode_error::{DecodeError, Shape};
-use crate::encode;
+use crate::envelope::Recovered;
 use crate::message::Message;
-use crate::peek::Recovered;
+use crate::peek::syntax_error;
+use crate::scan::Scanner;
+use crate::{checked, encode};
 use alloc::vec::Vec;
-use core::fmt;
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// What one JSON text holds: a message, or a batch of them. For transports whose frames may be either, such as the body
@@ -96,51 +96,27 @@ impl<'a> Batch<'a> {
     }
 
     pub(crate) fn decode(text: &'a str, max_len: usize) -> Result<Self, DecodeError> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        let items = Items { max_len }.deserialize(&mut json);
-        let items = items.and_then(|items| json.end().map(|()| items));
-        let items = items.map_err(|source| DecodeError::syntax(source, Recovered::default()))?;
         let refuse = |problem| Err(DecodeError::Shape { problem, kind: None, id: None });
-        match items {
-            Some(items) if items.is_empty() => refuse(Shape::EmptyBatch),
-            Some(items) => Ok(Self(items)),
-            None => refuse(Shape::TooManyMessages),
+        match items(text, max_len) {
+            None => Err(DecodeError::syntax(syntax_error(text), Recovered::default())),
+            Some((_, count)) if count > max_len => refuse(Shape::TooManyMessages),
+            Some((items, _)) if items.is_empty() => refuse(Shape::EmptyBatch),
+            Some((items, _)) => Ok(Self(items)),
         }
     }
 }
 
-/// Reads the items of an array; nothing if there are too many.
-struct Items {
-    max_len: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for Items {
-    type Value = Option<Vec<&'de RawValue>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Items {
-    type Value = Option<Vec<&'de RawValue>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut found = Vec::new();
-        while found.len() < self.max_len {
-            match items.next_element()? {
-                Some(item) => found.push(item),
-                None => return Ok(Some(found)),
-            }
+/// The first `max_len` items of an array, and the number of all; `None` where the text is not JSON.
+fn items(text: &str, max_len: usize) -> Option<(Vec<&RawValue>, usize)> {
+    let mut scanner = Scanner::of_any_depth(text.as_bytes());
+    let (mut items, mut count) = (Vec::new(), 0);
+    while scanner.next_item(count == 0)? {
+        let item = scanner.value()?;
+        if count < max_len {
+            items.push(checked::raw(text.get(item)?)?);
         }
-        let mut is_whole = true;
-        while items.next_element::<IgnoredAny>()?.is_some() {
-            is_whole = false;
-        }
-        Ok(is_whole.then_some(found))
+        count += 1;
     }
+    scanner.end()?;
+    Some((items, count))
 }

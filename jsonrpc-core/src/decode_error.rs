@@ -1,5 +1,5 @@
+use crate::envelope::Recovered;
 use crate::message::{Kind, Response};
-use crate::peek::Recovered;
 use crate::wire;
 use crate::{ErrorCode, ErrorObject, RequestId};
 use alloc::string::{String, ToString};

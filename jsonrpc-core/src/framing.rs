@@ -11,8 +11,8 @@ mod cut;
 mod frame;
 mod frame_error;
 mod lines;
-mod skim;
 mod text_policy;
+mod too_long;
 
 #[cfg(any(feature = "codec", feature = "async"))]
 pub use frame::Frame;

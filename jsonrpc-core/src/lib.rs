@@ -7,8 +7,9 @@
 //! | [`Message`] | requests, notifications and responses, borrowed from their line, what they carry left as text |
 //! | [`Document`] | a message or a [`Batch`] of them, as the body of an HTTP request may hold |
 //! | [`MessageBuf`] | a message that is kept |
-//! | [`peek()`] | what a line is, when nobody reads what it carries: one pass, no memory; [`peek_members`] finds members of its params on the way |
-//! | [`Skim`] | some members of a message, when nothing hangs on the rest: it reads as far as somebody asks, and checks nothing |
+//! | [`peek()`] | kind, id, method and payload of a line, in one pass without memory; [`Peeked`] is handed on to routing, typing and telemetry |
+//! | [`peek_envelope`] | the same for a payload that is decoded, and so checked, later |
+//! | [`Head`], [`MemberReader`] | the start of a message and some members of it, as far as they are asked for |
 //! | [`framing`] | messages out of a stream of bytes, cut anywhere |
 //! | [`Peer`] | which response belongs to which request, both ways, deadlines, cancelling; its page has a run loop |
 //! | [`wire`] | macros for the types that go into `params` and `result`, so that they keep what they do not know |
@@ -68,40 +69,37 @@ mod encode;
 mod envelope;
 mod error_object;
 pub mod framing;
+mod head;
 mod id;
 mod id_map;
 mod json_str;
+mod member_reader;
 #[cfg(feature = "async")]
 pub mod memory;
 mod message;
 mod message_buf;
 mod peek;
-mod peek_members;
 mod peer;
 mod pending;
-mod reader;
 mod scan;
-mod skim;
 mod strictness;
 pub mod transcript;
-mod usual;
 pub mod wire;
 
 pub use batch::{Batch, Document};
 pub use decode_error::{DecodeError, Shape};
 pub use error_object::{ErrorCode, ErrorObject};
+pub use head::{Head, Payload};
 pub use id::RequestId;
 pub use json_str::JsonStr;
+pub use member_reader::{MemberReader, find_member, peek_member};
 pub use message::{Kind, Message, Notification, Request, Response, Version};
 pub use message_buf::MessageBuf;
-pub use peek::{Peek, PeekError, peek, peek_member};
-pub use peek_members::{Found, peek_members};
+pub use peek::{PeekError, Peeked, peek, peek_envelope};
 pub use peer::{
     CancelMethod, Cancellation, EndReason, Ended, Incoming, Limits, LineError, NotOpen, Peer,
     RegisterError,
 };
-pub use reader::{Reader, peek_params, read_json};
-pub use skim::Skim;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,7 +1,8 @@
-use crate::decode_error::{DecodeError, Shape};
-use crate::envelope::{Envelope, Parts};
+//! Messages: requests, notifications and responses.
+use crate::decode_error::DecodeError;
 use crate::json_str::JsonStr;
-use crate::{ErrorObject, MessageBuf, RequestId, checked, encode, usual, wire};
+use crate::peek::{Peeked, refusal};
+use crate::{ErrorObject, MessageBuf, RequestId, checked, encode};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use serde_json::value::RawValue;
@@ -136,37 +137,10 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The text is not JSON, or the JSON not a message. The error has the message's id where it could be read.
     pub fn decode(text: &'a str) -> Result<Self, DecodeError> {
-        if let Some(usual) = usual::read(text) {
-            return Ok(usual);
+        match Peeked::read::<true>(text) {
+            Ok(peeked) => peeked.message(),
+            Err(_) => Err(refusal(text)),
         }
-        Self::from_parts(Envelope::decode(text)?)
-    }
-
-    #[inline(always)]
-    pub(crate) fn from_parts(parts: Parts<'a>) -> Result<Self, DecodeError> {
-        let envelope = Extras { version: parts.version, members: parts.extra };
-        let (method, params) = (parts.method, parts.params);
-        let id = parts.id.unwrap_or(RequestId::NULL);
-        Ok(match (parts.kind, parts.error, parts.result) {
-            (Kind::Request, ..) => Self::Request(Request { id, method, params, envelope }),
-            (Kind::Notification, ..) => {
-                Self::Notification(Notification { method, params, envelope })
-            }
-            (Kind::Response, Some(error), _) => match wire::decode(error) {
-                Ok(error) => Self::Response(Response { id, outcome: Err(error), envelope }),
-                Err(source) => return Err(DecodeError::ErrorObject { source, id }),
-            },
-            (Kind::Response, None, Some(result)) => {
-                Self::Response(Response { id, outcome: Ok(result), envelope })
-            }
-            (Kind::Response, None, None) => {
-                return Err(DecodeError::Shape {
-                    problem: Shape::Empty,
-                    kind: Some(Kind::Response),
-                    id: Some(id),
-                });
-            }
-        })
     }
 
     /// Which of the three it is.

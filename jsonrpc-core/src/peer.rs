@@ -1,8 +1,9 @@
 use crate::decode_error::DecodeError;
 use crate::framing::FrameError;
 use crate::id_map::IdMap;
+use crate::member_reader::peek_member;
 use crate::message::{Kind, Message, Notification, Request, Response};
-use crate::peek::peek_member;
+use crate::peek::Peeked;
 use crate::pending::Pending;
 use crate::wire::Raw;
 use crate::{ErrorCode, ErrorObject, RequestId, encode};
@@ -348,13 +349,21 @@ impl<T> Peer<T> {
 
     /// Takes a line, as [`Lines::next`](crate::framing::Lines::next) gives it or as any other transport has it.
     pub fn handle_line<'a>(&mut self, line: Result<&'a str, FrameError>) -> Incoming<'a, T> {
-        let error = match line {
-            Ok(text) => match Message::decode(text) {
-                Ok(message) => return self.handle_message(message),
-                Err(error) => LineError::Decode(error),
-            },
-            Err(error) => LineError::Frame(error),
-        };
+        match line.map_err(LineError::Frame).and_then(|text| Ok(Message::decode(text)?)) {
+            Ok(message) => self.handle_message(message),
+            Err(error) => self.handle_malformed(error),
+        }
+    }
+
+    /// Takes a line that was looked at before.
+    pub fn handle_peeked<'a>(&mut self, peeked: &Peeked<'a>) -> Incoming<'a, T> {
+        match peeked.message() {
+            Ok(message) => self.handle_message(message),
+            Err(error) => self.handle_malformed(LineError::Decode(error)),
+        }
+    }
+
+    fn handle_malformed<'a>(&mut self, error: LineError) -> Incoming<'a, T> {
         let response_id = error.id().filter(|_| error.kind() == Some(Kind::Response));
         let ended = response_id.and_then(|id| self.ours.remove(id));
         Incoming::Malformed { reply: error.reply(), ended, error }

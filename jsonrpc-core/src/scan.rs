@@ -1,16 +1,15 @@
 //! One pass over the bytes of JSON text. It takes no memory of its own, but for a word for each 64 arrays and objects
 //! inside each other.
 //!
-//! It takes exactly the texts that serde_json takes as a raw value, up to [`MAX_DEPTH`] unless told otherwise: the
-//! grammar is checked, numbers may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8
+//! It takes exactly the texts that serde_json takes as a raw value, however deep they are: the grammar is checked, numbers may have any size, escapes may be halves of surrogate pairs. Whether the bytes are UTF-8
 //! is not its business.
 //!
-//! What reads gives nothing where the text is not JSON, and the scanner then has the [`Fault`].
+//! What reads gives nothing where the text is not JSON, and the scanner is then at the [fault](Scanner::fault).
 mod open;
 mod skip;
 mod string;
 
-pub(crate) use skip::{skip, string_end};
+use skip::skip;
 pub(crate) use string::{is_plain_text, plain_prefix, plain_string, string};
 
 use crate::json_str::JsonStr;
@@ -19,18 +18,8 @@ use core::ops::Range;
 use open::Open;
 use string::{escaped_string, unescape};
 
-/// How deep arrays and objects may lie in each other within one member.
-pub(crate) const MAX_DEPTH: usize = 1024;
-
 /// Up to this many bytes a string is read again as fast as it is remembered.
 const LONG: usize = 16;
-
-/// Why the text is not JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Syntax { at: usize },
-    TooDeep,
-}
 
 /// The name of a member, as it stands between its quotes.
 #[derive(Clone, Copy)]
@@ -54,6 +43,11 @@ impl<'a> Name<'a> {
         (!self.has_escapes).then_some(self.bytes)
     }
 
+    /// What stands between the quotes.
+    pub(crate) fn escaped(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Nothing where the bytes are not UTF-8.
     pub(crate) fn text(&self) -> Option<JsonStr<'a>> {
         core::str::from_utf8(self.bytes).ok().map(JsonStr::between_quotes)
@@ -64,52 +58,24 @@ impl<'a> Name<'a> {
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// How many arrays and objects may be open.
-    max_depth: usize,
-    /// How many of them are open around the values that are read.
-    depth: usize,
-    is_too_deep: bool,
     /// Where a string without escapes that was passed over begins and ends: behind its first quote, and behind its last.
     passed: (usize, usize),
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, max_depth: MAX_DEPTH, depth: 0, is_too_deep: false, passed: (0, 0) }
-    }
-
-    /// Goes as deep as the text does.
     pub(crate) fn of_any_depth(bytes: &'a [u8]) -> Self {
-        Self { max_depth: usize::MAX, ..Self::new(bytes) }
+        Self { bytes, at: 0, passed: (0, 0) }
     }
 
-    /// Why reading ended, after it gave nothing.
-    pub(crate) fn fault(&self) -> Fault {
-        if self.is_too_deep { Fault::TooDeep } else { Fault::Syntax { at: self.at } }
-    }
-
-    /// Enters an object, and reads the name of its first member: what stands between the quotes.
-    #[inline(always)]
-    pub(crate) fn first_name(&mut self) -> Option<Option<Name<'a>>> {
-        if self.enter()? { self.name().map(Some) } else { Some(None) }
-    }
-
-    /// Reads the name of the next member, after the value of the one before.
-    #[inline(always)]
-    pub(crate) fn next_name(&mut self) -> Option<Option<Name<'a>>> {
-        if self.go_on()? { self.name().map(Some) } else { Some(None) }
+    /// Where reading ended, after it gave nothing.
+    pub(crate) fn fault(&self) -> usize {
+        self.at
     }
 
     /// Enters an object; whether it has members.
     #[inline(always)]
     pub(crate) fn enter(&mut self) -> Option<bool> {
-        if self.next_token() != b'{' {
-            return None;
-        }
-        self.at += 1;
-        let has_members = self.next_token() != b'}';
-        self.at += usize::from(!has_members);
-        Some(has_members)
+        self.open_object().then(|| self.begin_members())
     }
 
     /// Goes on behind the value of a member; whether there is another member.
@@ -137,38 +103,41 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
-    /// Reads a string without escapes, and says where it is between its quotes. Gives nothing for any other value.
+    /// Passes over a value that is not checked, and says where it is: its brackets and strings decide where it ends.
     #[inline(always)]
-    pub(crate) fn plain_text(&mut self) -> Option<Range<usize>> {
-        self.literal(b"\"")?;
+    pub(crate) fn pass(&mut self) -> Option<Range<usize>> {
         let start = self.at;
-        self.at = plain_string(self.bytes, start).ok()?;
-        Some(start..self.at - 1)
-    }
-
-    /// Reads a whole number of few digits that the end of a member follows at once. Gives nothing for any other value.
-    #[inline(always)]
-    pub(crate) fn small_number(&mut self) -> Option<i64> {
-        // As many as any number of 64 bits may have.
-        const DIGITS: usize = 18;
-        let (mut at, mut number) = (self.at, 0);
-        // What starts with a zero is zero, or no number.
-        if byte(self.bytes, at) == b'0' {
-            return None;
-        }
-        loop {
-            match byte(self.bytes, at) {
-                digit @ b'0'..=b'9' if at - self.at < DIGITS => {
-                    number = 10 * number + i64::from(digit - b'0');
-                    at += 1;
-                }
-                b',' | b'}' if at > self.at => {
-                    self.at = at;
-                    return Some(number);
-                }
-                _ => return None,
+        match skip(self.bytes, start) {
+            Some(end) => {
+                self.at = end;
+                Some(start..end)
+            }
+            None => {
+                self.at = self.bytes.len();
+                None
             }
         }
+    }
+
+    /// Goes into an object, if one begins here.
+    #[inline(always)]
+    pub(crate) fn open_object(&mut self) -> bool {
+        let is_object = self.next_token() == b'{';
+        self.at += usize::from(is_object);
+        is_object
+    }
+
+    /// Behind the bracket that begins an object: whether it has members. Goes behind its end otherwise.
+    #[inline(always)]
+    pub(crate) fn begin_members(&mut self) -> bool {
+        let has_members = self.next_token() != b'}';
+        self.at += usize::from(!has_members);
+        has_members
+    }
+
+    /// The text that is read.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// Goes to the value of the member `name` of the object whose members are read: from the value of another one that is
@@ -250,18 +219,6 @@ impl<'a> Scanner<'a> {
         self.passed = other.passed;
     }
 
-    /// Reads an object with `read`, which enters and leaves it, and says where it is.
-    pub(crate) fn object(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Option<()>,
-    ) -> Option<Range<usize>> {
-        let start = self.at;
-        self.depth += 1;
-        read(self)?;
-        self.depth -= 1;
-        Some(start..self.at)
-    }
-
     /// Passes over a text if that is what comes next, and says where it is.
     #[inline(always)]
     pub(crate) fn literal<const N: usize>(&mut self, text: &[u8; N]) -> Option<usize> {
@@ -326,7 +283,7 @@ impl<'a> Scanner<'a> {
     /// Reads an array or an object.
     fn nested(&mut self, mut at: usize) -> Step {
         let bytes = self.bytes;
-        let mut open = Open::new(self.depth);
+        let mut open = Open::new();
         loop {
             match byte(bytes, at) {
                 b'"' => at = string(bytes, at + 1)?,
@@ -336,10 +293,6 @@ impl<'a> Scanner<'a> {
                     (first, at) = token(bytes, at + 1);
                     // A closing bracket stands two places behind its opening one.
                     if first != bracket + 2 {
-                        if open.depth >= self.max_depth {
-                            self.is_too_deep = true;
-                            return Err(at);
-                        }
                         open.push(is_object);
                         if is_object {
                             at = name(bytes, first, at)?;
@@ -352,7 +305,7 @@ impl<'a> Scanner<'a> {
             }
             // Closes what ends here.
             loop {
-                if open.depth == self.depth {
+                if open.depth == 0 {
                     return Ok(at);
                 }
                 let (next, place) = token(bytes, at);
@@ -381,11 +334,6 @@ impl<'a> Scanner<'a> {
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
-    }
-
-    /// Goes back to where reading began.
-    pub(crate) fn go_back(&mut self, at: usize) {
-        (self.at, self.is_too_deep) = (at, false);
     }
 
     /// Enters an array, or goes on behind an item; whether there is another item.

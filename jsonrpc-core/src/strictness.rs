@@ -2,8 +2,9 @@
 use crate::decode_error::{DecodeError, Shape};
 use crate::envelope::{Envelope, NAMES};
 use crate::json_str::JsonStr;
+use crate::member_reader::peek_member;
 use crate::message::{Extras, Kind, Message, Notification, Request, Response, Version};
-use crate::peek::peek_member;
+use crate::peek::open;
 use crate::wire::{self, Diagnostic, DiagnosticCode, Raw};
 use crate::{ErrorCode, ErrorObject, RequestId, checked};
 use alloc::borrow::Cow;
@@ -26,10 +27,9 @@ impl<'a> Message<'a> {
     /// # Errors
     /// As [`decode`](Self::decode), and where JSON-RPC 2.0 says "must".
     pub fn decode_strict(text: &'a str) -> Result<Self, DecodeError> {
-        let envelope = Envelope::read(text)?;
-        let refused = refused(envelope.members);
-        let message = Self::from_parts(envelope.into_parts()?)?;
-        match refused {
+        let message = Self::decode(text)?;
+        let (envelope, _) = open(text)?;
+        match refused(envelope.texts(text)) {
             None => Ok(message),
             Some(problem) => Err(DecodeError::Shape {
                 problem,
@@ -58,13 +58,12 @@ impl<'a> Message<'a> {
     /// # Errors
     /// The text is not JSON, or nobody could tell what is asked, told or answered.
     pub fn decode_lenient(text: &'a str) -> Result<(Self, Vec<Diagnostic>), DecodeError> {
-        let envelope = Envelope::read(text)?;
+        let (envelope, extras) = open(text)?;
         let is_only_repeated = matches!(envelope.problem, None | Some(Shape::Duplicate(_)));
-        if !is_only_repeated || envelope.is_overfull {
-            let message = Self::from_parts(envelope.into_parts()?)?;
-            return Ok((message, Vec::new()));
+        if !is_only_repeated || envelope.unknown > Self::MAX_EXTRA {
+            return Ok((Self::decode(text)?, Vec::new()));
         }
-        let mut lenient = Lenient::new(envelope);
+        let mut lenient = Lenient::new(text, &envelope, extras);
         let message = lenient.message()?;
         Ok((message, lenient.diagnostics))
     }
@@ -97,11 +96,9 @@ struct Lenient<'a> {
 }
 
 impl<'a> Lenient<'a> {
-    fn new(envelope: Envelope<'a>) -> Self {
-        let [version, ..] = envelope.members;
+    fn new(text: &'a str, envelope: &Envelope, extras: Extras<'a>) -> Self {
         let mut diagnostics = vec![];
-        let version = version.map_or(Version::Missing, Version::of);
-        match version {
+        match extras.version {
             Version::V2 => {}
             Version::Missing => diagnostics.push(Diagnostic::new(
                 DiagnosticCode::MissingVersion,
@@ -121,9 +118,8 @@ impl<'a> Lenient<'a> {
                 "expected one member of this name, got two",
             ));
         }
-        let members = envelope.members.map(|text| text.and_then(checked::raw));
-        let envelope = Extras { version, members: envelope.extra };
-        Self { members, envelope, diagnostics }
+        let members = envelope.texts(text).map(|text| text.and_then(checked::raw));
+        Self { members, envelope: extras, diagnostics }
     }
 
     fn message(&mut self) -> Result<Message<'a>, DecodeError> {

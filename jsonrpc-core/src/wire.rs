@@ -128,7 +128,6 @@ pub mod private {
         Name, NameAndTag, assert_distinct, deserialize, optional, read_once, required, serialize,
     };
     pub use super::open_union::{read_marked_tag, read_tag};
-    pub(crate) use super::text::read_next;
     pub use alloc::borrow::Cow;
     pub use alloc::sync::Arc;
     pub use alloc::vec::Vec;

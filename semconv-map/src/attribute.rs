@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use jsonrpc_core::{Peek, RequestId};
+use jsonrpc_core::{Peeked, RequestId};
 
 /// One attribute of a span or an event.
 ///
@@ -109,7 +109,7 @@ pub(crate) fn clip(name: &str) -> String {
 }
 
 /// `id`, which is that of a message, as text without quotes; nothing for `null`.
-pub(crate) fn id_text<'a>(id: &'a RequestId, message: &Peek<'a>) -> Option<&'a str> {
+pub(crate) fn id_text<'a>(id: &'a RequestId, message: &Peeked<'a>) -> Option<&'a str> {
     id.as_str().or(message.id()).filter(|_| !id.is_null())
 }
 

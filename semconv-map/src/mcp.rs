@@ -41,7 +41,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::{RequestId, peek_member};
+use jsonrpc_core::{RequestId, find_member};
 
 /// The methods that may stand in the name of a span: those of the versions 2025-11-25 and 2026-07-28 and of the extension
 /// for tasks, in both directions.
@@ -138,7 +138,7 @@ fn set_target(
     method: &str,
     params: &str,
 ) -> Option<String> {
-    let member = |object, name| peek_member(object, name).ok().flatten();
+    let member = |object, name| find_member(object, &[name]);
     let text = |object, name| member(object, name).and_then(string).map(|text| clip(&text));
     let (key, name) = match method {
         "tools/call" => {
@@ -169,11 +169,11 @@ fn set_target(
 
 /// Whether a result says that the tool failed.
 pub(crate) fn is_tool_error(result: &str) -> bool {
-    peek_member(result, "isError").ok().flatten() == Some("true")
+    find_member(result, &["isError"]) == Some("true")
 }
 
 /// The version that a request names for itself.
 pub(crate) fn requested_version(meta: &str) -> Option<String> {
-    let version = peek_member(meta, "io.modelcontextprotocol/protocolVersion").ok()??;
+    let version = find_member(meta, &["io.modelcontextprotocol/protocolVersion"])?;
     string(version).map(|version| clip(&version))
 }

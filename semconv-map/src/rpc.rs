@@ -27,7 +27,7 @@ use crate::tracker::{Counters, Limits, Spans, Unanswered, remote, string};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{Document, ErrorObject, Kind, Peek, RequestId, peek, peek_member, wire};
+use jsonrpc_core::{Document, ErrorObject, Kind, Peeked, RequestId, find_member, peek, wire};
 
 /// What a connection speaks, and whose view its spans have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -217,7 +217,7 @@ impl RpcTracker {
             return;
         };
         let params = message.params().unwrap_or("{}");
-        let meta = peek_member(params, "_meta").ok().flatten();
+        let meta = find_member(params, &["_meta"]);
         let id_text = id.as_ref().and_then(|id| id_text(id, &message));
         let call = Call { sender, id: id_text, method: &method, params, meta };
         match &id {
@@ -245,7 +245,7 @@ impl RpcTracker {
         }
         let is_tool_call = is_mcp && call.method == "tools/call";
         let arguments = (is_tool_call && self.policy.records_content())
-            .then(|| peek_member(call.params, "arguments").ok().flatten())
+            .then(|| find_member(call.params, &["arguments"]))
             .flatten()
             .map(|json| tool_content(&self.policy, ContentKind::ToolArguments, json));
         let open = OpenCall { span, is_initialize, is_tool_call, arguments };
@@ -259,7 +259,7 @@ impl RpcTracker {
             self.spans.end(self.now, span, None, Status::Unset, Attributes::default());
         }
         if self.is_mcp() && call.method == "notifications/cancelled" {
-            let id = peek_member(call.params, "requestId").ok().flatten();
+            let id = find_member(call.params, &["requestId"]);
             let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else {
                 self.counters.undecodable += 1;
                 return;
@@ -272,7 +272,7 @@ impl RpcTracker {
         }
     }
 
-    fn on_response(&mut self, asker: Sender, message: &Peek<'_>) {
+    fn on_response(&mut self, asker: Sender, message: &Peeked<'_>) {
         let id = message.request_id();
         let Some(call) = id.and_then(|id| self.open.remove(asker, &id)) else {
             self.counters.unmatched_responses += 1;
@@ -292,7 +292,7 @@ impl RpcTracker {
                 Status::Error { description: None }
             }
             (None, Some(result)) if call.is_initialize => {
-                let version = peek_member(result, "protocolVersion").ok().flatten();
+                let version = find_member(result, &["protocolVersion"]);
                 self.version = version.and_then(string).map(|version| clip(&version));
                 // The request asked for a version of its own.
                 attributes.set_some(keys::MCP_PROTOCOL_VERSION, self.version.clone());

@@ -10,7 +10,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
-use jsonrpc_core::{JsonStr, peek_member};
+use jsonrpc_core::{JsonStr, find_member};
 
 mod baggage;
 mod inject;
@@ -119,7 +119,7 @@ impl TraceContext {
 
 /// A key of `_meta` that is a string.
 fn meta_text<'a>(meta: &'a str, key: &str) -> Option<Cow<'a, str>> {
-    JsonStr::new(peek_member(meta, key).ok()??)?.decode()
+    JsonStr::new(find_member(meta, &[key])?)?.decode()
 }
 
 /// `00-`, 32 digits, `-`, 16 digits, `-`, 2 digits.

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{Kind, Peek, RequestId, peek_member, peek_members, wire};
+use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek, wire};
 use members::{Interest, Update};
 use quiet::Quiet;
 use serde::de::DeserializeOwned;
@@ -304,63 +304,80 @@ impl Tracker {
     /// `now` counts from a moment of the caller's choosing (the Unix epoch for most exporters); one that is before the
     /// last counts as the last.
     ///
-    /// A `session/update` is read as far as something of it is recorded, and what is not read is not checked: the notification
-    /// that it is by its method, if no id stands before its params, and the first of members that come twice. Of the answer to
-    /// a request that only has to succeed no more is read, where it is written as most are, than that it has a result. All
-    /// other messages are checked from end to end.
+    /// A `session/update` is read as far as something of it is recorded, and the rest is not checked: the notification that it
+    /// is by its method, if no id stands before its params. A response to a request that only has to succeed is read up to its
+    /// result. All other messages are checked from end to end. Of members that come twice the first counts.
     pub fn handle_line(&mut self, direction: Direction, now: Duration, line: &[u8]) {
         self.now = self.now.max(now);
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let is_of_agent = direction == Direction::AgentToClient;
-        if is_of_agent && self.quiet.knows(line) {
+        if direction == Direction::AgentToClient && self.quiet.knows(line) {
             return;
         }
         if let Some(update) = Update::read(line, self.interest) {
-            if !is_of_agent {
-                self.quiet.forget();
-            } else if !self.quiet.is_more(&update, line) {
-                if !update.members.keep_quiet() {
-                    self.quiet.forget();
-                }
-                self.on_update(&update.members);
-                self.measure_sessions();
-            }
+            self.handle_update(direction, &update, line);
             return;
         }
         self.quiet.forget();
-        if self.on_answered(direction.opposite(), line) {
-            self.measure_sessions();
-            return;
-        }
-        let Ok((message, found)) = peek_members(line, members::PATHS) else {
-            self.counters.invalid_lines += 1;
-            return;
-        };
-        match message.kind() {
-            Kind::Request => self.on_request(direction, &message, &found, line),
-            Kind::Notification => {
-                self.on_notification(direction, &message, &Members::new(found));
+        if !self.on_answered(direction.opposite(), line) {
+            match peek(line) {
+                Ok(message) => self.handle_message(direction, &message),
+                Err(_) => self.counters.invalid_lines += 1,
             }
-            Kind::Response => self.on_response(direction.opposite(), &message),
         }
         self.measure_sessions();
     }
 
-    /// How many bytes of a line are all that is looked at of it, if they are among those that it starts with: who has not got
-    /// the whole of a long line needs not wait for it, and may hand on so many of its bytes in its place.
+    /// As [`handle_line`](Self::handle_line), for a line that was looked at before to route it: it is not read again.
+    pub fn handle_peeked(&mut self, direction: Direction, now: Duration, message: &Peeked<'_>) {
+        self.now = self.now.max(now);
+        let line = message.line().as_bytes();
+        if direction == Direction::AgentToClient && self.quiet.knows(line) {
+            return;
+        }
+        if let Some(update) = Update::of(message, self.interest) {
+            self.handle_update(direction, &update, line);
+            return;
+        }
+        self.quiet.forget();
+        self.handle_message(direction, message);
+        self.measure_sessions();
+    }
+
+    fn handle_update(&mut self, direction: Direction, update: &Update<'_>, line: &[u8]) {
+        if direction == Direction::ClientToAgent {
+            self.quiet.forget();
+        } else if !self.quiet.is_more(update, line) {
+            if !update.members.keep_quiet() {
+                self.quiet.forget();
+            }
+            self.on_update(&update.members);
+            self.measure_sessions();
+        }
+    }
+
+    fn handle_message(&mut self, direction: Direction, message: &Peeked<'_>) {
+        match message.kind() {
+            Kind::Request => self.on_request(direction, message),
+            Kind::Notification => self.on_notification(direction, message),
+            Kind::Response => self.on_response(direction.opposite(), message),
+        }
+    }
+
+    /// Length of the prefix of a line that decides it, if `start` has all of that prefix: the same may be passed in place of
+    /// the whole line, before the rest of a long line has come.
     ///
     /// ```
     /// use semconv_map::{Direction, Policy, Tracker};
     ///
     /// let tracker = Tracker::new(Policy::default());
     /// let start = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":"iVBORw0KG"#;
-    /// let enough = tracker.enough(start).and_then(|length| start.get(..length));
-    /// assert!(enough.is_some_and(|enough| enough.ends_with(br#""agent_message_chunk""#)));
-    /// assert_eq!(tracker.enough(br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"#), None);
+    /// let prefix = tracker.decisive_prefix(start).and_then(|length| start.get(..length));
+    /// assert!(prefix.is_some_and(|prefix| prefix.ends_with(br#""agent_message_chunk""#)));
+    /// assert_eq!(tracker.decisive_prefix(br#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"#), None);
     /// ```
-    pub fn enough(&self, start: &[u8]) -> Option<usize> {
+    pub fn decisive_prefix(&self, start: &[u8]) -> Option<usize> {
         Update::read(start, self.interest).map(|update| update.read)
     }
 
@@ -435,13 +452,18 @@ impl Tracker {
         self.spans.counters(self.counters)
     }
 
-    fn on_notification(&mut self, sender: Direction, message: &Peek<'_>, members: &Members<'_>) {
+    fn on_notification(&mut self, sender: Direction, message: &Peeked<'_>) {
         let (Some(method), Some(params)) = (message.method(), message.params()) else { return };
         match sender {
             Direction::AgentToClient if method == "session/update" => {
-                self.on_update(&members.of_update(self.interest));
+                match Update::of(message, self.interest) {
+                    Some(update) => self.on_update(&update.members),
+                    None => self.counters.undecodable += 1,
+                }
             }
-            Direction::ClientToAgent if method == "session/cancel" => self.on_cancel(members),
+            Direction::ClientToAgent if method == "session/cancel" => {
+                self.on_cancel(&Members::of_params(params));
+            }
             _ if method == "$/cancel_request" => self.on_cancel_request(sender, params),
             _ => {}
         }
@@ -459,5 +481,5 @@ impl Tracker {
 
 /// A member that is a string.
 fn member<'a>(object: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    string(peek_member(object, name).ok()??)
+    string(find_member(object, &[name])?)
 }

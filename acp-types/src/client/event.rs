@@ -169,17 +169,6 @@ pub enum Update {
     V2(v2::prompt_lifecycle::UpdateSessionNotification),
 }
 
-/// The piece of text of the agent in a line, borrowed from it; see
-/// [`handle_line_direct`](super::Connection::handle_line_direct).
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum TextChunk<'a> {
-    /// In version 1: an `agent_message_chunk` or an `agent_thought_chunk` with text.
-    V1(v1::borrowed::SessionNotificationRef<'a>),
-    /// In version 2, likewise.
-    V2(v2::borrowed::UpdateSessionNotificationRef<'a>),
-}
-
 /// A request of the agent, by version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use super::poll::read;
 use super::request::{Kind, OpenRequest};
 use super::{
     AgentNotification, AgentRequest, CallError, CloseReason, Connection, Diagnostic, Limits,
-    Problem, Received, RequestKey, SessionKey, TextChunk, Token, TurnError,
+    Problem, Received, RequestKey, SessionKey, Token, TurnError,
 };
 use crate::dispatch::object;
 use crate::spoken;
@@ -18,80 +18,42 @@ use core::time::Duration;
 use jsonrpc_core::framing::FrameError;
 use jsonrpc_core::wire::{Decoded, Mode, Raw};
 use jsonrpc_core::{
-    ErrorCode, ErrorObject, Incoming, JsonStr, Kind as MessageKind, Notification, Peek, Request,
-    RequestId, peek_member, peek_members,
+    ErrorCode, ErrorObject, Incoming, JsonStr, Kind as MessageKind, Notification, Peeked, Peer,
+    Request, RequestId, find_member, peek,
 };
 use serde_json::value::RawValue;
-
-/// Members that tell where an update goes.
-const UPDATE: [&[&str]; 2] = [&["sessionId"], &["update", "sessionUpdate"]];
 
 impl Connection {
     /// Takes a line of the agent, as [`Lines::next`](jsonrpc_core::framing::Lines::next) gives it.
     pub fn handle_line(&mut self, line: Result<&str, FrameError>, now: Duration) {
+        match line.map(|text| (text, peek(text.as_bytes()))) {
+            Ok((_, Ok(peeked))) => self.handle_peeked(&peeked, now),
+            Ok((text, Err(_))) => self.handle_other(|peer| peer.handle_line(Ok(text)), now),
+            Err(error) => self.handle_other(|peer| peer.handle_line(Err(error)), now),
+        }
+    }
+
+    /// Takes a line of the agent that was looked at before, for telemetry or routing.
+    pub fn handle_peeked(&mut self, line: &Peeked<'_>, now: Duration) {
+        if self.closed.is_none() && is_update(line) {
+            return self.handle_update(line);
+        }
+        self.handle_other(|peer| peer.handle_peeked(line), now);
+    }
+
+    fn handle_other<'a>(
+        &mut self,
+        handle: impl FnOnce(&mut Peer<Token>) -> Incoming<'a, Token>,
+        now: Duration,
+    ) {
         if self.closed.is_some() {
             return;
         }
-        if let Ok(text) = line
-            && let Ok((peek, [session, tag])) = peek_members(text.as_bytes(), UPDATE)
-            && is_update(&peek)
-        {
-            let session = session.ok().flatten().and_then(JsonStr::new);
-            let tag = tag.ok().flatten().and_then(JsonStr::new);
-            return self.handle_update(&peek, session, tag);
-        }
-        let incoming = self.peer.handle_line(line);
+        let incoming = handle(&mut self.peer);
         self.handle_incoming(incoming, now);
         if self.outgoing.replies() > self.options.limits.replies {
             self.close(CloseReason::Congested);
         }
-    }
-
-    /// As [`handle_line`](Self::handle_line), except that a piece of text of the agent which nothing stands before is
-    /// returned, borrowed from the line, and makes no event. Nothing is allocated for it.
-    ///
-    /// All others are queued, so that order is kept: poll the events of the session first.
-    pub fn handle_line_direct<'a>(
-        &mut self,
-        line: Result<&'a str, FrameError>,
-        now: Duration,
-    ) -> Option<(SessionKey, TextChunk<'a>)> {
-        let direct = line.as_ref().ok().and_then(|text| self.direct(text));
-        if direct.is_none() {
-            self.handle_line(line, now);
-        }
-        direct
-    }
-
-    fn direct<'a>(&self, text: &'a str) -> Option<(SessionKey, TextChunk<'a>)> {
-        use crate::borrowed::ContentBlockRef::Text;
-        let may_be = self.closed.is_none() && text.contains("_chunk\"");
-        let (id, chunk) = if !may_be {
-            return None;
-        } else if self.spoken.is_v2() {
-            use v2::borrowed::{SessionUpdateRef, UpdateSessionNotificationRef};
-            let notification = UpdateSessionNotificationRef::from_line(text).ok()??;
-            let (SessionUpdateRef::AgentMessageChunk(chunk)
-            | SessionUpdateRef::AgentThoughtChunk(chunk)) = notification.update
-            else {
-                return None;
-            };
-            let Text(_) = chunk.content else { return None };
-            (notification.session_id, TextChunk::V2(notification))
-        } else {
-            use v1::borrowed::{SessionNotificationRef, SessionUpdateRef};
-            let notification = SessionNotificationRef::from_line(text).ok()??;
-            let (SessionUpdateRef::AgentMessageChunk(chunk)
-            | SessionUpdateRef::AgentThoughtChunk(chunk)) = notification.update
-            else {
-                return None;
-            };
-            let Text(_) = chunk.content else { return None };
-            (notification.session_id, TextChunk::V1(notification))
-        };
-        let key = self.sessions.find(&id.decode()?)?;
-        let session = self.sessions.get(key)?;
-        (session.is_open() && self.sessions.is_drained(key)).then_some((key, chunk))
     }
 
     /// Ends the connection: what is open ends, and [`Event::Closed`](super::Event::Closed) comes last. Lines that were read
@@ -153,16 +115,12 @@ impl Connection {
         self.inbox.push(event, room);
     }
 
-    fn handle_update(
-        &mut self,
-        peek: &Peek<'_>,
-        session: Option<JsonStr<'_>>,
-        tag: Option<JsonStr<'_>>,
-    ) {
-        let Some(params) = peek.raw_params() else { return };
-        let tag = tag.and_then(|tag| tag.decode()).unwrap_or_default();
+    fn handle_update(&mut self, line: &Peeked<'_>) {
+        let Some(params) = line.raw_params() else { return };
+        let string = |path: &[&str]| JsonStr::new(line.param(path)?)?.decode();
+        let tag = string(&["update", "sessionUpdate"]).unwrap_or_default();
         self.settle(spoken::of_update(&tag));
-        let Some(id) = session.and_then(|session| session.decode()) else {
+        let Some(id) = string(&["sessionId"]) else {
             // Only its decoder can say what is wrong with it.
             if let Err(error) = read::<v1::prompt_turn::SessionNotification>(params.get()) {
                 let method = "session/update".to_owned();
@@ -190,8 +148,7 @@ impl Connection {
 
     /// Remembers that a session owns another.
     fn own(&mut self, key: SessionKey, params: &RawValue) {
-        let update = peek_member(params.get(), "update").ok().flatten();
-        let id = update.and_then(|update| peek_member(update, "sessionId").ok().flatten());
+        let id = find_member(params.get(), &["update", "sessionId"]);
         let Some(id) = id.and_then(JsonStr::new).and_then(|id| id.decode()) else { return };
         let id = SessionId::from(&*id);
         if self.sessions.own(key, &id, self.options.limits.sessions) {
@@ -386,15 +343,14 @@ impl Connection {
     }
 }
 
-fn is_update(peek: &Peek<'_>) -> bool {
-    peek.kind() == MessageKind::Notification
-        && peek.method().is_some_and(|method| method == "session/update")
+fn is_update(line: &Peeked<'_>) -> bool {
+    line.kind() == MessageKind::Notification
+        && line.method().is_some_and(|method| method == "session/update")
 }
 
 /// The session that parameters name.
 fn session_id(params: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    let id = peek_member(params?.get(), "sessionId").ok().flatten()?;
-    JsonStr::new(id)?.decode()
+    JsonStr::new(find_member(params?.get(), &["sessionId"])?)?.decode()
 }
 
 fn raw_or_empty(params: Option<&RawValue>) -> Raw {

@@ -3,7 +3,6 @@ use acp_types::client::{
     Call, CallKey, CloseReason, Connection, Diagnostic, Event, Limits, Open, Options, Prompt,
     Reply, RequestKey, SessionEvent, SessionKey, TextChunk, TurnKey,
 };
-use acp_types::v1::borrowed::{ContentBlockRef, SessionUpdateRef};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
 use acp_types::v1::session_list::ListSessionsRequest;
 use acp_types::v1::session_setup::{LoadSessionRequest, NewSessionRequest};
@@ -538,14 +537,7 @@ fn conversation(texts: &[String]) -> Vec<String> {
 }
 
 fn text(chunk: &TextChunk<'_>) -> String {
-    let TextChunk::V1(notification) = chunk else { panic!("version 2") };
-    let (SessionUpdateRef::AgentMessageChunk(chunk) | SessionUpdateRef::AgentThoughtChunk(chunk)) =
-        notification.update
-    else {
-        panic!("no chunk");
-    };
-    let ContentBlockRef::Text(text) = chunk.content else { panic!("no text") };
-    text.text.decode().unwrap().into_owned()
+    chunk.text.decode().unwrap().into_owned()
 }
 
 fn text_of(event: Event) -> Option<(SessionKey, String)> {

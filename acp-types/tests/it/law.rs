@@ -34,25 +34,6 @@ fn every_type_keeps_the_law() {
     }
 }
 
-/// Every type is read by the scanner alone, wherever its tag stands and whatever is unknown: to read it again by the slow
-/// way would be right too, and nobody would see it. What stands before a tag is kept as text and then read as its own
-/// type, which is among those here.
-#[test]
-fn every_type_is_read_in_one_go() {
-    for version in VERSIONS {
-        for wire_type in version.types {
-            let config = Config { failure_persistence: None, ..cases(12) };
-            let read =
-                TestRunner::new(config).run(&version.shapes.instance(wire_type.name), |node| {
-                    let text = node.text();
-                    prop_assert!((wire_type.in_one_go)(&text), "{}", text);
-                    Ok(())
-                });
-            read.unwrap_or_else(|error| panic!("{}::{}: {error}", version.name, wire_type.name));
-        }
-    }
-}
-
 /// Each type has a shape, and each shape a type.
 #[test]
 fn every_type_has_a_shape() {

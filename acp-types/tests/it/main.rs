@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 #[cfg(test)]
-mod borrowed;
 mod capabilities;
 #[cfg(test)]
 mod client;
@@ -28,7 +27,6 @@ mod law;
 mod lenient;
 #[cfg(test)]
 #[cfg(test)]
-mod line;
 mod lint;
 #[cfg(test)]
 mod methods;

@@ -1,7 +1,6 @@
 //! Every wire type of the crate, by name.
 use crate::shapes::{self, Shapes};
 use acp_types::methods::{self, Method};
-use jsonrpc_core::read_json;
 use jsonrpc_core::wire::{DecodeError, Diagnostic, Mode, decode, decode_with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +20,6 @@ pub(crate) struct WireType {
     /// Decodes a text as the type, then says what that is, for programmers.
     pub(crate) debug: fn(&str) -> Result<String, DecodeError>,
     /// Whether a text is read as the type in one go, by the scanner alone.
-    pub(crate) in_one_go: fn(&str) -> bool,
     /// Decodes a text as the type in a mode; encodes the value, then with what was kept aside.
     pub(crate) with: fn(&str, Mode) -> Result<Lenient, DecodeError>,
 }
@@ -43,10 +41,6 @@ fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError>
     decode::<T>(text).map(|value| format!("{value:?}"))
 }
 
-fn in_one_go<T: DeserializeOwned>(text: &str) -> bool {
-    read_json(text, |reader| reader.read::<T>()).is_some_and(|read| read.is_ok())
-}
-
 fn with<T: DeserializeOwned + Serialize>(text: &str, mode: Mode) -> Result<Lenient, DecodeError> {
     let decoded = decode_with::<T>(text, mode)?;
     let value = serde_json::to_string(&decoded.value).expect("it has a JSON form");
@@ -60,7 +54,6 @@ macro_rules! wire_types {
             name: stringify!($Type),
             again: again::<acp_types::$version::$module::$Type>,
             debug: debug::<acp_types::$version::$module::$Type>,
-            in_one_go: in_one_go::<acp_types::$version::$module::$Type>,
             with: with::<acp_types::$version::$module::$Type>,
         }, )+)+]
     };
@@ -325,8 +318,8 @@ fn the_lists_are_complete() -> Result<(), Box<dyn Error>> {
         let pages = fs::read_dir(sources.join(version.name))?;
         for file in pages.chain(fs::read_dir(sources.join("shared"))?) {
             let path = file?.path();
-            // What is in these is read by method, or borrows: others have the law.
-            if path.file_name().is_some_and(|name| name == "dispatch.rs" || name == "borrowed.rs") {
+            // Types in it are read by method: the law is not theirs.
+            if path.file_name().is_some_and(|name| name == "dispatch.rs") {
                 continue;
             }
             for line in fs::read_to_string(&path)?.lines().map(str::trim) {

@@ -1,6 +1,6 @@
 use super::{Event, ReasoningMessageContentEvent, TextMessageContentEvent, ToolCallArgsEvent};
 use alloc::borrow::Cow;
-use jsonrpc_core::read_json;
+use jsonrpc_core::{JsonStr, MemberReader};
 
 /// A delta that borrows from the text it was read from: most events of most streams are deltas with nothing else in them.
 ///
@@ -44,19 +44,21 @@ impl<'a> DeltaRef<'a> {
     /// not, this says nothing: decode it as an [`Event`].
     pub fn read(text: &'a str) -> Option<Self> {
         let (mut kind, mut message, mut call, mut delta) = (None, None, None, None);
-        read_json(text, |event| {
-            event.object(|name, value| {
-                let slot = match name {
-                    "type" => &mut kind,
-                    "messageId" => &mut message,
-                    "toolCallId" => &mut call,
-                    "delta" => &mut delta,
-                    _ => return None,
-                };
-                let is_first = slot.replace(value.string()?).is_none();
-                is_first.then_some(())
-            })
-        })?;
+        let mut members = MemberReader::new(text.as_bytes()).ok()?;
+        while let Some(name) = members.next_name().ok()? {
+            let slot = match &*name {
+                b"type" => &mut kind,
+                b"messageId" => &mut message,
+                b"toolCallId" => &mut call,
+                b"delta" => &mut delta,
+                _ => return None,
+            };
+            let value = JsonStr::new(members.value().ok()?)?.decode()?;
+            if slot.replace(value).is_some() {
+                return None;
+            }
+        }
+        members.end().ok()?;
         let (kind, id, other) = match &*kind? {
             "TEXT_MESSAGE_CONTENT" => (DeltaKind::TextMessage, message, call),
             "REASONING_MESSAGE_CONTENT" => (DeltaKind::ReasoningMessage, message, call),

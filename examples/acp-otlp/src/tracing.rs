@@ -67,7 +67,7 @@ impl Tracing {
     /// How many bytes of a line are all that is looked at of it, if they are among those that it starts with: they may be
     /// handed on in its place.
     pub fn enough(&self, start: &[u8]) -> Option<usize> {
-        self.tracker.enough(start)
+        self.tracker.decisive_prefix(start)
     }
 
     /// Takes in that nothing more will come.

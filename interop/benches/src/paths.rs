@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use futures::StreamExt as _;
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::{Lines, OnInvalid, TextPolicy};
-use jsonrpc_core::{Kind, Message, Peek, PeekError, peek, peek_member, peek_members};
+use jsonrpc_core::{Kind, Message, PeekError, Peeked, peek, peek_envelope};
 use semconv_map::{Direction, Policy, Tracker};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,9 +26,6 @@ pub struct Path {
     pub fits: fn(&Case) -> bool,
 }
 
-/// What a program that observes an agent looks at, beside method and id.
-const MEMBERS: [&[&str]; 2] = [&["sessionId"], &["update", "sessionUpdate"]];
-
 /// How much of a stream is there at once.
 const READ: usize = 4096;
 
@@ -42,11 +39,12 @@ pub fn paths() -> Vec<Path> {
         path("ours: Message::decode", |case| each(case, |line| Message::decode(&line.text)), any),
         path("ours: peek", |case| each(case, |line| peek(line.text.as_bytes())), any),
         path(
-            "ours: peek_members",
-            |case| each(case, |line| peek_members(line.text.as_bytes(), MEMBERS)),
+            "ours: peek_envelope",
+            |case| each(case, |line| peek_envelope(line.text.as_bytes())),
             any,
         ),
-        path("ours: peek, then peek_member", |case| each(case, members), any),
+        path("ours: peek_envelope, session and kind", |case| each(case, routed), any),
+        path("ours: peek, session and kind", |case| each(case, observed), any),
         path(
             "serde_json::Value",
             |case| each(case, |line| serde_json::from_str::<Value>(&line.text)),
@@ -112,13 +110,18 @@ fn each<'a, T, E: std::fmt::Debug>(
     case.lines.len()
 }
 
-/// What had to be done for named members before they could be found on the way.
-fn members(line: &Line) -> Result<(Peek<'_>, [Option<&str>; 2]), PeekError> {
-    let peeked = peek(line.text.as_bytes())?;
-    let params = peeked.params().unwrap_or_default();
-    let (session, update) = (peek_member(params, "sessionId")?, peek_member(params, "update")?);
-    let kind = peek_member(update.unwrap_or_default(), "sessionUpdate")?;
-    Ok((peeked, [session, kind]))
+/// What a program that routes the updates of an agent looks at, beside method and id.
+fn named<'a>(peeked: Peeked<'a>) -> (Peeked<'a>, [Option<&'a str>; 2]) {
+    let kind = peeked.param(&["update", "sessionUpdate"]);
+    (peeked, [peeked.param(&["sessionId"]), kind])
+}
+
+fn routed(line: &Line) -> Result<(Peeked<'_>, [Option<&str>; 2]), PeekError> {
+    peek_envelope(line.text.as_bytes()).map(named)
+}
+
+fn observed(line: &Line) -> Result<(Peeked<'_>, [Option<&str>; 2]), PeekError> {
+    peek(line.text.as_bytes()).map(named)
 }
 
 fn jsonrpsee(line: &Line) -> usize {

@@ -1,6 +1,6 @@
 //! Finds line ends in bytes that come in pieces, and drops lines that are too long.
 use super::FrameError;
-use super::skim::TooLong;
+use super::too_long::TooLong;
 use memchr::memchr;
 
 /// What a buffer starts with.

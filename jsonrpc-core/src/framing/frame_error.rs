@@ -1,7 +1,7 @@
 //! Why a message cannot be taken from the stream.
 use crate::decode_error::reply;
+use crate::envelope::{Recovered, recover};
 use crate::message::{Kind, Response};
-use crate::peek::{Recovered, recover};
 use crate::{ErrorCode, RequestId};
 use alloc::string::ToString;
 

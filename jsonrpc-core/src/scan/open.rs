@@ -10,8 +10,8 @@ pub(super) struct Open {
 
 impl Open {
     #[inline(always)]
-    pub(super) fn new(depth: usize) -> Self {
-        Self { depth, bits: 0, at_hand: 0, put_by: Vec::new() }
+    pub(super) fn new() -> Self {
+        Self { depth: 0, bits: 0, at_hand: 0, put_by: Vec::new() }
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ const MAX_DEPTH: usize = 127;
 
 /// Reads a whole text.
 pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {
-    let mut scanner = Scanner::new(text.as_bytes());
+    let mut scanner = Scanner::of_any_depth(text.as_bytes());
     let value = read_next(text, &mut scanner)?;
     scanner.end()?;
     Some(value)

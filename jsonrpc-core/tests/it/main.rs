@@ -15,16 +15,15 @@ mod id;
 mod json;
 mod lenient;
 mod lines;
+mod member_reader;
 mod message;
 mod message_buf;
 mod odd_input;
 mod peek;
-mod peek_members;
 mod peer;
 mod probes;
 #[cfg(feature = "schemars")]
 mod schema;
-mod skim;
 mod specification;
 mod text;
 mod text_policy;

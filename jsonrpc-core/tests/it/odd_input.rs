@@ -348,12 +348,7 @@ fn deep_payloads_are_not_recursed_into() {
     for depth in [129, 1024, 1_000_000] {
         assert_eq!(outcome(&nested(depth)), "Notification", "{depth}");
         let peeked = peek(nested(depth).as_bytes()).map(|peek| peek.kind());
-        let expected = if depth <= 1024 {
-            Ok(jsonrpc_core::Kind::Notification)
-        } else {
-            Err(PeekError::TooDeep)
-        };
-        assert_eq!(peeked, expected, "{depth}");
+        assert_eq!(peeked, Ok(jsonrpc_core::Kind::Notification), "{depth}");
     }
     assert_eq!(outcome(&"[".repeat(1_000_000)), "-32700, answer null");
     assert_eq!(outcome(&"{\"a\":".repeat(1_000_000)), "-32700, answer null");

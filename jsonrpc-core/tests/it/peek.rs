@@ -1,8 +1,8 @@
 //! Peeking agrees with reading in full, with our own reader and with serde_json's.
 use crate::json;
 use jsonrpc_core::{
-    DecodeError, ErrorObject, JsonStr, Kind, Message, Peek, PeekError, Shape, peek, peek_member,
-    wire,
+    DecodeError, ErrorObject, Head, JsonStr, Kind, Message, Payload, PeekError, Peeked, Shape,
+    peek, peek_envelope, peek_member, wire,
 };
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
@@ -57,7 +57,7 @@ fn read(text: &str) -> Value {
 
 /// Whether decoding refuses, for this reason, what peeking takes: only decoding reads error objects, and the method, the
 /// id and the names of members as strings, which half a surrogate pair cannot be in.
-fn only_decode_minds(error: &DecodeError, peek: &Peek<'_>, text: &str) -> bool {
+fn only_decode_minds(error: &DecodeError, peek: &Peeked<'_>, text: &str) -> bool {
     let is_string_without_value =
         |string: Option<JsonStr<'_>>| string.is_some_and(|string| string.decode().is_none());
     match error {
@@ -129,6 +129,61 @@ proptest! {
             }
             (Err(error), Ok(_)) => prop_assert!(false, "{}: {}", text, error),
             (Err(_), Err(_)) => {}
+        }
+    }
+
+    /// The message of a line that was looked at is the message that decoding gives, and so is the error.
+    #[test]
+    fn message_of_a_peek_is_the_decoded_one(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
+        let decoded = Message::decode(&text).map_err(|error| format!("{error:?}"));
+        for peeked in [peek(text.as_bytes()), peek_envelope(text.as_bytes())].into_iter().flatten() {
+            let message = peeked.message().map_err(|error| format!("{error:?}"));
+            prop_assert_eq!(format!("{:?}", message), format!("{:?}", decoded));
+        }
+    }
+
+    /// Where the whole line is valid, its envelope alone says the same; where only the envelope is valid, the payload is
+    /// not JSON.
+    #[test]
+    fn envelope_says_what_the_line_says(text in prop_oneof![json::envelope(), json::damaged(json::envelope())]) {
+        let seen = |peeked: &Peeked<'_>| {
+            let method = peeked.method().map(|method| format!("{method:?}"));
+            format!("{:?} {method:?} {:?} {:?}", (peeked.kind(), peeked.id(), peeked.line()), (peeked.params(), peeked.result()), peeked.error())
+        };
+        match (peek(text.as_bytes()), peek_envelope(text.as_bytes())) {
+            (Ok(whole), Ok(envelope)) => prop_assert_eq!(seen(&whole), seen(&envelope)),
+            (Err(PeekError::Syntax { .. }), Ok(envelope)) => {
+                let payloads = [envelope.params(), envelope.result(), envelope.error()];
+                // Of a response the params are not given.
+                let is_broken = payloads.into_iter().flatten().any(|text| serde_json::from_str::<&RawValue>(text).is_err());
+                prop_assert!(is_broken || text.contains("params"), "{}", text);
+            }
+            (Err(PeekError::Shape(_) | PeekError::Syntax { .. }), Err(_)) => {}
+            (whole, envelope) => prop_assert!(false, "{}: {:?} {:?}", text, whole, envelope),
+        }
+    }
+
+    /// The head of a message says what the message says, as far as its members stand before the payload, for any cut of the
+    /// line behind the payload's start.
+    #[test]
+    fn head_is_decided_by_its_bytes(text in prop_oneof![json::envelope(), json::damaged(json::envelope())], cut in any::<prop::sample::Index>()) {
+        let Some(head) = Head::read(text.as_bytes()) else { return Ok(()) };
+        let seen = |head: &Head<'_>| format!("{:?}", (head.id, head.method, head.payload, head.members.position()));
+        let start = head.members.position();
+        let cut = start + cut.index(text.len() - start + 1);
+        let again = Head::read(&text.as_bytes()[..cut]);
+        prop_assert_eq!(again.as_ref().map(seen), Some(seen(&head)));
+        if let Ok(peeked) = peek(text.as_bytes()) {
+            prop_assert!(head.id.is_none() || head.id == peeked.id());
+            prop_assert!(head.method.is_none_or(|method| JsonStr::new(method).zip(peeked.method()).is_some_and(|(one, other)| one.as_escaped() == other.as_escaped())));
+            let payload = match head.payload {
+                Payload::Params => peeked.params(),
+                Payload::Result => peeked.result(),
+                Payload::Error => peeked.error(),
+            };
+            if let Some(payload) = payload {
+                prop_assert!(text[start..].trim_start().starts_with(payload));
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! Reading and writing without serde_json is what serde_json does.
 use crate::json;
 use jsonrpc_core::wire::{self, Extra, Raw};
-use jsonrpc_core::{Reader, peek, peek_params, read_json};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -146,28 +145,6 @@ proptest! {
         wire::write(&value, &mut written).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(String::from_utf8_lossy(&written), text);
     }
-
-    /// Params that are read on the way are those that a peek finds, and the peek is the same.
-    #[test]
-    fn params_are_read_on_the_way(params in json::value(), first in any::<bool>(), name in "[a-z/]{1,6}") {
-        let (name, params) = (format!(r#""method":{name:?}"#), format!(r#""params":{params}"#));
-        let members = if first { [params, name] } else { [name, params] };
-        let line = format!(r#"{{"jsonrpc":"2.0",{}}}"#, members.join(", "));
-        let mut read = None;
-        let seen = peek_params(&line, |params| {
-            read = params.read::<Value>()?.ok();
-            Some(())
-        });
-        match (seen, peek(line.as_bytes())) {
-            (Ok(seen), Ok(peeked)) => {
-                prop_assert_eq!((seen.kind(), seen.params()), (peeked.kind(), peeked.params()));
-                if let Some(params) = peeked.params() {
-                    prop_assert_eq!(read, serde_json::from_str::<Value>(params).ok());
-                }
-            }
-            (seen, peeked) => prop_assert_eq!(seen.err(), peeked.err()),
-        }
-    }
 }
 
 /// Texts on the edge of what JSON is, as several types.
@@ -260,33 +237,4 @@ fn what_cannot_be_written_leaves_nothing() {
     assert_eq!(out, b"before");
     assert!(wire::write(&f64::NAN, &mut out).is_ok());
     assert_eq!(out, b"beforenull");
-}
-
-/// A reader walks through objects and arrays, and stops at what is not JSON.
-#[test]
-fn a_reader_walks() {
-    fn depth(reader: &mut Reader<'_, '_>) -> Option<usize> {
-        let mut deepest = 0;
-        match reader.next_byte() {
-            b'{' => reader.object(|_, value| {
-                deepest = deepest.max(depth(value)?);
-                Some(())
-            })?,
-            b'[' => reader.array(|item| {
-                deepest = deepest.max(depth(item)?);
-                Some(())
-            })?,
-            _ => return reader.value().map(|_| 0),
-        };
-        Some(deepest + 1)
-    }
-    assert_eq!(read_json(r#" {"a":[1,{"b\n":[]}],"c":{}} "#, depth), Some(4));
-    assert_eq!(read_json("[]", |reader| reader.array(|_| None).map(str::len)), Some(2));
-    for wrong in ["{\"a\":[1,}", "[1", "[1]]", "{\"a\":1 \"b\":2}", ""] {
-        assert_eq!(read_json(wrong, depth), None, "{wrong}");
-    }
-    assert_eq!(
-        read_json("[1]", |reader| reader.object(|_, value| value.value().map(|_| ()))),
-        None
-    );
 }

@@ -30,7 +30,7 @@ use acp_types::v1::initialization::Implementation;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use jsonrpc_core::{ErrorObject, peek_member, wire};
+use jsonrpc_core::{ErrorObject, find_member, wire};
 
 /// The method as it may stand in a span's name: nothing for one that neither version of the protocol defines, be it as
 /// unstable.
@@ -130,7 +130,7 @@ const MAX_DESCRIPTION_BYTES: usize = 1024;
 pub(crate) const SYSTEM: &str = "jsonrpc";
 
 fn info(object: &str, name: &str) -> Option<Peer> {
-    let info = peek_member(object, name).ok()??;
+    let info = find_member(object, &[name])?;
     wire::decode::<Implementation>(info).ok().as_ref().map(Peer::from)
 }
 
@@ -171,7 +171,7 @@ impl Peers {
         let v2 = info(result, "info");
         self.is_v2 = v2.is_some();
         self.agent = info(result, "agentInfo").or(v2);
-        let version = peek_member(result, "protocolVersion").ok().flatten();
+        let version = find_member(result, &["protocolVersion"]);
         self.protocol_version = version.and_then(|version| version.parse().ok());
         self.protocol_version.is_some()
     }

@@ -66,7 +66,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
-use jsonrpc_core::{ErrorObject, peek_member, wire};
+use jsonrpc_core::{ErrorObject, find_member, wire};
 
 /// The name and the attributes of a turn's span.
 pub(crate) fn start(
@@ -168,7 +168,7 @@ impl From<PromptResponse> for Answer {
 impl Answer {
     /// Reads the update that the session is idle. A member that is missing, or not what it should be, is not reported.
     pub(crate) fn of_idle(update: &str) -> Self {
-        let member = |name| peek_member(update, name).ok().flatten();
+        let member = |name| find_member(update, &[name]);
         Self {
             stop_reason: member("stopReason").and_then(|json| wire::decode(json).ok()),
             usage: member("usage").and_then(|json| wire::decode(json).ok()),

@@ -45,7 +45,7 @@ use crate::messages::MAX_PATH_BYTES;
 use crate::policy::Policy;
 use crate::tracker::string;
 use alloc::borrow::Cow;
-use jsonrpc_core::peek_member;
+use jsonrpc_core::find_member;
 
 /// What an update says of a subagent.
 #[derive(Clone, Copy, Debug)]
@@ -68,17 +68,17 @@ pub(crate) enum State {
 
 impl<'a> Report<'a> {
     pub(crate) fn new(update: &'a str) -> Self {
-        Self { update, state: peek_member(update, "state").ok().flatten() }
+        Self { update, state: find_member(update, &["state"]) }
     }
 
     /// The subagent's session.
     pub(crate) fn session(&self) -> Option<Cow<'a, str>> {
-        string(peek_member(self.update, "sessionId").ok()??)
+        string(find_member(self.update, &["sessionId"])?)
     }
 
     pub(crate) fn state(&self) -> State {
         let Some(state) = self.state else { return State::Unsaid };
-        let name = peek_member(state, "state").ok().flatten().and_then(string);
+        let name = find_member(state, &["state"]).and_then(string);
         match name.as_deref() {
             None | Some("unknown") => State::Unknown,
             Some("idle") => State::Idle,
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
         peers.set_protocol_version(&mut attributes);
         attributes.set_some(keys::NETWORK_TRANSPORT, policy.network_transport.clone());
         let mut details = Details::default();
-        let title = peek_member(self.update, "title").ok().flatten().and_then(string);
+        let title = find_member(self.update, &["title"]).and_then(string);
         if let Some(title) = title.filter(|_| policy.records(policy.titles)) {
             let title = policy.redacted(ContentKind::Title, cut(&title, MAX_PATH_BYTES).into());
             details.set(policy, policy.titles, keys::ACP_SUBAGENT_TITLE, title);

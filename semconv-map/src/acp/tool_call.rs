@@ -33,7 +33,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::peek_member;
+use jsonrpc_core::find_member;
 use jsonrpc_core::wire::{self, Meta};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -69,7 +69,7 @@ fn given_name(name: Option<&str>, meta: Option<&str>) -> Option<String> {
 }
 
 fn meta_name(meta: &str) -> Option<String> {
-    let member = |object, name| peek_member(object, name).ok().flatten();
+    let member = |object, name| find_member(object, &[name]);
     let text = |name| member(meta, name).and_then(string);
     let claude_code = || string(member(member(meta, "claudeCode")?, "toolName")?);
     let name = claude_code().or_else(|| text("toolName")).or_else(|| text("tool_name"));

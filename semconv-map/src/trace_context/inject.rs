@@ -2,7 +2,7 @@ use super::{BAGGAGE, Baggage, TRACEPARENT, TRACESTATE, TraceContext};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::{Kind, Peek, PeekError, peek, peek_member};
+use jsonrpc_core::{Kind, PeekError, Peeked, peek, peek_member};
 
 /// A line with something put in: the three pieces, one after the other, are the line to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(line: &'a [u8], message: &Peek<'a>) -> Result<Self, InjectError> {
+    fn of(line: &'a [u8], message: &Peeked<'a>) -> Result<Self, InjectError> {
         let Some(params) = message.params() else {
             let text = core::str::from_utf8(line).unwrap_or_default();
             let is_free = peek_member(text, "params")?.is_none();

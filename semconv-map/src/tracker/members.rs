@@ -1,17 +1,14 @@
-//! What is looked at of each message on the one way through it.
+//! The members of a message that are recorded, found in one pass and no further than to the last of them.
 use alloc::borrow::Cow;
-use jsonrpc_core::{Found, JsonStr, RequestId, Skim};
+use jsonrpc_core::{Head, JsonStr, Kind, MemberReader, Payload, Peeked, RequestId};
 
-pub(super) const PATHS: [&[&str]; 3] = [&["sessionId"], &["_meta"], &["update"]];
-
-/// What was found at [`PATHS`].
-pub(super) type FoundMembers<'a> = [Found<'a>; PATHS.len()];
-
-/// What is in the params of a message, and in its `update`, as JSON text.
+/// The members of the params of a message, and of its `update`, as JSON text. Of members that come twice the first counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Members<'a> {
     pub(crate) session: Option<&'a str>,
-    /// `update`; nothing where only the members named below are recorded of it.
+    /// `_meta`.
+    pub(crate) meta: Option<&'a str>,
+    /// `update`; `None` where only the members named below are recorded of it.
     pub(crate) update: Option<&'a [u8]>,
     pub(crate) session_update: Option<&'a str>,
     pub(crate) tool_call_id: Option<&'a str>,
@@ -22,25 +19,34 @@ pub(crate) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// What was found at [`PATHS`], without what is in `update`. One that comes twice is none.
+    /// The session and `_meta` of params.
     #[inline]
-    pub(super) fn new([session, _, update]: FoundMembers<'a>) -> Self {
-        let found = |member: Found<'a>| member.ok().flatten();
-        let update = found(update).map(str::as_bytes);
-        Self { session: found(session), update, ..Self::default() }
-    }
-
-    /// The same with what is in `update`.
-    pub(super) fn of_update(mut self, interest: Interest) -> Self {
-        let update = self.update.unwrap_or_default();
-        if let Ok(mut skim) = Skim::new(update) {
-            // It was read before, so it has an end.
-            let _ = self.read(&mut skim, update, interest);
+    pub(super) fn of_params(params: &'a str) -> Self {
+        let mut found = Self::default();
+        let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
+        while let Ok(Some(name)) = members.next_name() {
+            let member = match &*name {
+                b"sessionId" => &mut found.session,
+                b"_meta" => &mut found.meta,
+                _ => continue,
+            };
+            if member.is_none() {
+                *member = members.value().ok();
+            }
         }
-        self
+        found
     }
 
-    /// Whether they say more of a text of the agent.
+    /// The members of a tool call.
+    pub(super) fn of_tool_call(call: &'a str) -> Self {
+        let mut found = Self::default();
+        if let Ok(mut members) = MemberReader::new(call.as_bytes()) {
+            while let Some(Some(())) = found.read_member(&mut members) {}
+        }
+        found
+    }
+
+    /// Whether they are of a text of the agent.
     pub(super) fn are_of_text(&self) -> bool {
         self.session_update.is_some_and(|kind| TEXTS.contains(&kind))
     }
@@ -57,9 +63,47 @@ impl<'a> Members<'a> {
     }
 
     /// Whether nothing else is recorded of a message of whose update they are all.
-    fn are_enough(&self) -> bool {
+    fn are_complete(&self) -> bool {
         let of_tool_call = [self.tool_call_id, self.status, self.kind, self.name, self.update_meta];
         self.session.is_some() && (of_tool_call.iter().all(Option::is_some) || self.are_of_text())
+    }
+
+    /// Reads the next member of an update, or of a tool call; `Some(None)` at its end.
+    #[inline]
+    fn read_member(&mut self, members: &mut MemberReader<'a>) -> Option<Option<()>> {
+        let Some(name) = members.next_name().ok()? else { return Some(None) };
+        let member = match &*name {
+            b"sessionUpdate" => &mut self.session_update,
+            b"toolCallId" => &mut self.tool_call_id,
+            b"status" => &mut self.status,
+            b"kind" => &mut self.kind,
+            b"name" => &mut self.name,
+            b"_meta" => &mut self.update_meta,
+            _ => return Some(Some(())),
+        };
+        if member.is_none() {
+            *member = Some(members.value().ok()?);
+        }
+        Some(Some(()))
+    }
+
+    /// Reads an update that was entered and is in `json`, as far as something of it is recorded.
+    fn read_update(
+        &mut self,
+        members: &mut MemberReader<'a>,
+        json: &'a [u8],
+        interest: Interest,
+    ) -> Option<()> {
+        let start = members.position() - 1;
+        while self.read_member(members)?.is_some() {
+            if self.are_all(interest) && self.are_complete() {
+                return Some(());
+            }
+        }
+        if !self.are_all(interest) {
+            self.update = json.get(start..members.position());
+        }
+        Some(())
     }
 }
 
@@ -80,19 +124,10 @@ pub(super) struct Interest {
     pub(super) tool_calls: bool,
 }
 
-/// What updates start with, as nearly all agents write them.
-const USUAL_UPDATE: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":"#;
-
-/// What requests and responses start with, as nearly all programs write them.
-const USUAL_REQUEST: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
-
-/// How the result of a response follows on its id.
-const USUAL_RESULT: &[u8] = br#","result":{"#;
-
-/// A `session/update` that was read as far as there is something to be known.
+/// A `session/update` that was read as far as something of it is recorded.
 ///
-/// Most lines are of these, and the longest, so they are skimmed: what stands behind the last member that makes a
-/// difference is not looked at, and the rest is not checked. Of members that come twice the first counts.
+/// Most lines are of these, and the longest: what stands behind the last member that makes a difference is not looked at,
+/// and nothing else is checked.
 #[derive(Debug)]
 pub(super) struct Update<'a> {
     pub(super) members: Members<'a>,
@@ -100,95 +135,72 @@ pub(super) struct Update<'a> {
     pub(super) read: usize,
 }
 
+const SESSION_UPDATE: &str = r#""session/update""#;
+
 impl<'a> Update<'a> {
-    /// Nothing for any other message, for one whose method stands behind its params or with escapes, for one that lacks
+    /// `None` for any other message, for one whose method stands behind its params or with escapes, for one that lacks
     /// something, and for one that breaks off before all is known. One with an id that stands before its params is a request.
     pub(super) fn read(line: &'a [u8], interest: Interest) -> Option<Self> {
-        let (mut skim, json) = params(line)?;
-        let before = line.len() - json.len();
+        let mut head = Head::read(line)?;
+        let is_update = head.payload == Payload::Params && head.method == Some(SESSION_UPDATE);
+        if !is_update || head.id.is_some() || !head.members.enter() {
+            return None;
+        }
+        Self::of_params(&mut head.members, line, interest)
+    }
+
+    /// The same of a message that was looked at before.
+    pub(super) fn of(message: &Peeked<'a>, interest: Interest) -> Option<Self> {
+        let is_update = message.method().is_some_and(|method| method == "session/update");
+        if message.kind() != Kind::Notification || !is_update {
+            return None;
+        }
+        let params = message.params()?;
+        let mut members = MemberReader::new(params.as_bytes()).ok()?;
+        let mut update = Self::of_params(&mut members, params.as_bytes(), interest)?;
+        update.read += params.as_ptr().addr() - message.line().as_ptr().addr();
+        Some(update)
+    }
+
+    /// Reads params that were entered and are in `json`.
+    fn of_params(
+        params: &mut MemberReader<'a>,
+        json: &'a [u8],
+        interest: Interest,
+    ) -> Option<Self> {
         let mut members = Members::default();
-        while let Some(name) = skim.next_name().ok()? {
+        while let Some(name) = params.next_name().ok()? {
             match &*name {
                 b"sessionId" if members.session.is_none() => {
-                    members.session = Some(text(&mut skim)?);
+                    members.session = Some(params.value().ok()?);
                 }
-                b"update" if members.session_update.is_none() && skim.enter() => {
-                    members.read(&mut skim, json, interest)?;
+                b"update" if members.session_update.is_none() && params.enter() => {
+                    members.read_update(params, json, interest)?;
                 }
                 _ => continue,
             }
             if members.session.is_some() && members.session_update.is_some() {
-                return Some(Self { members, read: before + skim.read() });
+                return Some(Self { members, read: params.position() });
             }
         }
         None
     }
 }
 
-impl<'a> Members<'a> {
-    /// Reads an update that was entered and is in `json`, as far as there is something to be known.
-    fn read(&mut self, skim: &mut Skim<'a>, json: &'a [u8], interest: Interest) -> Option<()> {
-        let (start, mut are_all) = (skim.read() - 1, false);
-        while let Some(name) = skim.next_name().ok()? {
-            let member = match &*name {
-                b"sessionUpdate" => &mut self.session_update,
-                b"toolCallId" => &mut self.tool_call_id,
-                b"status" => &mut self.status,
-                b"kind" => &mut self.kind,
-                b"name" => &mut self.name,
-                b"_meta" => &mut self.update_meta,
-                _ => continue,
-            };
-            if member.is_none() {
-                *member = Some(text(skim)?);
-            }
-            if &*name == b"sessionUpdate" {
-                are_all = self.are_all(interest);
-            }
-            if are_all && self.are_enough() {
-                return Some(());
-            }
-        }
-        if !are_all {
-            self.update = json.get(start..skim.read());
-        }
-        Some(())
-    }
+/// The id of a response that is a result, read no further than to where an object begins there; `None` for any other
+/// message.
+pub(super) fn answered(line: &[u8]) -> Option<RequestId> {
+    let mut head = Head::read(line)?;
+    let is_object = head.payload == Payload::Result && head.members.enter();
+    head.id.filter(|_| is_object && head.method.is_none()).and_then(request_id)
 }
 
-/// The id of an answer that is a result, read no further than to where that begins; nothing for any other message, and for
-/// what is written in another way.
-pub(super) fn answered(line: &[u8]) -> Option<RequestId> {
-    let line = line.strip_prefix(USUAL_REQUEST)?;
-    let (id, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b',')?)?;
-    let id = core::str::from_utf8(id).ok().filter(|_| rest.starts_with(USUAL_RESULT))?;
+/// An id as most programs write it.
+fn request_id(id: &str) -> Option<RequestId> {
     match id.as_bytes() {
         [b'0'] | [b'1'..=b'9', ..] => id.parse::<i64>().ok().map(RequestId::from),
-        _ => JsonStr::new(id)?.as_plain().filter(|id| !id.contains('"')).map(RequestId::from),
+        _ => JsonStr::new(id)?.as_plain().map(RequestId::from),
     }
-}
-
-/// Enters the params of an update; gives the part of its line that is skimmed as well.
-fn params(line: &[u8]) -> Option<(Skim<'_>, &[u8])> {
-    if line.starts_with(USUAL_REQUEST) {
-        return None;
-    }
-    if let Some(params) = line.strip_prefix(USUAL_UPDATE) {
-        return Some((Skim::new(params).ok()?, params));
-    }
-    let (mut skim, mut is_update) = (Skim::new(line).ok()?, false);
-    loop {
-        match &*skim.next_name().ok()?? {
-            b"method" => is_update = skim.value().ok()? == br#""session/update""#,
-            b"params" if is_update && skim.enter() => return Some((skim, line)),
-            b"params" | b"id" | b"result" | b"error" => return None,
-            _ => {}
-        }
-    }
-}
-
-fn text<'a>(skim: &mut Skim<'a>) -> Option<&'a str> {
-    core::str::from_utf8(skim.value().ok()?).ok()
 }
 
 /// A member that is a string.

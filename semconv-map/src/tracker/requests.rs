@@ -1,11 +1,11 @@
 //! Requests and their answers.
-use super::members::{FoundMembers, answered};
+use super::members::answered;
 use super::{Members, OpenPermission, OpenRequest, Tracker, Work, member, string};
 use crate::acp::client_request;
 use crate::acp::lifecycle::{self, Call};
 use crate::acp::permission::Options;
 use crate::acp::prompt_turn::{self, Answer, Turn, TurnEnd, TurnKind};
-use crate::acp::tool_call::{Content, Report, ToolEnd};
+use crate::acp::tool_call::ToolEnd;
 use crate::attribute::{Attributes, clip, id_text};
 use crate::content::Gate;
 use crate::keys::{self, event, link};
@@ -16,16 +16,10 @@ use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse};
 use acp_types::v1::terminals::WaitForTerminalExitResponse;
 use acp_types::v1::tool_calls::RequestPermissionResponse;
 use alloc::boxed::Box;
-use jsonrpc_core::{ErrorObject, Peek, RequestId, peek_member, peek_members, wire};
+use jsonrpc_core::{ErrorObject, MemberReader, Peeked, RequestId, find_member, wire};
 
 impl Tracker {
-    pub(super) fn on_request(
-        &mut self,
-        sender: Direction,
-        message: &Peek<'_>,
-        [session, meta, _]: &FoundMembers<'_>,
-        line: &[u8],
-    ) {
+    pub(super) fn on_request(&mut self, sender: Direction, message: &Peeked<'_>) {
         let (Some(id), Some(method)) =
             (message.request_id(), message.method().and_then(|method| method.decode()))
         else {
@@ -38,8 +32,7 @@ impl Tracker {
             return;
         }
         let params = message.params().unwrap_or("{}");
-        // One that comes twice is none.
-        let [session, meta] = [session, meta].map(|member| member.ok().flatten());
+        let Members { session, meta, .. } = Members::of_params(params);
         let session = session.and_then(string);
         let call = Call {
             direction: sender,
@@ -51,7 +44,7 @@ impl Tracker {
         let request = match (sender, &*method) {
             (Direction::ClientToAgent, "session/prompt") => self.start_turn(call, meta, params),
             (Direction::AgentToClient, "session/request_permission") => {
-                self.start_permission(call, line)
+                self.start_permission(call, params)
             }
             _ => self.start_request(call, meta, params),
         };
@@ -59,7 +52,7 @@ impl Tracker {
     }
 
     /// Takes in an answer to a request that `asker` sent.
-    pub(super) fn on_response(&mut self, asker: Direction, message: &Peek<'_>) {
+    pub(super) fn on_response(&mut self, asker: Direction, message: &Peeked<'_>) {
         let id = message.request_id();
         let Some(request) = id.and_then(|id| self.requests.remove(asker, &id)) else {
             self.counters.unmatched_responses += 1;
@@ -85,8 +78,8 @@ impl Tracker {
     }
 
     fn start_turn(&mut self, call: Call<'_>, meta: Option<&str>, params: &str) -> OpenRequest {
-        let content =
-            self.policy.records_content().then(|| self.decode::<PromptRequest>(params)).flatten();
+        let content = self.policy.records_content().then(|| wire::decode::<PromptRequest>(params));
+        let content = content.and_then(Result::ok);
         let key = call.session.unwrap_or_default();
         let dropped = OpenRequest { span: None, work: Work::Other };
         let Some(session) = self.sessions.get_or_insert(key) else {
@@ -111,16 +104,12 @@ impl Tracker {
         OpenRequest { span: Some(span), work: Work::Prompt(clip(key)) }
     }
 
-    fn start_permission(&mut self, call: Call<'_>, line: &[u8]) -> OpenRequest {
-        let asked = Asked::of(line);
-        let tool = match (call.session, asked.tool_call) {
+    fn start_permission(&mut self, call: Call<'_>, params: &str) -> OpenRequest {
+        let question = Question::of(params);
+        let tool = match (call.session, question.tool_call) {
             (Some(session), Some(tool_call)) => {
-                let report = if Content::is_wanted(&self.policy) || asked.is_by_subject {
-                    serde_json::from_str(tool_call).ok()
-                } else {
-                    Report::of_members(&asked.members)
-                };
-                match report {
+                let members = Members::of_tool_call(tool_call);
+                match self.report(tool_call, &members) {
                     Some(report) => self.on_tool_call(session, &report),
                     None => {
                         self.counters.undecodable += 1;
@@ -131,7 +120,7 @@ impl Tracker {
             _ => None,
         };
         let parent = tool.map_or_else(|| self.agent_parent(call.session), Parent::Span);
-        let options = Options::read(asked.options.unwrap_or_default());
+        let options = Options::read(question.options.unwrap_or_default());
         self.counters.undecodable += u64::from(options.is_none());
         let attributes = Attributes::of_span();
         let (name, attributes) = lifecycle::start(&self.policy, &self.peers, call, attributes);
@@ -392,7 +381,7 @@ impl Tracker {
     }
 
     pub(super) fn on_cancel_request(&mut self, sender: Direction, params: &str) {
-        let id = peek_member(params, "requestId").ok().flatten();
+        let id = find_member(params, &["requestId"]);
         let Some(id) = id.and_then(|id| wire::decode::<RequestId>(id).ok()) else { return };
         if let Some(span) = self.request_span(sender, &id) {
             self.spans.event(self.now, span, event::CANCEL_REQUEST, Attributes::default());
@@ -432,38 +421,32 @@ impl Tracker {
     }
 }
 
-/// What is looked at of a permission request, as JSON text.
+/// What is recorded of a permission request, as JSON text.
 #[derive(Default)]
-struct Asked<'a> {
+struct Question<'a> {
     options: Option<&'a str>,
-    tool_call: Option<&'a str>,
     /// Version 2 has the tool call within the subject of the request.
-    is_by_subject: bool,
-    /// What is in the tool call of version 1.
-    members: Members<'a>,
+    tool_call: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
-    const PATHS: [&'static [&'static str]; 8] = [
-        &["options"],
-        &["toolCall"],
-        &["toolCall", "toolCallId"],
-        &["toolCall", "name"],
-        &["toolCall", "kind"],
-        &["toolCall", "status"],
-        &["toolCall", "_meta"],
-        &["subject", "toolCall"],
-    ];
-
-    /// Members that come twice are none.
-    fn of(line: &'a [u8]) -> Self {
-        let Ok((_, found)) = peek_members(line, Self::PATHS) else { return Self::default() };
-        let [options, tool_call, tool_call_id, name, kind, status, update_meta, subject] =
-            found.map(|member| member.ok().flatten());
-        let members =
-            Members { tool_call_id, name, kind, status, update_meta, ..Members::default() };
-        let is_by_subject = tool_call.is_none();
-        Self { options, tool_call: tool_call.or(subject), is_by_subject, members }
+impl<'a> Question<'a> {
+    fn of(params: &'a str) -> Self {
+        let (mut found, mut subject) = (Self::default(), None);
+        let Ok(mut members) = MemberReader::new(params.as_bytes()) else { return found };
+        while let Ok(Some(name)) = members.next_name() {
+            let member = match &*name {
+                b"options" => &mut found.options,
+                b"toolCall" => &mut found.tool_call,
+                b"subject" => &mut subject,
+                _ => continue,
+            };
+            if member.is_none() {
+                *member = members.value().ok();
+            }
+        }
+        let of_subject = || find_member(subject?, &["toolCall"]);
+        found.tool_call = found.tool_call.or_else(of_subject);
+        found
     }
 }
 

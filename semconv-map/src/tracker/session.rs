@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::{JsonStr, peek_member};
+use jsonrpc_core::{JsonStr, find_member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -200,7 +200,7 @@ impl Session {
 
     /// Takes the model out of an object with `configOptions`, or with `models` as older agents have it.
     pub(super) fn on_options(&mut self, object: &str) {
-        let member = |name| peek_member(object, name).ok().flatten();
+        let member = |name| find_member(object, &[name]);
         let option = || model_option(member("configOptions")?);
         let older = || {
             let models = serde_json::from_str::<Models<'_>>(member("models")?).ok()?;

@@ -11,6 +11,7 @@ use acp_types::v1::compaction::CompactionStatus;
 use acp_types::v1::prompt_turn::{ContentChunk, SessionUpdate, UsageUpdate};
 use alloc::borrow::Cow;
 use core::fmt;
+use jsonrpc_core::wire;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
@@ -80,12 +81,13 @@ impl Tracker {
                 self.on_plan(&id, update.map(|update| update.plan));
             }
             "plan_removed" => self.on_plan(&id, Some(Plan { entries: Some(Counted::default()) })),
-            "agent_message_chunk"
-            | "agent_thought_chunk"
-            | "current_mode_update"
-            | "usage_update"
-            | "notice"
-            | "compaction_update" => {
+            // Text is read for content alone: without content it is not looked at.
+            "agent_message_chunk" | "agent_thought_chunk" => {
+                if let Ok(update) = wire::decode::<SessionUpdate>(update) {
+                    self.on_typed_update(&id, &update);
+                }
+            }
+            "current_mode_update" | "usage_update" | "notice" | "compaction_update" => {
                 if let Some(update) = self.decode::<SessionUpdate>(update) {
                     self.on_typed_update(&id, &update);
                 }
@@ -216,19 +218,20 @@ impl Tracker {
         }
     }
 
-    /// Takes in an update of a tool call. All of it is read only if content is recorded.
     fn on_tool_call_update(&mut self, id: &str, update: &str, members: &Members<'_>) {
-        let report = if self.interest.tool_calls {
-            serde_json::from_str(update).ok()
-        } else {
-            Report::of_members(members)
-        };
-        match report {
+        match self.report(update, members) {
             Some(report) => {
                 self.on_tool_call(id, &report);
             }
             None => self.counters.undecodable += 1,
         }
+    }
+
+    /// Reads what a message says of a tool call. All of it is read only if content is recorded; what is not read without
+    /// content does not decide whether the call is recorded.
+    pub(super) fn report<'a>(&self, json: &'a str, members: &Members<'a>) -> Option<Report<'a>> {
+        let whole = self.interest.tool_calls.then(|| serde_json::from_str(json).ok()).flatten();
+        whole.or_else(|| Report::of_members(members))
     }
 
     fn on_plan(&mut self, id: &str, plan: Option<Plan>) {

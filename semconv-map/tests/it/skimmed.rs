@@ -235,12 +235,12 @@ proptest! {
         let tracker = Tracker::new(policy.clone());
         let enough = params.iter().map(|params| {
             let line = first(params);
-            let all = tracker.enough(&line).unwrap_or(line.len());
+            let all = tracker.decisive_prefix(&line).unwrap_or(line.len());
             for length in [0, all / 2, all.saturating_sub(1)] {
-                assert_eq!(tracker.enough(&line[..length]), None);
+                assert_eq!(tracker.decisive_prefix(&line[..length]), None);
             }
             if all < line.len() {
-                assert_eq!(tracker.enough(&line[..all]), Some(all));
+                assert_eq!(tracker.decisive_prefix(&line[..all]), Some(all));
             }
             line[..all].to_vec()
         });

@@ -6,7 +6,7 @@
 
 use crate::mutation::{Noise, mutants};
 use crate::transcript::messages;
-use jsonrpc_core::{DecodeError, Kind, Message, Peek, PeekError, Shape, peek};
+use jsonrpc_core::{DecodeError, Kind, Message, PeekError, Peeked, Shape, peek};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -305,7 +305,7 @@ fn where_serde_json_reads_a_message_ours_is_the_same() {
         let decoded = Message::decode(&text);
         if serde_json::from_str::<&RawValue>(&text).is_err() {
             assert!(matches!(decoded, Err(DecodeError::Syntax { .. })), "{text}");
-            let peeked = peek(text.as_bytes()).map(|peek: Peek<'_>| peek.kind());
+            let peeked = peek(text.as_bytes()).map(|peek: Peeked<'_>| peek.kind());
             assert!(matches!(peeked, Err(PeekError::Syntax { .. })), "{text}");
             no_json += 1;
             continue;

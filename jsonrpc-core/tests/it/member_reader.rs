@@ -1,13 +1,13 @@
-//! What is skimmed is what serde_json reads, as far as somebody asks.
+//! Members that are read one by one are those that serde_json reads.
 use crate::json;
-use jsonrpc_core::{PeekError, Skim};
+use jsonrpc_core::{MemberReader, PeekError, find_member, peek_member};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What is done with a member.
+/// A way to treat a member.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Pass,
@@ -15,7 +15,7 @@ enum Step {
     Enter,
 }
 
-/// What came of it.
+/// A part of an object.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Name(String),
@@ -23,27 +23,30 @@ enum Seen {
     End,
 }
 
-/// Skims as the steps say, over and over, and tells after each thing it saw how far it had read. It ends at the end of the
+/// Reads as the steps say, over and over, and notes after each thing how far it had read. It ends at the end of the
 /// outermost object, at an error, or when so much was seen.
-fn skimmed(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option<PeekError>) {
+fn read(text: &[u8], steps: &[Step], most: usize) -> (Vec<(Seen, usize)>, Option<PeekError>) {
     let (mut seen, mut depth) = (Vec::new(), 1);
     let mut run = || -> Result<(), PeekError> {
-        let mut skim = Skim::new(text)?;
+        let mut members = MemberReader::new(text)?;
         for step in steps.iter().cycle() {
             if depth == 0 || seen.len() >= most {
                 return Ok(());
             }
-            let Some(name) = skim.next_name()? else {
+            let Some(name) = members.next_name()? else {
                 depth -= 1;
-                seen.push((Seen::End, skim.read()));
+                seen.push((Seen::End, members.position()));
                 continue;
             };
-            seen.push((Seen::Name(String::from_utf8_lossy(&name).into_owned()), skim.read()));
+            seen.push((
+                Seen::Name(String::from_utf8_lossy(&name).into_owned()),
+                members.position(),
+            ));
             match step {
-                Step::Enter if skim.enter() => depth += 1,
+                Step::Enter if members.enter() => depth += 1,
                 Step::Take if seen.len() < most => {
-                    let value = String::from_utf8_lossy(skim.value()?).into_owned();
-                    seen.push((Seen::Value(value), skim.read()));
+                    let value = members.value()?.to_owned();
+                    seen.push((Seen::Value(value), members.position()));
                 }
                 _ => {}
             }
@@ -118,33 +121,31 @@ fn object() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn what_is_not_read_may_be_anything() -> Result<(), PeekError> {
-    let mut skim = Skim::new(b" {\"a\" : [1, \"]\"] , \"b\":2,\xff")?;
-    assert_eq!(skim.next_name()?.as_deref(), Some(&b"a"[..]));
-    assert_eq!(skim.value()?, b"[1, \"]\"]");
-    assert_eq!(skim.value(), Err(PeekError::Syntax { at: 17 }));
-    assert_eq!(skim.next_name()?.as_deref(), Some(&b"b"[..]));
-    assert!(!skim.enter());
-    assert_eq!(skim.value()?, b"2");
-    assert_eq!(skim.read(), 25);
-    assert_eq!(skim.next_name(), Err(PeekError::Syntax { at: 25 }));
-    assert!(Skim::new(b"[]").is_err() && Skim::new(b"").is_err());
+fn bytes_behind_the_last_member_are_not_checked() -> Result<(), PeekError> {
+    let mut members = MemberReader::new(b" {\"a\" : [1, \"]\"] , \"b\":2,\xff")?;
+    assert_eq!(members.next_name()?.as_deref(), Some(&b"a"[..]));
+    assert_eq!(members.value()?, "[1, \"]\"]");
+    assert_eq!(members.value(), Err(PeekError::Syntax { at: 17 }));
+    assert_eq!(members.next_name()?.as_deref(), Some(&b"b"[..]));
+    assert!(!members.enter());
+    assert_eq!(members.value()?, "2");
+    assert_eq!(members.position(), 25);
+    assert_eq!(members.next_name(), Err(PeekError::Syntax { at: 25 }));
+    assert!(MemberReader::new(b"[]").is_err() && MemberReader::new(b"").is_err());
     Ok(())
 }
 
-/// A bracket that is missing is not made up, however the text goes on.
 #[test]
-fn what_breaks_off_is_an_error() {
+fn object_that_breaks_off_is_an_error() {
     let text = r#"{"a":{"b":"c\"","d":[{}]},"e":-1}"#;
     for length in 0..text.len() {
-        let (_, error) =
-            skimmed(&text.as_bytes()[..length], &[Step::Enter, Step::Take], usize::MAX);
+        let (_, error) = read(&text.as_bytes()[..length], &[Step::Enter, Step::Take], usize::MAX);
         assert!(error.is_some(), "{}", &text[..length]);
     }
     for text in
         [r#"{"a":1 "b":2}"#, r#"{"a":1,}"#, r#"{,"a":1}"#, r#"{"a" 1}"#, r#"{"a":,"b":1}"#, "{1:2}"]
     {
-        let (_, error) = skimmed(text.as_bytes(), &[Step::Pass], usize::MAX);
+        let (_, error) = read(text.as_bytes(), &[Step::Pass], usize::MAX);
         assert!(error.is_some(), "{text}");
     }
 }
@@ -155,36 +156,60 @@ proptest! {
     fn members_are_those_of_a_parser(text in object(), steps in steps()) {
         let mut expected = Vec::new();
         parsed(&text, &mut steps.iter().copied().cycle(), &mut expected);
-        let (seen, error) = skimmed(text.as_bytes(), &steps, usize::MAX);
+        let (seen, error) = read(text.as_bytes(), &steps, usize::MAX);
         prop_assert_eq!(error, None);
         let seen: Vec<Seen> = seen.into_iter().map(|(seen, _)| seen).collect();
         prop_assert_eq!(seen, expected);
     }
 
-    /// What was seen hangs on the bytes that were read, and on no others.
+    /// The bytes up to the position decide what was given; those behind make no difference.
     #[test]
-    fn what_was_not_read_makes_no_difference(
+    fn bytes_behind_the_position_make_no_difference(
         text in object(), steps in steps(), other in json::damaged(json::value()), which: prop::sample::Index,
     ) {
-        let (seen, _) = skimmed(text.as_bytes(), &steps, usize::MAX);
+        let (seen, _) = read(text.as_bytes(), &steps, usize::MAX);
         let count = which.index(seen.len()) + 1;
-        let read = seen[count - 1].1;
+        let end = seen[count - 1].1;
         for tail in ["", &other] {
-            let changed = [&text.as_bytes()[..read], tail.as_bytes()].concat();
-            let (again, error) = skimmed(&changed, &steps, count);
+            let changed = [&text.as_bytes()[..end], tail.as_bytes()].concat();
+            let (again, error) = read(&changed, &steps, count);
             prop_assert_eq!(error, None);
             prop_assert_eq!(&again[..], &seen[..count]);
         }
     }
 
-    /// Bytes of any kind do no harm, and come to an end.
+    /// Reading ends, whatever the bytes are.
     #[test]
-    fn anything_may_come(text in json::damaged(object()), noise in prop::collection::vec(any::<u8>(), 0..40), steps in steps(), at: prop::sample::Index) {
+    fn reading_ends_for_any_bytes(text in json::damaged(object()), noise in prop::collection::vec(any::<u8>(), 0..40), steps in steps(), at: prop::sample::Index) {
         let mut bytes = text.into_bytes();
         let at = at.index(bytes.len() + 1);
         bytes.splice(at..at, noise);
-        let (seen, _) = skimmed(&bytes, &steps, usize::MAX);
+        let (seen, _) = read(&bytes, &steps, usize::MAX);
         prop_assert!(seen.iter().all(|(_, read)| *read <= bytes.len() + 1));
         prop_assert!(seen.len() <= 2 * bytes.len() + 1);
+    }
+
+    /// A member at a path is the first of its name in the first object of its name, and so on; without repeated names
+    /// that is the member that serde_json has.
+    #[test]
+    fn member_at_a_path_is_the_first(text in object(), path in prop::collection::vec(prop::sample::select(vec!["a", "b\"", ""]), 1..4)) {
+        let mut expected = Some(&*text);
+        for name in &path {
+            let Members(members) = expected.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Members(vec![]));
+            expected = members.iter().find(|(other, _)| other == name).map(|(_, value)| value.get());
+        }
+        prop_assert_eq!(find_member(&text, &path), expected);
+    }
+
+    /// A member that is asked for by name in a checked object is the only one.
+    #[test]
+    fn peeked_member_is_the_only_one(text in prop_oneof![object(), json::value()], name in prop::sample::select(vec!["a", "b\"", "", "c"])) {
+        let Members(members) = serde_json::from_str(&text).unwrap_or(Members(vec![]));
+        let mut same = members.iter().filter(|(other, _)| other == name).map(|(_, value)| value.get());
+        let expected = match (same.next(), same.next()) {
+            (_, Some(_)) => Err(PeekError::Duplicate),
+            (found, None) => Ok(found),
+        };
+        prop_assert_eq!(peek_member(&text, name), expected);
     }
 }

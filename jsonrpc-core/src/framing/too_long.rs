@@ -1,0 +1,179 @@
+//! Looks for the id of a message that is too long to be kept, while its bytes go past.
+use super::FrameError;
+use crate::RequestId;
+use crate::envelope::{Recovered, recover};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use memchr::memchr2;
+
+/// A message that is too long, until it has been reported.
+#[derive(Debug)]
+pub(super) struct TooLong {
+    limit: usize,
+    /// How much of what may be kept is still to come: all of that is looked at, and of the rest what is needed.
+    head: usize,
+    outline: Box<Outline>,
+}
+
+impl TooLong {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, head: limit, outline: Box::default() }
+    }
+
+    /// Looks at what comes next of the message.
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
+        let (head, behind) = bytes.split_at(bytes.len().min(self.head));
+        if self.head > 0 {
+            self.head -= head.len();
+            self.outline.pass(head, false);
+            if self.head == 0 {
+                self.outline.decide();
+            }
+        }
+        self.outline.pass(behind, true);
+    }
+
+    /// The error, once nothing more can be learnt: the id and its kind are known, or never will be, or the message has
+    /// ended.
+    pub(super) fn tell(&self, is_end: bool) -> Option<FrameError> {
+        let is_decided = self.head == 0 && self.outline.is_decided;
+        (is_end || is_decided).then(|| {
+            let Recovered { kind, id } = recover(&self.outline.kept);
+            FrameError::TooLong { limit: self.limit, kind, id }
+        })
+    }
+}
+
+/// A message without what is inside its arrays, objects and long strings: short enough to be kept, and read by the reader of
+/// envelopes.
+#[derive(Debug, Default)]
+struct Outline {
+    kept: Vec<u8>,
+    place: Place,
+    /// Which of the brackets that are open are those of objects, as bits.
+    open: [u64; MAX_DEPTH / 64],
+    depth: usize,
+    /// Whether nothing that comes can tell more.
+    is_decided: bool,
+}
+
+/// How deep a message may be.
+const MAX_DEPTH: usize = 1024;
+
+/// How much of a string is kept: an id that is longer is none.
+const MAX_STRING: usize = RequestId::MAX_LEN + 1;
+
+/// How much is kept of a message.
+const MAX_KEPT: usize = 2 * MAX_STRING;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Start,
+    /// Between strings.
+    Between,
+    /// In a string of which so many bytes were kept.
+    String { kept: usize, is_escaped: bool },
+    /// Behind the message, or what is none.
+    End,
+}
+
+impl Outline {
+    /// Looks at some bytes; if `stops`, no further than to where it is decided.
+    fn pass(&mut self, bytes: &[u8], stops: bool) {
+        let mut rest = bytes;
+        while !(stops && self.is_decided) {
+            if let Place::String { kept, is_escaped: false } = self.place {
+                let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+                let (string, behind) = rest.split_at(plain);
+                let room = MAX_STRING.saturating_sub(kept);
+                let string = string.get(..room).unwrap_or(string);
+                self.keep(string);
+                self.place = Place::String { kept: kept + string.len(), is_escaped: false };
+                rest = behind;
+            }
+            let Some((&byte, behind)) = rest.split_first() else { return };
+            self.take(byte);
+            let is_token = matches!(byte, b'"' | b'{' | b'[' | b'}' | b']' | b',');
+            if stops && (self.place == Place::End || self.depth < 2 && is_token) {
+                self.decide();
+            }
+            rest = behind;
+        }
+    }
+
+    fn take(&mut self, byte: u8) {
+        match self.place {
+            Place::String { kept, is_escaped } => self.string(byte, kept, is_escaped),
+            Place::End => {}
+            Place::Start => match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                b'{' => self.open(true),
+                _ => self.place = Place::End,
+            },
+            Place::Between => match byte {
+                b'{' | b'[' => self.open(byte == b'{'),
+                b'}' | b']' => self.close(byte),
+                _ => {
+                    self.keep(&[byte]);
+                    if byte == b'"' {
+                        self.place = Place::String { kept: 0, is_escaped: false };
+                    }
+                }
+            },
+        }
+    }
+
+    /// Takes a byte of a string. One that is cut ends between two escapes, where its quote does.
+    fn string(&mut self, byte: u8, kept: usize, is_escaped: bool) {
+        let is_end = byte == b'"' && !is_escaped;
+        // An escape may be one of five more bytes.
+        let is_kept = is_end || is_escaped || kept + 6 <= MAX_STRING;
+        if is_kept {
+            self.keep(&[byte]);
+        }
+        self.place = if is_end {
+            Place::Between
+        } else {
+            let is_escape = byte == b'\\' && !is_escaped;
+            Place::String { kept: kept + usize::from(is_kept), is_escaped: is_escape }
+        };
+    }
+
+    fn open(&mut self, is_object: bool) {
+        let bit = 1 << (self.depth % 64);
+        match self.open.get_mut(self.depth / 64) {
+            Some(open) if is_object => *open |= bit,
+            Some(open) => *open &= !bit,
+            None => return self.place = Place::End,
+        }
+        // The brackets of members are kept, and what is between them is not.
+        self.keep(if is_object { b"{" } else { b"[" });
+        self.depth += 1;
+        self.place = Place::Between;
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.depth = self.depth.saturating_sub(1);
+        self.keep(&[bracket]);
+        let open = self.open.get(self.depth / 64).copied().unwrap_or_default();
+        let is_object = open >> (self.depth % 64) & 1 == 1;
+        if self.depth == 0 || is_object != (bracket == b'}') {
+            self.place = Place::End;
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.depth < 2 {
+            self.kept.extend_from_slice(bytes);
+            if self.kept.len() > MAX_KEPT {
+                self.place = Place::End;
+            }
+        }
+    }
+
+    /// Finds out whether what is kept tells all that can be told.
+    fn decide(&mut self) {
+        self.is_decided = self.place == Place::End || recover(&self.kept).id.is_some();
+    }
+}
