@@ -1,3 +1,4 @@
+//! Arguments of a tool call: when they go out, and in which pieces.
 use crate::json;
 use alloc::format;
 use alloc::string::String;
@@ -6,22 +7,23 @@ use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// When a tool call's arguments go out.
+/// The time at which a tool call's arguments go out.
 ///
-/// ACP agents send `rawInput` in pieces of their own making: an empty object first, then more and more members, or the
-/// same again with the permission request, or never. What they send after the arguments have ended is told by `CUSTOM`
+/// ACP agents send `rawInput` in various ways: an empty object first and then more and more members, again with the
+/// permission request, only after the call has begun to run, or never. Arguments that never come go out as `{}` at the end
+/// of the call, or of the run. Arguments that change after they went out are shown by `CUSTOM`
 /// `acp.tool_call.args_changed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ArgsMode {
-    /// Once, whole, when the call begins to run, asks for permission or ends: always valid JSON.
+    /// Once, whole, when they are known and the call runs, needs permission or ends: always valid JSON.
     #[default]
     Hold,
-    /// Member by member, each when the next one is there, so that it will not grow any more; the rest as in
+    /// Member by member, each when the next one has come, so that it no longer grows; the rest as in
     /// [`Hold`](Self::Hold). Where the agent changes a member that went out, the object ends there, and the metadata of
     /// `TOOL_CALL_END` has the arguments under `acp.rawInput`.
     StreamKeys,
-    /// Once, whole, when they are not empty for the first time: soonest, for agents that send all at once.
+    /// Once, whole, when they are not empty for the first time: the earliest, for agents that send all at once.
     Eager,
 }
 
@@ -48,6 +50,11 @@ impl Arguments {
         self.changed |= late;
         self.newest = Some(input);
         late && self.closed
+    }
+
+    /// Whether the agent has sent arguments.
+    pub(crate) fn is_known(&self) -> bool {
+        self.newest.is_some()
     }
 
     /// Whether there is anything in them.

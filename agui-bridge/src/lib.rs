@@ -67,6 +67,7 @@
 //! | `tool_call`, `tool_call_update`, `toolCall` of a permission request: an id that is new | `TOOL_CALL_START` | the same |
 //! | … title, kind, status, locations, content, `tool_call_content_chunk` (v2) | `ACTIVITY_SNAPSHOT` `acp.tool`; `ACTIVITY_DELTA` where most stays as it was | nothing |
 //! | … `rawInput` | `TOOL_CALL_ARGS` ([`ArgsMode`]), then `TOOL_CALL_END` | the same |
+//! | … no `rawInput` by the end of the call or of the run | `TOOL_CALL_ARGS` `{}`, then `TOOL_CALL_END` | the same |
 //! | … another `rawInput` after that | `CUSTOM` `acp.tool_call.args_changed` | the same |
 //! | … `completed`, `failed`, `cancelled` (v2) | `TOOL_CALL_RESULT`, once | the same, text only |
 //! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | nothing |
@@ -92,6 +93,7 @@
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
 //! | updates that had to be forgotten meanwhile | `CUSTOM` `acp.dropped` `{updates}` | the same |
 //! | the prompt's answer; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
+//! | a failure of a run that [answers interrupts](Translator::begin_run) | `CUSTOM` `acp.notice`, `RUN_FINISHED` | the same |
 //!
 //! What ACP says beyond AG-UI's members is in `metadata` under `acp`: of a message its `_meta` and annotations; of
 //! `TOOL_CALL_START` title, kind, status, locations and source (`agent`, `mcp:<server>`, `frontend`); of

@@ -238,7 +238,7 @@ impl Questions {
             let Some(question) = self.open.get(&number) else { continue };
             let way = self.way(&desk.frame, &question.about).unwrap_or(Way::InStream);
             if let Some(call) = question.about.call() {
-                desk.calls.end(&desk.frame, desk.out, desk.terminals, call);
+                desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
             }
             self.show(desk, number, way);
         }

@@ -17,11 +17,13 @@ use agui_types::event::{
 };
 use agui_types::id::{RunId, ThreadId, ToolCallId};
 use agui_types::input::RunAgentInput;
+use agui_types::usage::TokenUsage;
 use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::ErrorCode;
+use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
 /// The open run and the agent's turn.
@@ -40,6 +42,8 @@ struct Run {
     thread_id: ThreadId,
     run_id: RunId,
     is_cancelled: bool,
+    /// Whether its input answers interrupts.
+    answers: bool,
     /// The calls of the page's tools that it showed.
     pending: Vec<ToolCallId>,
     /// A turn that has to end before the run's own begins.
@@ -76,6 +80,7 @@ impl Runs {
             thread_id: input.thread_id.clone(),
             run_id: input.run_id.clone(),
             is_cancelled: false,
+            answers: input.resume.as_ref().is_some_and(|answers| !answers.is_empty()),
             pending: Vec::new(),
             before: None,
             working: Duration::ZERO,
@@ -232,7 +237,8 @@ impl Runs {
     ) {
         let mut success = RunFinishedSuccessOutcome::new();
         success.pending_tool_call_ids = self.open.as_ref().map(|run| run.pending.clone());
-        self.finish(frame, out, RunFinishedOutcome::Success(success), response);
+        let outcome = RunFinishedOutcome::Success(success);
+        self.finish(frame, out, outcome, response);
     }
 
     /// Ends the open run as cancelled.
@@ -242,11 +248,12 @@ impl Runs {
         out: &mut Outbox,
         response: Option<&PromptResponse>,
     ) {
-        if frame.is_modern {
+        // A client forgets the interrupts that it has answered with `RUN_FINISHED` only.
+        if frame.is_modern || self.open.as_ref().is_some_and(|run| run.answers) {
             let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
             self.finish(frame, out, outcome, response);
         } else {
-            self.fail(frame, out, Problem::new(CANCELLED, "The run was cancelled."));
+            self.fail(frame, out, Problem::new(CANCELLED, "The run was cancelled."), false);
         }
     }
 
@@ -258,36 +265,71 @@ impl Runs {
         outcome: RunFinishedOutcome,
         response: Option<&PromptResponse>,
     ) {
-        let Some(run) = self.open.take() else { return };
-        let mut finished = RunFinishedEvent::new(run.thread_id, run.run_id);
-        finished.result = response.map(|response| {
-            let reason = json::head(response.stop_reason.as_str(), frame.limits.message);
-            Members::new().with("stopReason", reason).into_raw()
-        });
-        if frame.is_modern || matches!(outcome, RunFinishedOutcome::Interrupt(_)) {
-            finished.outcome = Some(outcome);
-        }
-        if frame.is_modern {
-            let usage = response.and_then(|response| response.usage.as_ref());
-            finished.usage = usage.map(|usage| vec![token_usage(usage)]);
-        }
-        out.emit(frame, finished);
+        let result = response.map(|response| stop_reason(frame, response).into_raw());
+        self.end(frame, out, outcome, result, response);
     }
 
     /// Ends the open run as failed.
-    pub(crate) fn fail(&mut self, frame: &Frame<'_>, out: &mut Outbox, problem: Problem<'_>) {
-        self.open = None;
+    ///
+    /// `is_settled` states that no interrupt is open. A client forgets the interrupts that it has answered with
+    /// `RUN_FINISHED` only, and refuses another run until then. So a run whose input answers interrupts, none of which is
+    /// open any more, finishes as cancelled, with the failure in a notice and in its result.
+    pub(crate) fn fail(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        problem: Problem<'_>,
+        is_settled: bool,
+    ) {
         let message = json::cut(problem.message.to_owned(), frame.limits.message);
+        if is_settled && self.open.as_ref().is_some_and(|run| run.answers) {
+            let notice = Members::new().with("severity", "error").with("title", &message);
+            let notice = notice.with("code", problem.code);
+            out.custom(frame, "acp.notice", notice.into_raw());
+            let error = Members::new().with("code", problem.code).with("message", &message);
+            let result = problem.response.map_or_else(Members::new, |it| stop_reason(frame, it));
+            let result = result.with("error", &error.into_raw()).into_raw();
+            let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
+            return self.end(frame, out, outcome, Some(result), problem.response);
+        }
+        self.open = None;
         let mut error = RunErrorEvent::new(message);
         error.code = Some(problem.code.to_owned());
-        if frame.is_modern {
-            let usage = problem.response.and_then(|response| response.usage.as_ref());
-            error.usage = usage.map(|usage| vec![token_usage(usage)]);
-        }
+        error.usage = usage(frame, problem.response);
         let acp = Members::new().with_some("code", problem.number.as_ref());
         error.metadata = metadata(frame, acp);
         out.emit(frame, error);
     }
+
+    fn end(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        outcome: RunFinishedOutcome,
+        result: Option<Raw>,
+        response: Option<&PromptResponse>,
+    ) {
+        let Some(run) = self.open.take() else { return };
+        let mut finished = RunFinishedEvent::new(run.thread_id, run.run_id);
+        finished.result = result;
+        if frame.is_modern || matches!(outcome, RunFinishedOutcome::Interrupt(_)) {
+            finished.outcome = Some(outcome);
+        }
+        finished.usage = usage(frame, response);
+        out.emit(frame, finished);
+    }
+}
+
+/// The agent's stop reason, as a run's result has it.
+fn stop_reason(frame: &Frame<'_>, response: &PromptResponse) -> Members {
+    let reason = json::head(response.stop_reason.as_str(), frame.limits.message);
+    Members::new().with("stopReason", reason)
+}
+
+/// The usage of a turn, for clients that know it.
+fn usage(frame: &Frame<'_>, response: Option<&PromptResponse>) -> Option<Vec<TokenUsage>> {
+    let usage = response.filter(|_| frame.is_modern)?.usage.as_ref()?;
+    Some(vec![token_usage(usage)])
 }
 
 /// The members of a `RUN_ERROR`.

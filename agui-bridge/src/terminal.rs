@@ -193,6 +193,10 @@ impl Terminals {
             }
             text.push_str(&exit);
         }
+        let has_succeeded = || terminal.exit.as_ref().is_some_and(|exit| exit.exit_code == Some(0));
+        if text.is_empty() && has_succeeded() {
+            text.push_str("[exit code 0]");
+        }
         (!text.is_empty()).then_some(text)
     }
 

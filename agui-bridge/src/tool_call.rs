@@ -141,8 +141,19 @@ impl ToolCalls {
         }
     }
 
+    /// Sends the end of a call whose arguments are known.
+    pub(crate) fn end_if_known(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Outbox,
+        terminals: &Terminals,
+        key: &ToolCallId,
+    ) {
+        self.update(frame, terminals, key, |call, at| call.end_if_known(at, out));
+    }
+
     /// Sends the end of a call.
-    pub(crate) fn end(
+    fn end(
         &mut self,
         frame: &Frame<'_>,
         out: &mut Outbox,
@@ -229,7 +240,7 @@ impl ToolCalls {
             let Some(mut call) = oldest.and_then(|key| self.take(&key)) else { return };
             if call.stage() != Stage::Finished {
                 self.with_owner(frame, terminals, &mut call, |call, at| {
-                    call.abandon(at, out, false)
+                    call.abandon(at, out, false);
                 });
             }
         }

@@ -136,12 +136,17 @@ impl Translator {
     /// | answers none, with a prompt | as [`Options::unanswered`] says |
     /// | … and all were settled otherwise | as if it answered them |
     /// | any, when the turn has ended meanwhile | that end; with a prompt [`Begun::Prompt`] |
-    /// | any, when the agent is gone | `RUN_ERROR` `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
+    /// | any, when the agent is gone | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
     ///
     /// A question is answered by an entry of [`resume`](RunAgentInput::resume): a permission request by `{"optionId":…}`,
     /// `{"approved":true}`, `{"approved":false}`, or either as a plain boolean; a form by its content, by
     /// `{"content":{…}}`, or by `{"action":"decline"}`; a page by `{}`, or by such an action. `cancelled` answers any.
     /// Entries for questions that are not open are dropped, with a `CUSTOM` `acp.notice`.
+    ///
+    /// First-party clients forget the interrupts that they have answered with `RUN_FINISHED` only, and refuse another run
+    /// until then. So a run that answers interrupts, none of which is open any more, never ends with `RUN_ERROR`: where
+    /// it fails, it ends with `CUSTOM` `acp.notice` of severity `error` and `RUN_FINISHED`, outcome `cancelled`, whose
+    /// result is `{"error":{"code":…,"message":…}}`.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -305,7 +310,8 @@ impl Translator {
 
     /// Ends the open run as failed.
     fn fail(&mut self, problem: Problem<'_>) {
-        self.runs.fail(&self.basis.root(), &mut self.outbox, problem);
+        let is_settled = self.questions.interrupted().is_empty();
+        self.runs.fail(&self.basis.root(), &mut self.outbox, problem, is_settled);
     }
 }
 

@@ -279,8 +279,10 @@ impl Call {
             }
             self.stream_arguments(at, out);
         }
-        if self.status.has_begun() || change.raw_output.is_some() || change.asks {
+        if self.is_over() {
             self.end(at, out);
+        } else if self.status.has_begun() || change.raw_output.is_some() || change.asks {
+            self.end_if_known(at, out);
         }
         // A repeated conversation may end a call before it has the output.
         let is_awaited = out.history().is_some() && self.output(at.terminals).is_empty();
@@ -307,7 +309,14 @@ impl Call {
         }
     }
 
-    /// Sends the rest of the arguments, and `TOOL_CALL_END`.
+    /// Sends the rest of the arguments, and `TOOL_CALL_END`, unless the arguments are still to come.
+    pub(super) fn end_if_known(&mut self, at: &CallFrame<'_>, out: &mut Outbox) {
+        if self.arguments.is_known() {
+            self.end(at, out);
+        }
+    }
+
+    /// Sends the rest of the arguments, and `TOOL_CALL_END`. Arguments that never came are sent as `{}`.
     pub(super) fn end(&mut self, at: &CallFrame<'_>, out: &mut Outbox) {
         if self.stage != Stage::Started {
             return;

@@ -72,6 +72,12 @@ fn cancelled() -> Value {
     json!({"outcome": {"outcome": "cancelled"}})
 }
 
+/// The code of the failure in the result of the last run.
+fn failure(stream: &[Value]) -> Value {
+    let finished = of_type(stream, "RUN_FINISHED");
+    finished.last().map_or(Value::Null, |finished| finished["result"]["error"]["code"].clone())
+}
+
 /// Plays steps with questions as interrupts, and sees that the strictest verifier takes the stream.
 fn played(steps: &[Value]) -> Vec<Value> {
     played_with(interrupting(), steps)
@@ -245,7 +251,8 @@ fn answers_to_what_is_not_open_are_told() {
     assert_eq!(ends(&stream), ["interrupt", "success"]);
     assert_eq!(of_type(&stream, "CUSTOM")[0]["name"], "acp.notice");
     let stream = played(&[resume("r", &[("int-1", json!(true))])]);
-    assert_eq!(ends(&stream), ["RESUME_MISMATCH"]);
+    assert_eq!(ends(&stream), ["cancelled"]);
+    assert_eq!(failure(&stream), "RESUME_MISMATCH");
     let mut with_prompt = prompt("r");
     with_prompt["resume"] = json!([{"interruptId": "int-1", "status": "cancelled"}]);
     let stream = played(&[with_prompt, end()]);
@@ -305,20 +312,51 @@ fn the_end_of_an_interrupted_turn_is_kept_for_the_next_run() {
     let error = json!({"error": {"code": -32603, "message": "m"}});
     let stopped = json!({"stop": true});
     let table = [
-        (end(), Value::Null, "success"),
-        (refusal, Value::Null, "ACP_REFUSAL"),
-        (error, Value::Null, "ACP_INTERNAL_ERROR"),
-        (gone, json!(true), "AGENT_LOST"),
-        (stopped, Value::Null, "cancelled"),
+        (end(), Value::Null, "success", Value::Null),
+        (refusal, Value::Null, "cancelled", json!("ACP_REFUSAL")),
+        (error, Value::Null, "cancelled", json!("ACP_INTERNAL_ERROR")),
+        (gone, json!(true), "cancelled", json!("AGENT_LOST")),
+        (stopped, Value::Null, "cancelled", Value::Null),
     ];
-    for (ended, answer, code) in table {
+    for (ended, answer, outcome, code) in table {
         let steps = [begin("r1"), ask(1, "t"), ended, resume("r2", &[("int-1", answer)])];
         let stream = played(&steps);
-        assert_eq!(ends(&stream), ["interrupt", code]);
+        assert_eq!(ends(&stream), ["interrupt", outcome]);
+        assert_eq!(failure(&stream), code);
         assert_eq!(answers(&stream), [(json!(1), cancelled())]);
         let result = of_type(&stream, "TOOL_CALL_RESULT")[0];
         assert_eq!(result["toolCallId"], "t");
     }
+}
+
+/// A client forgets the interrupts that it has answered with `RUN_FINISHED` only.
+#[test]
+fn resumed_run_that_fails_is_finished_with_a_notice() {
+    let answer = resume("r2", &[("int-1", json!(true))]);
+    for profile in [Profile::V1, Profile::Legacy] {
+        let mut options = interrupting();
+        (options.profile, options.legacy_interrupts) = (Some(profile), true);
+        let steps = [begin("r1"), ask(1, "t"), answer.clone(), json!({"exit": "gone"})];
+        let stream = played_with(options, &steps);
+        let [.., notice, end] = &stream[..] else { panic!("no end") };
+        assert_eq!(notice["name"], "acp.notice");
+        let told = json!({"severity": "error", "title": "gone", "code": "AGENT_EXITED"});
+        assert_eq!(notice["value"], told);
+        assert_eq!(end["type"], "RUN_FINISHED");
+        let error = json!({"code": "AGENT_EXITED", "message": "gone"});
+        assert_eq!(end["result"], json!({"error": error}));
+        let outcome = json!({"type": "cancelled"});
+        assert_eq!(end["outcome"], if profile == Profile::V1 { outcome } else { Value::Null });
+    }
+    let steps = [
+        begin("r1"),
+        ask(1, "t"),
+        answer,
+        json!({"exit": "gone"}),
+        begin("r3"),
+        json!({"exit": "again"}),
+    ];
+    assert_eq!(ends(&played(&steps)), ["interrupt", "cancelled", "AGENT_EXITED"]);
 }
 
 #[test]
@@ -363,7 +401,8 @@ fn a_question_that_nobody_answers_in_time_is_refused() {
     let steps = [&asked[..3], &[tick(11), late, given_up, end()]].concat();
     let stream = played_with(options.clone(), &steps);
     assert_eq!(interrupts(&stream)[0]["expiresAt"], "2000-02-29T00:00:11.000Z");
-    assert_eq!(ends(&stream), ["interrupt", "INTERRUPT_EXPIRED", "success"]);
+    assert_eq!(ends(&stream), ["interrupt", "cancelled", "success"]);
+    assert_eq!(of_type(&stream, "CUSTOM")[0]["value"]["code"], "INTERRUPT_EXPIRED");
     assert_eq!(answers(&stream), [(json!(1), selected("no"))]);
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "not answered in time");
     for mode in [PermissionMode::InStream, PermissionMode::Interrupt] {

@@ -65,6 +65,20 @@ fn reduced(events: &[Event]) -> (Value, Value) {
     (serde_json::to_value(reducer.messages()).unwrap(), reducer.state().clone())
 }
 
+/// The interrupts that the first-party client has pending after a stream.
+fn pending_after(events: &[Event], mut pending: Vec<String>) -> Vec<String> {
+    for event in events {
+        let Event::RunFinished(finished) = event else { continue };
+        pending = match &finished.outcome {
+            Some(RunFinishedOutcome::Interrupt(outcome)) => {
+                outcome.interrupts.iter().map(|interrupt| interrupt.id.to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+    }
+    pending
+}
+
 fn is_end(event: &Event) -> bool {
     matches!(event, Event::RunFinished(_) | Event::RunError(_))
 }
@@ -206,7 +220,7 @@ proptest! {
         }
     }
 
-    /// The arguments that go out are those that the agent sent last before the call began to run.
+    /// The arguments that go out are the last ones before the call began to run; without any, the first ones after that.
     #[test]
     fn arguments_are_the_last(inputs in proptest::collection::vec(raw(), 0..4), late in proptest::option::of(raw())) {
         let mut script = vec![json!({"run": "r"})];
@@ -218,7 +232,7 @@ proptest! {
         script.extend(late.iter().map(call));
         script.push(json!({"exit": ""}));
         let steps: Vec<Step> = script.iter().map(Step::read).collect();
-        let expected = match inputs.last() {
+        let expected = match inputs.last().or(late.as_ref()) {
             None => json!({}),
             Some(input) if input.is_object() => input.clone(),
             Some(input) => json!({"value": input}),
@@ -228,6 +242,25 @@ proptest! {
             _ => None,
         });
         prop_assert_eq!(serde_json::from_str::<Value>(&sent.unwrap_or_default())?, expected);
+    }
+
+    /// A client refuses to begin a run that does not answer its pending interrupts. One run that cancels them all leaves
+    /// it without any, however that run and those before it end.
+    #[test]
+    fn clients_recover_from_pending_interrupts(options in options(), steps in steps(), fails in any::<bool>()) {
+        let mut translator = Translator::new(options);
+        let mut pending = pending_after(&play(&mut translator, &steps).events, Vec::new());
+        for run in 0..2 {
+            let resume: Vec<_> = pending
+                .iter()
+                .map(|id| json!({"interruptId": id, "status": "cancelled"}))
+                .collect();
+            let end = if fails { json!({"exit": "gone"}) } else { json!({"result": {"stopReason": "end_turn"}}) };
+            let last = [json!({"run": format!("last {run}"), "resume": resume}), end];
+            let last: Vec<Step> = last.iter().map(Step::read).collect();
+            pending = pending_after(&play(&mut translator, &last).events, pending);
+        }
+        prop_assert_eq!(pending, Vec::<String>::new());
     }
 
     /// Each call that starts has one result, after its end and before the end of the run; the page's own have none.

@@ -61,6 +61,35 @@ fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
 }
 
+/// A terminal stands for its output, without any for its exit status, and for its id while neither is known.
+#[test]
+fn terminal_without_output_has_an_exit_status() {
+    let exit = |code: u32| json!({"terminalId": "x", "exitStatus": {"exitCode": code}});
+    let table = [
+        (None, "[terminal x]"),
+        (Some(json!({"terminalId": "x", "command": "true"})), "[terminal x]"),
+        (Some(exit(0)), "[exit code 0]"),
+        (Some(exit(1)), "[exit code 1]"),
+        (
+            Some(
+                json!({"terminalId": "x", "output": {"data": "b25lCg=="}, "exitStatus": {"exitCode": 0}}),
+            ),
+            "one\n",
+        ),
+    ];
+    for (terminal, expected) in table {
+        let mut updates: Vec<_> =
+            terminal.into_iter().map(|update| up("terminal_update", update)).collect();
+        updates.push(up(
+            "tool_call_update",
+            json!({"toolCallId": "t", "title": "Run", "status": "completed",
+            "content": [{"type": "terminal", "terminalId": "x"}]}),
+        ));
+        let stream = turn(in_stream(Profile::V1), &updates);
+        assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], expected);
+    }
+}
+
 /// A command that says little and goes on is seen all the same, and not at each word.
 #[test]
 fn what_a_terminal_wrote_is_shown_after_a_while() {

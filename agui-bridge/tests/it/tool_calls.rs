@@ -1,6 +1,7 @@
 //! Tool calls: names, arguments, results, order.
-use crate::script::{brief, in_stream, of_type, play, turn, turn_for, verify};
+use crate::script::{brief, in_stream, interrupting, of_type, play, turn, turn_for, verify};
 use acp_types::v1::tool_calls::ToolKind;
+use agui_bridge::ArgsMode;
 use agui_types::profile::Profile;
 use serde_json::{Value, json};
 
@@ -358,8 +359,8 @@ fn calls_run_beside_each_other() {
     let body = turn_for(
         Profile::Legacy,
         &[
-            call(json!({"status": "in_progress"})),
-            other(json!({"status": "in_progress"})),
+            call(json!({"status": "in_progress", "rawInput": {}})),
+            other(json!({"status": "in_progress", "rawInput": {}})),
             update(json!({"status": "completed"})),
             other(json!({"status": "completed"})),
         ],
@@ -378,6 +379,62 @@ fn calls_run_beside_each_other() {
     let expected: Vec<_> =
         expected.iter().map(|(kind, id)| (json!(format!("TOOL_CALL_{kind}")), json!(id))).collect();
     assert_eq!(order, expected.iter().map(|(kind, id)| (kind, id)).collect::<Vec<_>>());
+}
+
+/// What agents send of a call: its announcement, that it runs, and only then its arguments.
+#[test]
+fn arguments_after_in_progress_are_sent() {
+    let input = json!({"path": "/f"});
+    for options in [ArgsMode::Hold, ArgsMode::StreamKeys, ArgsMode::Eager] {
+        let steps = [
+            json!({"run": "r"}),
+            json!({"update": call(json!({"status": "pending"}))}),
+            json!({"update": update(json!({"status": "in_progress"}))}),
+            json!({"update": update(json!({"status": "in_progress", "rawInput": input}))}),
+            json!({"update": update(json!({"status": "completed", "rawOutput": "o"}))}),
+            json!({"result": {"stopReason": "end_turn"}}),
+        ];
+        let mut in_mode = in_stream(Profile::V1);
+        in_mode.arguments = options;
+        let stream = play(in_mode, &steps);
+        verify(Profile::V1, &stream);
+        let arguments: String = of_type(&stream, "TOOL_CALL_ARGS")
+            .iter()
+            .filter_map(|event| event["delta"].as_str())
+            .collect();
+        assert_eq!(serde_json::from_str::<Value>(&arguments).unwrap(), input, "{options:?}");
+        let changed = stream.iter().filter(|event| event["name"] == "acp.tool_call.args_changed");
+        assert_eq!(changed.count(), 0, "{options:?}");
+    }
+}
+
+/// A permission request shows what is known; arguments that follow it are sent.
+#[test]
+fn arguments_after_a_permission_request_are_sent() {
+    let options = json!([{"optionId": "once", "name": "Allow", "kind": "allow_once"}]);
+    let steps = |late: Option<Value>| {
+        let mut steps = vec![
+            json!({"run": "r"}),
+            json!({"ask": 1, "toolCall": {"toolCallId": "t", "title": "Do"}, "options": options}),
+            json!({"answer": "int-1", "optionId": "once"}),
+        ];
+        steps.extend(late.map(
+            |input| json!({"update": update(json!({"status": "in_progress", "rawInput": input}))}),
+        ));
+        steps.push(json!({"update": update(json!({"status": "completed"}))}));
+        steps.push(json!({"result": {"stopReason": "end_turn"}}));
+        steps
+    };
+    for (late, expected) in [(Some(json!({"a": 1})), r#"{"a":1}"#), (None, "{}")] {
+        let stream = play(in_stream(Profile::V1), &steps(late));
+        verify(Profile::V1, &stream);
+        let arguments = of_type(&stream, "TOOL_CALL_ARGS");
+        assert_eq!(arguments.len(), 1);
+        assert_eq!(arguments[0]["delta"], expected);
+    }
+    let stream = play(interrupting(), &steps(None)[..2]);
+    verify(Profile::V1, &stream);
+    assert_eq!(of_type(&stream, "TOOL_CALL_ARGS")[0]["delta"], "{}", "the run ends");
 }
 
 #[test]
