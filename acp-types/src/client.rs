@@ -75,7 +75,7 @@ mod direct;
 mod error;
 mod event;
 mod handle;
-mod inbox;
+mod incoming;
 mod initialize;
 mod key;
 mod options;
@@ -84,6 +84,7 @@ mod poll;
 mod request;
 mod respond;
 mod session;
+mod waiting;
 
 pub use call::{Call, Open, Prompt, PromptContent, Reply};
 pub use direct::TextChunk;
@@ -97,14 +98,20 @@ pub use key::{CallKey, RequestKey, SessionKey, TurnKey};
 pub use options::{Limits, Options};
 pub use outgoing::{Purpose, Transmit};
 
+pub(crate) use incoming::{raw_or_empty, session_id};
+#[cfg(feature = "async")]
+pub(crate) use outgoing::line;
+pub(crate) use outgoing::{Outgoing, notification};
+
+use crate::inbox::{Inbox, Room};
 use crate::v1::session_setup::SessionId;
 use alloc::borrow::Cow;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
-use inbox::{Early, Inbox, Room};
-use jsonrpc_core::{CancelMethod, Peer};
+use jsonrpc_core::{CancelMethod, Peer, RequestId};
 use request::Requests;
 use session::Sessions;
+use waiting::{Early, Waiting};
 
 /// The client's side of one ACP connection; see the [module](self).
 #[derive(Debug)]
@@ -115,10 +122,12 @@ pub struct Connection {
     initialized: Option<Initialized>,
     sessions: Sessions,
     requests: Requests,
+    /// Calls that were sent.
+    calls: BTreeMap<CallKey, RequestId>,
     early: Early,
-    outgoing: outgoing::Outgoing,
+    outgoing: Outgoing,
     /// Events outside of sessions.
-    inbox: Inbox,
+    inbox: Inbox<Waiting>,
     diagnostics: VecDeque<Diagnostic>,
     missed: u64,
     /// Calls whose end has not been polled.
@@ -170,8 +179,9 @@ impl Connection {
             initialized: None,
             sessions: Sessions::new(Room { count: limits.events, bytes: limits.event_bytes }),
             requests: Requests::default(),
+            calls: BTreeMap::new(),
             early: Early::default(),
-            outgoing: outgoing::Outgoing::default(),
+            outgoing: Outgoing::default(),
             inbox: Inbox::default(),
             diagnostics: VecDeque::new(),
             missed: 0,
@@ -195,9 +205,40 @@ impl Connection {
         self.sessions.get(session)?.id()
     }
 
+    /// The id of a request of the agent that is not answered.
+    pub fn request_id(&self, request: RequestKey) -> Option<&RequestId> {
+        self.requests.get(request).map(|open| &open.id)
+    }
+
+    /// Number of requests of the agent that are not answered.
+    pub fn open_requests(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Number of calls, prompts and openings of sessions that the agent has not answered, and of calls whose end has not been
+    /// polled.
+    pub fn open_calls(&self) -> usize {
+        self.peer.open_ours().max(self.open_calls)
+    }
+
+    /// Answers requests that come from now on with an error, because the connection is about to end.
+    pub fn drain(&mut self) {
+        self.peer.drain();
+    }
+
+    /// Why the connection is closed, if it is.
+    pub fn close_reason(&self) -> Option<&CloseReason> {
+        self.closed.as_ref()
+    }
+
     /// Whether nothing follows any more, once the events that wait are polled.
     pub fn is_closed(&self) -> bool {
         self.closed.is_some()
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn outgoing(&self) -> &Outgoing {
+        &self.outgoing
     }
 
     fn number(&mut self) -> u64 {

@@ -56,22 +56,30 @@
 //! [`session_state`] holds the state of a session after all of its updates. With the feature `schemars` the types have JSON
 //! Schemas.
 //!
+//! [`client`] and [`agent`] are the two sides of a connection as machines without IO, which know the rest: which answer
+//! belongs to which request, which update to which session, and how long to wait.
+//!
 //! | with the feature | there is |
 //! |---|---|
 //! | `async` | `connection`: agents and clients as traits with async methods |
+//! | `tokio` | `connection::stdio`: standard input and output for an agent |
 //! | `lint` | `lint`: what is wrong with a conversation |
 //! | `schemars` | `schema`: the JSON Schema of each version |
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
+#[cfg(feature = "async")]
+extern crate std;
 
+pub mod agent;
 pub mod capabilities;
 pub mod client;
 #[cfg(feature = "async")]
 pub mod connection;
 mod conversion;
 mod dispatch;
+mod inbox;
 #[cfg(feature = "lint")]
 pub mod lint;
 pub mod methods;

@@ -13,6 +13,7 @@ pub(crate) enum Shape {
 }
 
 /// The shape of parameters of `initialize`, by the version that they ask for and the members that they have.
+#[cfg(feature = "lint")]
 pub(crate) fn of_initialize(asked: Option<u64>, has: impl Fn(&str) -> bool) -> Shape {
     if asked.unwrap_or(1) >= 2 && has("info") { Shape::V2 } else { Shape::V1 }
 }

@@ -3,6 +3,7 @@ use crate::methods::RequestParams;
 use crate::{v1, v2};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -95,9 +96,9 @@ impl Prompt {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Call {
-    pub(super) method: Cow<'static, str>,
-    pub(super) params: Result<Raw, String>,
-    pub(super) timeout: Option<Duration>,
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: Result<Raw, String>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl Call {
@@ -126,7 +127,7 @@ impl Call {
 
 /// A reply to a request of the agent: a result, or an error.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply(pub(super) Result<Raw, ErrorObject>);
+pub struct Reply(Result<Raw, ErrorObject>);
 
 impl Reply {
     /// A result: the response of the method. One without a JSON form becomes an internal error.
@@ -137,9 +138,18 @@ impl Reply {
         )
     }
 
+    /// The error for a method that is not served.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::error(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?} here"))
+    }
+
     /// An error.
     pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(Err(ErrorObject::new(code, message)))
+    }
+
+    pub(crate) fn into_outcome(self) -> Result<Raw, ErrorObject> {
+        self.0
     }
 }
 

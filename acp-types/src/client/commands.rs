@@ -1,7 +1,7 @@
 //! What a program asks a connection for.
-use super::inbox::{Kept, Waiting};
-use super::outgoing::Purpose;
+use super::outgoing::{self, Purpose};
 use super::session::{Opening, Stage, Turn};
+use super::waiting::{Kept, Waiting};
 use super::{
     Answered, Call, CallError, CallKey, Connection, Open, Prompt, PromptContent, PromptError,
     Reply, RequestKey, SessionKey, Spoken, Token, TurnError, TurnKey,
@@ -11,6 +11,7 @@ use crate::v1::session_setup::SessionId;
 use crate::{v1, v2};
 use alloc::borrow::Cow;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{Notification, Request, RequestId};
@@ -175,8 +176,7 @@ impl Connection {
     /// The request is answered already, by the caller or by the machine.
     pub fn reply(&mut self, request: RequestKey, reply: impl Into<Reply>) -> Result<(), Answered> {
         let open = self.requests.remove(request).ok_or(Answered)?;
-        let Reply(outcome) = reply.into();
-        self.send_reply(request, &open.id, outcome);
+        self.send_reply(request, &open.id, reply.into().into_outcome());
         Ok(())
     }
 
@@ -204,8 +204,17 @@ impl Connection {
         let params = call.params.map_err(CallError::Encode)?;
         let deadline = now.saturating_add(call.timeout.unwrap_or(self.options.call_timeout));
         let token = Token::Call(key, call.method.clone());
-        self.send(token, call.method, &params, deadline, Purpose::Call(key))?;
+        let id = self.send(token, call.method, &params, deadline, Purpose::Call(key))?;
+        self.calls.insert(key, id);
         Ok(())
+    }
+
+    /// Withdraws a call with `$/cancel_request`, once. Its end still comes.
+    pub fn withdraw(&mut self, call: CallKey) {
+        let cancellation = self.calls.get(&call).and_then(|id| self.peer.cancel(id));
+        if let Some(cancellation) = cancellation {
+            self.outgoing.push(cancellation.notification(), Purpose::Notification);
+        }
     }
 
     /// Sends a notification.
@@ -216,9 +225,7 @@ impl Connection {
         &mut self,
         params: &P,
     ) -> Result<(), CallError> {
-        let params =
-            Raw::from_value(params).map_err(|error| CallError::Encode(error.to_string()))?;
-        self.notify_raw(P::METHOD, &params)
+        self.notify_line(outgoing::notification(params)?)
     }
 
     /// Sends a notification of a method that is known by name only.
@@ -226,14 +233,18 @@ impl Connection {
     /// # Errors
     /// The connection is closed or not initialized.
     pub fn notify_raw(&mut self, method: &str, params: &Raw) -> Result<(), CallError> {
+        self.notify_line(outgoing::line(Notification::new(method, params.as_ref())))
+    }
+
+    /// Sends a notification that is a whole line.
+    pub(crate) fn notify_line(&mut self, line: Vec<u8>) -> Result<(), CallError> {
         if let Some(reason) = &self.closed {
             return Err(CallError::Closed(reason.clone()));
         }
         if self.spoken == Spoken::Unknown {
             return Err(CallError::Version);
         }
-        let notification = Notification::new(method, params.as_ref());
-        self.outgoing.push(notification, Purpose::Notification);
+        self.outgoing.push_line(line, Purpose::Notification);
         Ok(())
     }
 

@@ -13,8 +13,8 @@ use jsonrpc_core::wire::DecodeError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The agent answered with an error.
-    #[error("the agent refused: {}", .0.message)]
+    /// The peer answered with an error.
+    #[error("the peer refused: {}", .0.message)]
     Answered(ErrorObject),
     /// The agent asks for a login first (-32000).
     #[error("the agent requires a login: {}", .error.message)]
@@ -25,13 +25,13 @@ pub enum CallError {
         methods: Box<AuthMethods>,
     },
     /// The answer is not a result of the method.
-    #[error("invalid answer of the agent: {0}")]
+    #[error("invalid answer of the peer: {0}")]
     Invalid(DecodeError),
     /// The answer is not a message.
-    #[error("invalid answer of the agent: {0}")]
+    #[error("invalid answer of the peer: {0}")]
     Malformed(String),
     /// The answer did not come in time.
-    #[error("the agent took too long to answer")]
+    #[error("the peer took too long to answer")]
     Timeout,
     /// Too many sessions or calls are open.
     #[error("too many open calls or sessions")]

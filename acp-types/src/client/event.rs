@@ -308,6 +308,8 @@ pub enum Problem {
     Params(DecodeError),
     /// It names a session that is not open here.
     UnknownSession,
+    /// It asks for a version that is not spoken here.
+    Version,
     /// Too many requests are open, one of the same id is, or too much waits in its session.
     Limit,
 }

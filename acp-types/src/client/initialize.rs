@@ -1,8 +1,8 @@
 //! `initialize`, and the version that follows from it.
-use super::inbox::Waiting;
 use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
+use super::waiting::Waiting;
 use super::{
     CallError, CloseReason, Connection, Diagnostic, InitializeResponse, Initialized, Received,
     SessionKey, Spoken, Token, UnsupportedVersion,

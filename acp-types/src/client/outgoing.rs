@@ -1,8 +1,12 @@
 //! Lines that wait to be transmitted.
-use super::{CallKey, RequestKey, SessionKey, TurnKey};
+use super::{CallError, CallKey, RequestKey, SessionKey, TurnKey};
+use crate::methods::NotificationParams;
 use alloc::collections::VecDeque;
+use alloc::string::ToString;
 use alloc::vec::Vec;
-use jsonrpc_core::{Message, RequestId};
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{Message, Notification, RequestId};
+use serde::Serialize;
 
 /// A line to transmit, with its line end, and what it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub enum Purpose {
 
 /// Lines that wait to be transmitted.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(crate) struct Outgoing {
     lines: VecDeque<Transmit>,
     /// Calls that wait for the answer to `initialize`.
     held: VecDeque<(RequestId, Transmit)>,
@@ -47,13 +51,18 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(super) fn push<'a>(&mut self, message: impl Into<Message<'a>>, purpose: Purpose) {
+    pub(crate) fn push<'a>(&mut self, message: impl Into<Message<'a>>, purpose: Purpose) {
+        self.push_line(line(message), purpose);
+    }
+
+    /// Queues a line with its line end.
+    pub(crate) fn push_line(&mut self, line: Vec<u8>, purpose: Purpose) {
         self.replies += usize::from(purpose.is_reply());
-        self.lines.push_back(Transmit { line: line(message), purpose });
+        self.lines.push_back(Transmit { line, purpose });
     }
 
     /// Queues a call that is sent once the agent has answered `initialize`.
-    pub(super) fn hold<'a>(
+    pub(crate) fn hold<'a>(
         &mut self,
         id: RequestId,
         message: impl Into<Message<'a>>,
@@ -63,28 +72,34 @@ impl Outgoing {
     }
 
     /// Sends what was held.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.lines.extend(self.held.drain(..).map(|(_, transmit)| transmit));
     }
 
     /// Drops a call that was held.
-    pub(super) fn forget(&mut self, id: &RequestId) -> bool {
+    pub(crate) fn forget(&mut self, id: &RequestId) -> bool {
         let before = self.held.len();
         self.held.retain(|(held, _)| held != id);
         self.held.len() < before
     }
 
-    pub(super) fn pop(&mut self) -> Option<Transmit> {
+    pub(crate) fn pop(&mut self) -> Option<Transmit> {
         let transmit = self.lines.pop_front()?;
         self.replies -= usize::from(transmit.purpose.is_reply());
         Some(transmit)
     }
 
-    pub(super) fn replies(&self) -> usize {
+    /// Number of lines that wait.
+    #[cfg(feature = "async")]
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(crate) fn replies(&self) -> usize {
         self.replies
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 }
@@ -95,8 +110,19 @@ impl Purpose {
     }
 }
 
-fn line<'a>(message: impl Into<Message<'a>>) -> Vec<u8> {
+pub(crate) fn line<'a>(message: impl Into<Message<'a>>) -> Vec<u8> {
     let mut line = Vec::new();
     message.into().to_line(&mut line);
     line
+}
+
+/// A notification as a line.
+///
+/// # Errors
+/// The parameters have no JSON form.
+pub(crate) fn notification<P: NotificationParams + Serialize>(
+    params: &P,
+) -> Result<Vec<u8>, CallError> {
+    let params = Raw::from_value(params).map_err(|error| CallError::Encode(error.to_string()))?;
+    Ok(line(Notification::new(P::METHOD, params.as_ref())))
 }

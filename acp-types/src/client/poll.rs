@@ -1,5 +1,5 @@
 //! Output: lines, events, deadlines.
-use super::inbox::{Kept, Waiting};
+use super::waiting::{Kept, Waiting};
 use super::{
     Connection, Diagnostic, Event, Opened, Received, SessionEvent, SessionKey, Transmit, Update,
 };

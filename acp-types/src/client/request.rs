@@ -23,7 +23,7 @@ pub(super) struct OpenRequest {
     pub(super) kind: Kind,
 }
 
-/// What a request is answered with when nobody answers it.
+/// The kind of a request: what it is answered with when the machine gives it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Permission,
@@ -76,6 +76,14 @@ impl Requests {
 
     pub(super) fn find(&self, id: &RequestId) -> Option<RequestKey> {
         self.by_id.get(id).copied()
+    }
+
+    pub(super) fn get(&self, key: RequestKey) -> Option<&OpenRequest> {
+        self.open.get(&key)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
     }
 
     /// The requests of a session, or all of them.

@@ -1,8 +1,8 @@
 //! Answers of the agent.
-use super::inbox::Waiting;
 use super::outgoing::Purpose;
 use super::poll::read;
 use super::session::Stage;
+use super::waiting::Waiting;
 use super::{
     AgentResponse, AuthMethods, CallError, Connection, Diagnostic, NewSessionResponse, Received,
     SessionKey, Token, TurnEnd, TurnError, TurnKey,
@@ -44,6 +44,7 @@ impl Connection {
             Token::Open(session) => self.handle_opened(session, outcome, now),
             Token::Prompt(session, turn) => self.handle_prompted(session, turn, outcome),
             Token::Call(key, method) => {
+                self.calls.remove(&key);
                 let outcome = outcome.and_then(|result| {
                     let value = self.read_result(&method, result).map_err(CallError::Invalid)?;
                     Ok(Box::new(Received { value, raw: Raw::from(result) }))

@@ -1,6 +1,7 @@
 //! The sessions of a connection: their stages, turns, timers and inboxes.
-use super::inbox::{Inbox, Kept, Room, Waiting};
+use super::waiting::{Kept, Waiting};
 use super::{CallError, Received, SessionKey, TurnEnd, TurnError, TurnKey};
+use crate::inbox::{Inbox, Room};
 use crate::v1::session_setup::SessionId;
 use crate::v2;
 use alloc::boxed::Box;
@@ -28,7 +29,7 @@ pub(super) struct Sessions {
 pub(super) struct Session {
     pub(super) stage: Stage,
     turn: Option<Turn>,
-    inbox: Inbox,
+    inbox: Inbox<Waiting>,
     is_ready: bool,
 }
 
@@ -237,7 +238,7 @@ impl Sessions {
     /// The next event of a session, or the number of those that were dropped before it.
     pub(super) fn pop(&mut self, key: SessionKey) -> Option<Result<Waiting, u64>> {
         let session = self.all.get_mut(&key)?;
-        if let Some(dropped) = session.inbox.take_dropped() {
+        if let Some(dropped) = session.inbox.take_dropped_of_session() {
             return Some(Err(dropped));
         }
         let event = session.inbox.pop()?;

@@ -1,6 +1,7 @@
 //! Integration tests. `cfg(test)` tells Clippy that helpers are tests too.
 
 #[cfg(test)]
+mod agent;
 #[cfg(test)]
 mod capabilities;
 #[cfg(test)]
@@ -26,11 +27,9 @@ mod law;
 #[cfg(test)]
 mod lenient;
 #[cfg(test)]
-#[cfg(test)]
 mod lint;
 #[cfg(test)]
 mod methods;
-#[cfg(test)]
 #[cfg(test)]
 mod preserve;
 #[cfg(test)]

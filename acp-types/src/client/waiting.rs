@@ -1,8 +1,9 @@
-//! Events that wait to be polled, of one session or of the connection.
+//! Events of a session or of the connection that wait, and updates that are kept.
 use super::{
     AgentNotification, AgentRequest, AgentResponse, CallError, CallKey, Initialized,
     NewSessionResponse, Received, RequestKey, TurnEnd, TurnError, TurnKey,
 };
+use crate::inbox::{Inbox, Room, Weigh};
 use crate::v1::session_setup::SessionId;
 use crate::v2;
 use alloc::boxed::Box;
@@ -25,8 +26,7 @@ pub(super) enum Waiting {
     TurnEnded(TurnKey, Result<Box<Received<TurnEnd>>, TurnError>),
 }
 
-impl Waiting {
-    /// Size of what may be dropped.
+impl Weigh for Waiting {
     fn droppable(&self) -> Option<usize> {
         match self {
             Self::Update(raw) => Some(raw.as_str().len()),
@@ -35,7 +35,6 @@ impl Waiting {
         }
     }
 
-    /// Size of a request, which stays.
     fn firm(&self) -> usize {
         match self {
             Self::Request(_, request) => request.raw.as_str().len(),
@@ -44,75 +43,18 @@ impl Waiting {
     }
 }
 
-/// Bounds of an [`Inbox`] or of [`Kept`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
-    pub(super) count: usize,
-    pub(super) bytes: usize,
-}
-
-/// Events that wait to be polled, in order. Past its bounds the oldest updates and notifications are dropped and counted;
-/// all else stays.
-#[derive(Debug, Default)]
-pub(super) struct Inbox {
-    waiting: VecDeque<Waiting>,
-    /// Number of events that may be dropped.
-    droppable: usize,
-    /// Bytes of those.
-    bytes: usize,
-    /// Bytes of requests.
-    firm: usize,
-    dropped: u64,
-}
-
-impl Inbox {
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.dropped == 0
-    }
-
-    /// Whether a request of this size has room, once updates are dropped.
-    pub(super) fn has_room_for(&self, size: usize, room: Room) -> bool {
-        self.firm.saturating_add(size) <= room.bytes
-    }
-
-    pub(super) fn push(&mut self, event: Waiting, room: Room) {
-        if let Some(size) = event.droppable() {
-            self.droppable += 1;
-            self.bytes += size;
-        }
-        self.firm += event.firm();
-        self.waiting.push_back(event);
-        while self.droppable > room.count || self.bytes + self.firm > room.bytes {
-            let oldest = self.waiting.iter().position(|event| event.droppable().is_some());
-            let Some(event) = oldest.and_then(|at| self.waiting.remove(at)) else { return };
-            self.forget(&event);
-            self.dropped += 1;
-        }
-    }
-
-    /// The next event.
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
-        let event = self.waiting.pop_front()?;
-        self.forget(&event);
-        Some(event)
-    }
-
+impl Inbox<Waiting> {
     /// The number of events that were dropped, once; not before the session is known to be open.
-    pub(super) fn take_dropped(&mut self) -> Option<u64> {
-        if matches!(self.waiting.front(), Some(Waiting::Opened { .. })) || self.dropped == 0 {
+    pub(super) fn take_dropped_of_session(&mut self) -> Option<u64> {
+        if matches!(self.waiting.front(), Some(Waiting::Opened { .. })) {
             return None;
         }
-        Some(core::mem::take(&mut self.dropped))
+        self.take_dropped()
     }
 
     /// Removes a request that has not been polled; whether it was there.
     pub(super) fn remove_request(&mut self, key: RequestKey) -> bool {
-        let is_it = |event: &Waiting| matches!(event, Waiting::Request(other, _) if *other == key);
-        let Some(at) = self.waiting.iter().position(is_it) else { return false };
-        if let Some(event) = self.waiting.remove(at) {
-            self.forget(&event);
-        }
-        true
+        self.remove(|event| matches!(event, Waiting::Request(other, _) if *other == key))
     }
 
     /// Removes everything but the ends of what was begun.
@@ -121,14 +63,6 @@ impl Inbox {
             matches!(event, Waiting::Opened { .. } | Waiting::Refused(_) | Waiting::TurnEnded(..))
         });
         (self.droppable, self.bytes, self.firm, self.dropped) = (0, 0, 0, 0);
-    }
-
-    fn forget(&mut self, event: &Waiting) {
-        if let Some(size) = event.droppable() {
-            self.droppable -= 1;
-            self.bytes -= size;
-        }
-        self.firm -= event.firm();
     }
 }
 
