@@ -1,32 +1,34 @@
-//! Agents and clients as objects with async methods, driven by [`jsonrpc_core::driver`] on any runtime (feature `async`).
+//! Agents and clients as objects with async methods, on any runtime (feature `async`): front doors of the machines
+//! [`agent`](crate::agent) and [`client`](crate::client).
 //!
 //! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): a method for each request and
 //! notification that its side may get, typed, most of them with a default. `connect` gives a future that runs the
-//! connection and a [`Peer`] to speak to the other side with. Traits that begin with `Local` are for what is not `Send`.
+//! connection between a [`Stream`](futures::Stream) and a [`Sink`](futures::Sink) of
+//! [frames](jsonrpc_core::framing::Frame). An agent speaks to its client with a [`Peer`]; a client opens
+//! [`Sessions`]. Traits that begin with `Local` are for what is not `Send`. Nothing is spawned, and no clock is read: a
+//! deadline is that of the runtime around a call, and a call that is dropped is withdrawn.
 //!
-//! - Several requests are handled at the same time, also of several sessions, and each may ask the peer in turn: a
-//!   handler that waits for an answer holds nobody up.
-//! - Notifications are handled one after the other, in the order they came.
-//! - A request that the peer takes back with `$/cancel_request` shows in its [`Context`]; `session/cancel` is a
-//!   notification like others, which ends no handler by itself.
-//! - Parameters are read as the schema's marks say ([`Mode::SpecLenient`](jsonrpc_core::wire::Mode)); what was done, and
-//!   what could not be read at all, is told to `problem`.
-//! - Methods that the version does not have arrive at `extension`, typed if you have types for them: see [`Extension`].
-//!
-//! Order, limits and the end of a connection are those of the [driver].
+//! - Several requests are handled at the same time, up to [`Options::handlers`], and one more for each open call: a handler
+//!   that waits for an answer holds up no other.
+//! - Notifications are handled one after the other, in their order. When [`Options::notifications`] wait, reading stops; if
+//!   the one that is handled waits for an answer then, that ends with [`RequestError::Congested`].
+//! - Messages leave in the order in which they were sent. What a handler sent leaves before its answer.
+//! - A request that is cancelled shows in its [`Context`]; it is still to be answered.
+//! - When the stream ends, calls end; when the requests that are open are answered, the sink is closed and the future ends.
+//! - Methods that the version does not have arrive at `extension`, typed where there are types: see [`Extension`].
 //!
 //! ```
-//! use acp_types::connection::{Context, Peer, v1};
+//! use acp_types::client::{Prompt, TurnEnd};
+//! use acp_types::connection::{Context, Options, Peer, RequestError, v1};
 //! use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 //! use acp_types::v1::prompt_turn::{
 //!     ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
 //! };
 //! use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
 //! use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
-//! use jsonrpc_core::driver::Options;
-//! use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, memory};
+//! use jsonrpc_core::{ErrorCode, ErrorObject, memory};
 //!
-//! /// Says what it was told.
+//! /// Repeats its prompts.
 //! struct Echo;
 //!
 //! #[async_trait::async_trait]
@@ -48,7 +50,7 @@
 //!     }
 //! }
 //!
-//! /// Prints what it is told, and allows nothing.
+//! /// Prints updates, and allows nothing.
 //! struct Terminal;
 //!
 //! #[async_trait::async_trait]
@@ -58,7 +60,7 @@
 //!         _: RequestPermissionRequest,
 //!         _: Context,
 //!     ) -> Result<RequestPermissionResponse, ErrorObject> {
-//!         Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "nobody is here"))
+//!         Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no user is here"))
 //!     }
 //!
 //!     async fn session_update(&self, notification: SessionNotification, _: Peer) {
@@ -66,310 +68,133 @@
 //!     }
 //! }
 //!
-//! let options = Options::new(CancelMethod::ACP);
 //! let ((reads, writes), (client_reads, client_writes)) = memory::duplex(8);
-//! let (agent, _) = v1::connect_agent(Echo, reads, writes, options.clone());
-//! let (client, peer) = v1::connect_client(Terminal, client_reads, client_writes, options);
+//! let (agent, _) = v1::connect_agent(Echo, reads, writes, Options::default());
+//! let initialize = InitializeRequest::new(ProtocolVersion::V1);
+//! let (client, sessions) =
+//!     v1::connect_client(Terminal, client_reads, client_writes, initialize, Options::default());
 //! let turn = async {
-//!     peer.request(&InitializeRequest::new(ProtocolVersion::V1)).await?;
-//!     let session = peer.request(&NewSessionRequest::new("/tmp", [])).await?.session_id;
-//!     let turn = peer.request(&PromptRequest::new(session, ["Hello".into()])).await?;
-//!     peer.shut_down();
-//!     Ok::<_, acp_types::connection::RequestError>(turn.stop_reason)
+//!     let session = sessions.open(NewSessionRequest::new("/tmp", [])).await?;
+//!     let end = session.prompt(Prompt::v1(["Hello".into()])).await?;
+//!     sessions.shut_down();
+//!     Ok::<_, RequestError>(end.value)
 //! };
-//! let (agent, client, stop_reason) = futures::executor::block_on(async { futures::join!(agent, client, turn) });
-//! assert_eq!(stop_reason?, StopReason::EndTurn);
+//! let (agent, client, end) = futures::executor::block_on(async { futures::join!(agent, client, turn) });
+//! assert!(matches!(end?, TurnEnd::V1(end) if end.stop_reason == StopReason::EndTurn));
 //! agent?;
 //! client?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-use crate::dispatch::object;
-use crate::methods::{NotificationParams, RequestParams};
-use alloc::borrow::ToOwned;
-use alloc::string::{String, ToString};
-use core::future::Future;
-use core::marker::PhantomData;
-use core::pin::Pin;
-use core::task::{Poll, ready};
-use jsonrpc_core::driver::{self, Stray};
-use jsonrpc_core::wire::{self, DecodeError, Diagnostic, Raw};
-use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use crate::agent;
+use crate::client::{self, CallError, PromptError};
+use crate::v1::initialization::ProtocolVersion;
+use alloc::string::ToString;
+use core::time::Duration;
+use jsonrpc_core::{ErrorCode, ErrorObject};
 
+mod cancel;
+mod driver;
+mod handler;
+mod machine;
+mod peer;
+mod sessions;
+mod shared;
 mod side;
+mod state;
+#[cfg(feature = "tokio")]
+mod stdio;
 pub mod v1;
 pub mod v2;
 
-/// The other side of a connection, to speak to. Clones speak on the same connection, from any thread, also from inside
-/// handlers.
-#[derive(Clone, Debug)]
-pub struct Peer(driver::Client);
+pub use handler::{Context, Extension};
+pub use peer::{Peer, PendingCall, PendingRawCall};
+pub use sessions::{Session, Sessions};
+#[cfg(feature = "tokio")]
+pub use stdio::stdio;
 
-impl Peer {
-    /// Asks, and waits for the answer. There is no deadline: wrap it in the timer of your runtime, and what is dropped is
-    /// taken back with `$/cancel_request`.
-    ///
-    /// # Errors
-    /// The peer answered with an error or with what is no result of the method, or no answer can come any more.
-    pub async fn request<P: RequestParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<P::Response, RequestError> {
-        self.send(params).await?.await
-    }
-
-    /// Asks; the answer is to be awaited.
-    ///
-    /// # Errors
-    /// As for [`driver::Client::send_request`], or the parameters cannot be written.
-    pub async fn send<P: RequestParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<Reply<P>, RequestError> {
-        let params = Raw::from_value(params).map_err(RequestError::Encode)?;
-        let reply = self.0.send_request(P::METHOD, params.as_ref()).await?;
-        Ok(Reply { reply, of: PhantomData })
-    }
-
-    /// Tells.
-    ///
-    /// # Errors
-    /// As for [`driver::Client::notify`], or the parameters cannot be written.
-    pub async fn notify<P: NotificationParams + Serialize>(
-        &self,
-        params: &P,
-    ) -> Result<(), RequestError> {
-        let params = Raw::from_value(params).map_err(RequestError::Encode)?;
-        Ok(self.0.notify(P::METHOD, params.as_ref()).await?)
-    }
-
-    /// Waits until the notifications are handled that came before now: behind the answer to a prompt, for example, those
-    /// of its turn.
-    pub async fn caught_up(&self) {
-        self.0.caught_up().await;
-    }
-
-    /// Ends the connection as soon as nothing is open on it; see [`driver::Client::shut_down`].
-    pub fn shut_down(&self) {
-        self.0.shut_down();
-    }
-
-    /// The same without types: for methods that are known by name only.
-    pub fn untyped(&self) -> &driver::Client {
-        &self.0
-    }
-}
-
-impl From<driver::Client> for Peer {
-    fn from(client: driver::Client) -> Self {
-        Self(client)
-    }
-}
-
-/// A request that has been sent: a future of its result. Dropped before that it is taken back.
-#[derive(Debug)]
-#[must_use = "dropping it takes the request back"]
-pub struct Reply<P> {
-    reply: driver::Reply,
-    of: PhantomData<fn() -> P>,
-}
-
-impl<P> Reply<P> {
-    /// The id of the request.
-    pub fn id(&self) -> &RequestId {
-        self.reply.id()
-    }
-
-    /// Takes the request back, once, and goes on waiting: the peer still answers, perhaps with what it has done so far.
-    pub fn cancel(&self) {
-        self.reply.cancel();
-    }
-}
-
-impl<P: RequestParams> Future for Reply<P> {
-    type Output = Result<P::Response, RequestError>;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut core::task::Context<'_>) -> Poll<Self::Output> {
-        let outcome = ready!(Pin::new(&mut self.reply).poll(task));
-        Poll::Ready(outcome.map_err(RequestError::from).and_then(|result| {
-            // Some say `null` where there is nothing to say.
-            result.decode().or_else(|error| match result.as_str() {
-                "null" => wire::decode("{}").map_err(|_| RequestError::Decode(error)),
-                _ => Err(RequestError::Decode(error)),
-            })
-        }))
-    }
-}
-
-/// A message of ours could not be sent, or a request of ours got no result.
-#[derive(Debug, thiserror::Error)]
+/// Bounds of a connection that handlers serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RequestError {
-    /// The peer answered with an error, or the connection does not go on.
-    #[error(transparent)]
-    Connection(#[from] driver::RequestError),
-    /// The answer is not a result of the method.
-    #[error("the answer is wrong: {0}")]
-    Decode(#[source] DecodeError),
-    /// The parameters have no JSON form.
-    #[error("the parameters cannot be written")]
-    Encode(#[source] serde_json::Error),
+pub struct Options {
+    /// Requests of the peer that may be open, handled or waiting. When they are, reading stops; while a call of this side is
+    /// open it goes on, since its answer may be next, and further requests are refused.
+    pub requests: usize,
+    /// Calls of this side that may be open. Further ones fail.
+    pub calls: usize,
+    /// Requests of the peer that are handled at the same time, not counting those that wait for the peer; at least one.
+    pub handlers: usize,
+    /// Notifications that may wait to be handled; at least one. When they do, reading stops.
+    pub notifications: usize,
+    /// Messages that may wait to be written before those that send more wait; at least one.
+    pub outgoing: usize,
 }
 
-/// What a handler answers that needed the other side and got nothing: the peer's own error, or an internal one.
-impl From<RequestError> for ErrorObject {
-    fn from(error: RequestError) -> Self {
-        match error {
-            RequestError::Connection(driver::RequestError::Answered(error)) => error,
-            other => Self::new(ErrorCode::INTERNAL_ERROR, other.to_string()),
+impl Options {
+    /// Default of [`requests`](Self::requests).
+    pub const DEFAULT_REQUESTS: usize = 1024;
+    /// Default of [`calls`](Self::calls).
+    pub const DEFAULT_CALLS: usize = 1024;
+    /// Default of [`handlers`](Self::handlers).
+    pub const DEFAULT_HANDLERS: usize = 64;
+    /// Default of [`notifications`](Self::notifications).
+    pub const DEFAULT_NOTIFICATIONS: usize = 1024;
+    /// Default of [`outgoing`](Self::outgoing).
+    pub const DEFAULT_OUTGOING: usize = 64;
+
+    /// The machine of an agent that speaks `version`.
+    fn agent(&self, version: ProtocolVersion) -> agent::Connection {
+        let mut options = agent::Options::new([version]);
+        (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
+        // The driver stops reading before.
+        options.limits.replies = usize::MAX;
+        agent::Connection::new(options)
+    }
+
+    /// The machine of a client with this offer.
+    fn client(&self, mut options: client::Options) -> machine::Client {
+        (options.limits.requests, options.limits.calls) = (self.requests, self.calls);
+        options.limits.replies = usize::MAX;
+        (options.call_timeout, options.turn_timeout) = (Duration::MAX, Duration::MAX);
+        machine::Client::new(options)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            requests: Self::DEFAULT_REQUESTS,
+            calls: Self::DEFAULT_CALLS,
+            handlers: Self::DEFAULT_HANDLERS,
+            notifications: Self::DEFAULT_NOTIFICATIONS,
+            outgoing: Self::DEFAULT_OUTGOING,
         }
     }
 }
 
-/// What belongs to a request of theirs.
-#[derive(Clone, Debug)]
-pub struct Context {
-    context: driver::Context,
-    peer: Peer,
-}
-
-impl Context {
-    /// Who asked.
-    pub fn peer(&self) -> &Peer {
-        &self.peer
-    }
-
-    /// Whether the request was taken back. It has to be answered nevertheless, with
-    /// [`ErrorCode::REQUEST_CANCELLED`] where the method has no other answer for that.
-    pub fn is_cancelled(&self) -> bool {
-        self.context.is_cancelled()
-    }
-
-    /// Waits until the request is taken back, or the connection is gone. It may never be.
-    pub async fn cancelled(&self) {
-        self.context.cancelled().await;
-    }
-}
-
-impl From<driver::Context> for Context {
-    fn from(context: driver::Context) -> Self {
-        Self { peer: Peer(context.client().clone()), context }
-    }
-}
-
-/// A request or notification of a method that the version does not have.
-///
-/// Methods of your own become types with [`RequestParams`] and [`NotificationParams`], and are read as such:
-///
-/// ```
-/// use acp_types::connection::Extension;
-/// use acp_types::methods::RequestParams;
-/// use jsonrpc_core::object;
-/// use jsonrpc_core::wire::Raw;
-///
-/// object! {
-///     /// Asks how long the agent has been there.
-///     pub struct UptimeRequest {}
-/// }
-/// object! {
-///     /// How long.
-///     pub struct UptimeResponse {
-///         /// In seconds.
-///         seconds: u64 = "seconds",
-///     }
-/// }
-/// impl RequestParams for UptimeRequest {
-///     const METHOD: &'static str = "_example.com/uptime";
-///     const RESPONSE: &'static str = "UptimeResponse";
-///     type Response = UptimeResponse;
-/// }
-///
-/// # let request = Extension::new("_example.com/uptime", None);
-/// // In `extension` of an agent:
-/// if let Some(asked) = request.request::<UptimeRequest>() {
-///     let UptimeRequest { .. } = asked?;
-///     let answer = Extension::answer::<UptimeRequest>(&UptimeResponse::new(7_u64))?;
-///     assert_eq!(answer.as_str(), r#"{"seconds":7}"#);
-/// }
-/// # Ok::<(), jsonrpc_core::ErrorObject>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Extension {
-    method: String,
-    params: Option<Raw>,
-}
-
-impl Extension {
-    /// What came.
-    pub fn new(method: &str, params: Option<&RawValue>) -> Self {
-        Self { method: method.to_owned(), params: params.map(Raw::from) }
-    }
-
-    /// The method.
-    pub fn method(&self) -> &str {
-        &self.method
-    }
-
-    /// The parameters as they came.
-    pub fn params(&self) -> Option<&Raw> {
-        self.params.as_ref()
-    }
-
-    /// The parameters of a request, if it is one of `P`; absent ones and `null` as an empty object.
-    ///
-    /// # Errors
-    /// It is one of `P`, and these are not its parameters: what to answer.
-    pub fn request<P: RequestParams + serde::de::DeserializeOwned>(
-        &self,
-    ) -> Option<Result<P, ErrorObject>> {
-        self.read(P::METHOD).map(|read| {
-            read.map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
-        })
-    }
-
-    /// The parameters of a notification, if it is one of `P`; absent ones and `null` as an empty object.
-    ///
-    /// # Errors
-    /// It is one of `P`, and these are not its parameters.
-    pub fn notification<P: NotificationParams + serde::de::DeserializeOwned>(
-        &self,
-    ) -> Option<Result<P, DecodeError>> {
-        self.read(P::METHOD)
-    }
-
-    /// A result of `P`, as `extension` gives it.
-    ///
-    /// # Errors
-    /// It has no JSON form.
-    pub fn answer<P: RequestParams>(result: &P::Response) -> Result<Raw, ErrorObject> {
-        side::answer(result)
-    }
-
-    fn read<T: serde::de::DeserializeOwned>(&self, method: &str) -> Option<Result<T, DecodeError>> {
-        let params = self.params.as_ref().map(AsRef::as_ref);
-        (self.method == method).then(|| wire::decode(object(params)))
-    }
-}
-
-/// Something that was taken differently from how it came, or not at all.
-#[derive(Clone, Copy, Debug)]
+/// A message could not be sent, or a call got no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem<'a> {
-    /// Parts of parameters could not be read, and the schema says what to take instead.
-    Lenient {
-        /// Of which method.
-        method: &'static str,
-        /// What was done.
-        diagnostics: &'a [Diagnostic],
-    },
-    /// The parameters of a notification could not be read, so it was passed over.
-    Undecodable {
-        /// Of which method.
-        method: &'static str,
-        /// Why.
-        error: &'a ErrorObject,
-    },
-    /// It reached nobody.
-    Stray(Stray<'a>),
+pub enum RequestError {
+    /// The call failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The prompt cannot be sent.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The handling of a notification waited for an answer or for room to send, while as many notifications waited for it as
+    /// [`Options::notifications`] allows.
+    #[error("too many notifications wait")]
+    Congested,
+}
+
+/// The answer of a handler that needed the other side and got no result: the error of the peer, or an internal one.
+impl From<RequestError> for ErrorObject {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Call(
+                CallError::Answered(error) | CallError::AuthRequired { error, .. },
+            ) => error,
+            other => Self::new(ErrorCode::INTERNAL_ERROR, other.to_string()),
+        }
+    }
 }

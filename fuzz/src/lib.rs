@@ -1,11 +1,11 @@
 //! What must hold for any input. Each function panics where it does not.
 //!
 //! `cargo test` replays the corpus on any toolchain; `fuzz/run` looks for more, as the README says.
+mod acp;
 mod agui;
 mod codec;
 mod conductor;
 mod document;
-mod driver;
 mod framing;
 mod mcp;
 mod message;
@@ -17,13 +17,13 @@ mod value;
 mod wire;
 mod wire_modes;
 
+pub use acp::{agent, client};
 pub use agui::{
     agui_client, agui_event, agui_produce, agui_proto, agui_run_log, agui_sse, agui_stream,
 };
 pub use codec::codec;
 pub use conductor::conductor;
 pub use document::document;
-pub use driver::driver;
 pub use framing::lines;
 pub use mcp::{mcp_context, mcp_message, mcp_peers, mcp_schema};
 pub use message::message;
@@ -38,7 +38,7 @@ pub use wire_modes::wire_modes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     ("message", message),
     ("strictness", strictness),
     ("document", document),
@@ -50,7 +50,8 @@ pub const TARGETS: [Target; 23] = [
     ("transcript", transcript),
     ("conductor", conductor),
     ("peer", peer),
-    ("driver", driver),
+    ("client", client),
+    ("agent", agent),
     ("agui_event", agui_event),
     ("agui_proto", agui_proto),
     ("agui_sse", agui_sse),

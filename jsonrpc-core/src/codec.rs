@@ -157,7 +157,7 @@ impl Encoder<Message<'_>> for Codec {
         self.scratch.clear();
         self.scratch.shrink_to(IDLE_SCRATCH);
         encode::message(&message, &mut self.scratch);
-        put_line(&self.scratch, true, out);
+        put_line(&self.scratch, out);
         Ok(())
     }
 }
@@ -166,18 +166,17 @@ impl Encoder<Frame> for Codec {
     type Error = io::Error;
 
     fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> io::Result<()> {
-        put_line(frame.as_bytes(), frame.is_one_line(), out);
+        let start = out.len();
+        put_line(frame.as_bytes(), out);
+        let end = out.len() - 1;
+        encode::keep_on_one_line(out.get_mut(..end).unwrap_or_default(), start);
         Ok(())
     }
 }
 
 /// Appends a message and its line end.
-fn put_line(message: &[u8], is_one_line: bool, out: &mut BytesMut) {
-    let start = out.len();
+fn put_line(message: &[u8], out: &mut BytesMut) {
     out.reserve(message.len() + 1);
     out.extend_from_slice(message);
-    if !is_one_line {
-        encode::keep_on_one_line(out, start);
-    }
     out.extend_from_slice(b"\n");
 }

@@ -38,20 +38,6 @@ pub(crate) fn message(message: &Message<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Appends a request, or a notification if it has no id, with params that are JSON text.
-#[cfg(feature = "async")]
-pub(crate) fn call(
-    id_of: Option<&RequestId>,
-    name: &str,
-    params: Option<&[u8]>,
-    out: &mut Vec<u8>,
-) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
-    id_of.into_iter().for_each(|request| id(request, out));
-    call_of(name, params, out);
-    out.push(b'}');
-}
-
 fn id(id: &RequestId, out: &mut Vec<u8>) {
     out.extend_from_slice(br#","id":"#);
     id.write(out);

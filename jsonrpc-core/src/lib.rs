@@ -18,7 +18,7 @@
 //! | with the feature | there is | is for | brings |
 //! |---|---|---|---|
 //! | `codec` | `codec` | lines as a decoder and an encoder, over a child process for example | bytes, bytestring, tokio-util; std |
-//! | `async` | `driver`, `memory` | connections that run by themselves, with async handlers, on any runtime; its page has two of them at work | async-trait, bytes, bytestring, futures; std |
+//! | `async` | `memory` | two ends of a connection inside one program, for tests | bytes, bytestring, futures; std |
 //! | `schemars` | `JsonSchema` for what the macros of [`wire`] define | schemas of a protocol's types | schemars |
 //!
 //! None is on unless asked for. All else is `no_std` with `alloc`.
@@ -26,7 +26,7 @@
 //! Apart from those nothing here sends, receives or waits, and nothing at all looks at a clock. Nothing panics at what a
 //! peer sends, and nothing grows past a limit: [`framing::Lines::DEFAULT_LIMIT`],
 //! [`RequestId::MAX_LEN`], [`Message::MAX_EXTRA`], [`Batch::MAX_LEN`],
-//! [`Limits`], `driver::Options`, and those of [`wire::Decoded`].
+//! [`Limits`], and those of [`wire::Decoded`].
 //!
 //! ```
 //! use jsonrpc_core::{ErrorCode, ErrorObject, Message, Response, framing::Lines};
@@ -63,8 +63,6 @@ mod checked;
 #[cfg(feature = "codec")]
 pub mod codec;
 mod decode_error;
-#[cfg(feature = "async")]
-pub mod driver;
 mod encode;
 mod envelope;
 mod error_object;

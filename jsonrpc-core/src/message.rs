@@ -96,14 +96,6 @@ pub(crate) struct Extras<'a> {
     pub(crate) members: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-#[cfg(feature = "async")]
-impl Extras<'_> {
-    /// Whether there is nothing that a message has to be kept with.
-    pub(crate) fn is_usual(&self) -> bool {
-        matches!(self.version, Version::V2) && self.members.is_empty()
-    }
-}
-
 /// The `jsonrpc` member of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Version<'a> {

@@ -1,33 +1,31 @@
-//! What a side of a connection is made of, in either version.
-use super::Problem;
-use crate::dispatch::object;
+//! A side of a connection, in either version: its trait, and how it is connected.
 use alloc::format;
-use jsonrpc_core::wire::{Mode, Raw, decode_with};
+use alloc::string::ToString;
+use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 /// A side: its trait, once for any thread and once for one, and the functions that connect it.
 macro_rules! side {
     (
+        $kind:tt;
         $(#[$attr:meta])* $Trait:ident by $(#[$cattr:meta])* $connect:ident,
         $(#[$lattr:meta])* $Local:ident by $(#[$clattr:meta])* $connect_local:ident;
         required { $( $(#[$qattr:meta])* $qfn:ident($QRequest:ident) -> $QResponse:ident; )* }
         optional { $( $(#[$oattr:meta])* $ofn:ident($ORequest:ident) -> $OResponse:ident; )* }
-        told { $( $(#[$tattr:meta])* $tfn:ident($TNotification:ident); )* }
-        may_be_told { $( $(#[$nattr:meta])* $nfn:ident($Notification:ident); )* }
+        taken { $( $(#[$tattr:meta])* $tfn:ident($TNotification:ident); )* }
+        may_be_taken { $( $(#[$nattr:meta])* $nfn:ident($Notification:ident); )* }
     ) => {
         side! { @both
-            [$(#[$attr])*] $Trait, [Send + Sync + 'static], [], Handler,
+            [$kind $(#[$attr])*] $Trait, [Send + Sync + 'static], [], BoxFuture,
             [$(#[$cattr])*] $connect, [Arc], [+ Send];
-            [$(#[$lattr])*] $Local, ['static], [(?Send)], LocalHandler,
+            [$kind $(#[$lattr])*] $Local, ['static], [(?Send)], LocalBoxFuture,
             [$(#[$clattr])*] $connect_local, [Rc], [];
             {
                 required { $( [$(#[$qattr])*] $qfn $QRequest $QResponse; )* }
                 optional { $( [$(#[$oattr])*] $ofn $ORequest $OResponse; )* }
-                told { $( [$(#[$tattr])*] $tfn $TNotification; )* }
-                may_be_told { $( [$(#[$nattr])*] $nfn $Notification; )* }
+                taken { $( [$(#[$tattr])*] $tfn $TNotification; )* }
+                may_be_taken { $( [$(#[$nattr])*] $nfn $Notification; )* }
             }
         }
     };
@@ -42,13 +40,19 @@ macro_rules! side {
         side! { @second $one [$($two)* $next] $($rest)* }
     };
     (@one
-        [$(#[$attr:meta])*] $Trait:ident, [$($bound:tt)*], [$($send:tt)*], $Handler:ident,
-        [$(#[$cattr:meta])*] $connect:ident, [$Pointer:ident], [$($sends:tt)*]
+        [
+            {
+                $connected:ident $Machine:ty, $version:ident,
+                $Request:ty, $Requests:ty, $Event:ty, $Events:ty
+            }
+            $(#[$attr:meta])*
+        ] $Trait:ident, [$($bound:tt)*], [$($send:tt)*],
+        $Boxed:ident, [$(#[$cattr:meta])*] $connect:ident, [$Pointer:ident], [$($sends:tt)*]
         {
             required { $( [$(#[$qattr:meta])*] $qfn:ident $QRequest:ident $QResponse:ident; )* }
             optional { $( [$(#[$oattr:meta])*] $ofn:ident $ORequest:ident $OResponse:ident; )* }
-            told { $( [$(#[$tattr:meta])*] $tfn:ident $TNotification:ident; )* }
-            may_be_told { $( [$(#[$nattr:meta])*] $nfn:ident $Notification:ident; )* }
+            taken { $( [$(#[$tattr:meta])*] $tfn:ident $TNotification:ident; )* }
+            may_be_taken { $( [$(#[$nattr:meta])*] $nfn:ident $Notification:ident; )* }
         }
     ) => {
         $(#[$attr])*
@@ -65,7 +69,7 @@ macro_rules! side {
             $(
                 $(#[$oattr])*
                 ///
-                /// Refused as an unknown method unless told otherwise.
+                /// Answers that the method is unknown, unless implemented.
                 async fn $ofn(&self, request: $ORequest, context: Context) -> Result<$OResponse, ErrorObject> {
                     let _ = (request, context);
                     Err($crate::connection::side::method_not_found(<$ORequest as RequestParams>::METHOD))
@@ -74,14 +78,14 @@ macro_rules! side {
             $(
                 $(#[$nattr])*
                 ///
-                /// Ignored unless told otherwise.
+                /// Ignored, unless implemented.
                 async fn $nfn(&self, notification: $Notification, peer: Peer) {
                     let _ = (notification, peer);
                 }
             )*
             /// Answers a request of a method that the version does not have: an extension, or something newer.
             ///
-            /// Refused as an unknown method unless told otherwise.
+            /// Answers that the method is unknown, unless implemented.
             async fn extension(&self, request: Extension, context: Context) -> Result<Raw, ErrorObject> {
                 let _ = context;
                 Err($crate::connection::side::method_not_found(request.method()))
@@ -89,129 +93,131 @@ macro_rules! side {
 
             /// Takes a notification of a method that the version does not have. Those behind it wait until it is handled.
             ///
-            /// Ignored unless told otherwise.
+            /// Ignored, unless implemented.
             async fn extension_notification(&self, notification: Extension, peer: Peer) {
                 let _ = (notification, peer);
             }
 
-            /// Hears of what was taken differently from how it came, or not at all; for logs.
-            fn problem(&self, problem: Problem<'_>) {
+            /// Takes what was tolerated or dropped; for logs.
+            fn problem(&self, problem: &Diagnostic) {
                 let _ = problem;
             }
         }
 
+        side! { @connect $connected
+            [$(#[$cattr])*] $connect $Trait $Machine, [$($sends)*];
+            side, stream, sink, options, machine => {
+                /// The side as the driver takes it.
+                struct Handles<S>($Pointer<S>);
+
+                impl<S: $Trait> Serve<$Machine> for Handles<S> {
+                    type Answer = $Boxed<'static, Result<Raw, ErrorObject>>;
+                    type Tell = $Boxed<'static, ()>;
+
+                    fn request(&self, request: $Request, context: Context) -> Self::Answer {
+                        type Versions = $Request;
+                        type Requests = $Requests;
+                        let side = $Pointer::clone(&self.0);
+                        Box::pin(async move {
+                            let Versions::$version(request) = request else {
+                                return Err($crate::connection::side::method_not_found(request.method()));
+                            };
+                            match request {
+                                $( Requests::$QRequest(params) => {
+                                    $crate::connection::side::answer(&side.$qfn(*params, context).await?)
+                                } )*
+                                $( Requests::$ORequest(params) => {
+                                    $crate::connection::side::answer(&side.$ofn(*params, context).await?)
+                                } )*
+                                Requests::Other { method, params } => {
+                                    side.extension(Extension { method, params }, context).await
+                                }
+                            }
+                        })
+                    }
+
+                    fn notification(&self, notification: $Event, peer: Peer) -> Self::Tell {
+                        type Versions = $Event;
+                        type Events = $Events;
+                        let side = $Pointer::clone(&self.0);
+                        Box::pin(async move {
+                            let Versions::$version(notification) = notification else { return };
+                            match notification {
+                                $( Events::$TNotification(params) => side.$tfn(params, peer).await, )*
+                                $( Events::$Notification(params) => side.$nfn(params, peer).await, )*
+                                // One that names no open request.
+                                Events::CancelRequestNotification(_) => {}
+                                Events::Other { method, params } => {
+                                    side.extension_notification(Extension { method, params }, peer).await;
+                                }
+                            }
+                        })
+                    }
+
+                    fn problem(&self, problem: &Diagnostic) {
+                        self.0.problem(problem);
+                    }
+                }
+
+                let shared = Arc::new(Shared::new(machine, options));
+                (Driver::new(stream, sink, Handles($Pointer::new(side)), shared.clone(), options), shared)
+            }
+        }
+    };
+    (@connect agent
+        [$(#[$cattr:meta])*] $connect:ident $Trait:ident $Machine:ty, [$($sends:tt)*];
+        $side:ident, $stream:ident, $sink:ident, $options:ident, $machine:ident => $body:block
+    ) => {
         $(#[$cattr])*
         pub fn $connect<St, Si, E, S>(
-            side: S,
-            stream: St,
-            sink: Si,
-            options: Options,
+            $side: S,
+            $stream: St,
+            $sink: Si,
+            $options: Options,
         ) -> (impl Future<Output = Result<(), E>> + Unpin $($sends)* + use<St, Si, E, S>, Peer)
         where
             St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin $($sends)*,
             Si: Sink<Frame, Error = E> + Unpin $($sends)*,
             S: $Trait,
         {
-            /// The side as the driver takes it.
-        struct Handles<S>(S);
-
-        #[async_trait::async_trait $($send)*]
-        impl<S: $Trait> $Handler for Handles<S> {
-            async fn request(&self, request: Request<'_>, context: driver::Context) -> Result<Raw, ErrorObject> {
-                let side = &self.0;
-                let context = Context::from(context);
-                let problem = |problem: Problem<'_>| side.problem(problem);
-                match &*request.method {
-                    $( <$QRequest as RequestParams>::METHOD => {
-                        let params = read(<$QRequest as RequestParams>::METHOD, request.params, problem)?;
-                        answer(&side.$qfn(params, context).await?)
-                    } )*
-                    $( <$ORequest as RequestParams>::METHOD => {
-                        let params = read(<$ORequest as RequestParams>::METHOD, request.params, problem)?;
-                        answer(&side.$ofn(params, context).await?)
-                    } )*
-                    method => side.extension(Extension::new(method, request.params), context).await,
-                }
-            }
-
-            async fn notification(&self, notification: Notification<'_>, client: driver::Client) {
-                let side = &self.0;
-                let peer = Peer::from(client);
-                let problem = |problem: Problem<'_>| side.problem(problem);
-                match &*notification.method {
-                    $( <$TNotification as NotificationParams>::METHOD => {
-                        let method = <$TNotification as NotificationParams>::METHOD;
-                        if let Some(params) = read_notification(method, notification.params, problem) {
-                            side.$tfn(params, peer).await;
-                        }
-                    } )*
-                    $( <$Notification as NotificationParams>::METHOD => {
-                        let method = <$Notification as NotificationParams>::METHOD;
-                        if let Some(params) = read_notification(method, notification.params, problem) {
-                            side.$nfn(params, peer).await;
-                        }
-                    } )*
-                    method => {
-                        side.extension_notification(Extension::new(method, notification.params), peer).await;
-                    }
-                }
-            }
-
-            fn stray(&self, stray: Stray<'_>) {
-                self.0.problem(Problem::Stray(stray));
-            }
+            let $machine = $options.agent(VERSION);
+            let (driver, shared) = $body;
+            (driver, Peer::new(shared))
         }
-
-            let (driver, client) = Driver::new(stream, sink, $Pointer::new(Handles(side)), options);
-            (driver, Peer::from(client))
+    };
+    (@connect client
+        [$(#[$cattr:meta])*] $connect:ident $Trait:ident $Machine:ty, [$($sends:tt)*];
+        $side:ident, $stream:ident, $sink:ident, $options:ident, $machine:ident => $body:block
+    ) => {
+        $(#[$cattr])*
+        pub fn $connect<St, Si, E, S>(
+            $side: S,
+            $stream: St,
+            $sink: Si,
+            initialize: InitializeRequest,
+            $options: Options,
+        ) -> (impl Future<Output = Result<(), E>> + Unpin $($sends)* + use<St, Si, E, S>, Sessions)
+        where
+            St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin $($sends)*,
+            Si: Sink<Frame, Error = E> + Unpin $($sends)*,
+            S: $Trait,
+        {
+            let $machine = $options.client(offer(initialize));
+            let (driver, shared) = $body;
+            (driver, Sessions::new(shared))
         }
     };
 }
 
 pub(super) use side;
 
-/// The answer to a request of a method that nobody has.
+/// The answer to a request of a method that is not served.
 pub(super) fn method_not_found(method: &str) -> ErrorObject {
     ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?} here"))
-}
-
-/// Reads the parameters of a request.
-pub(super) fn read<T: Serialize + DeserializeOwned>(
-    method: &'static str,
-    params: Option<&RawValue>,
-    problem: impl FnOnce(Problem<'_>),
-) -> Result<T, ErrorObject> {
-    match decode_with(object(params), Mode::SpecLenient) {
-        Ok(decoded) => {
-            if !decoded.diagnostics.is_empty() {
-                problem(Problem::Lenient { method, diagnostics: &decoded.diagnostics });
-            }
-            Ok(decoded.value)
-        }
-        Err(error) => {
-            let message = format!("params of {method}: {error}");
-            Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message))
-        }
-    }
-}
-
-/// Reads the parameters of a notification, which nobody can be told about if they are wrong.
-pub(super) fn read_notification<T: Serialize + DeserializeOwned>(
-    method: &'static str,
-    params: Option<&RawValue>,
-    problem: impl Fn(Problem<'_>),
-) -> Option<T> {
-    match read(method, params, &problem) {
-        Ok(params) => Some(params),
-        Err(error) => {
-            problem(Problem::Undecodable { method, error: &error });
-            None
-        }
-    }
 }
 
 /// Writes a result.
 pub(super) fn answer<T: Serialize>(result: &T) -> Result<Raw, ErrorObject> {
     Raw::from_value(result)
-        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, format!("{error}")))
+        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
 }

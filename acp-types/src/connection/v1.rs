@@ -1,17 +1,24 @@
 //! Agents and clients in version 1 of the protocol.
-use super::side::{answer, read, read_notification, side};
-use super::{Context, Extension, Peer, Problem};
-use crate::methods::{NotificationParams, RequestParams};
+use super::driver::{Driver, Serve};
+use super::machine;
+use super::shared::Shared;
+use super::side::side;
+use super::{Context, Extension, Options, Peer, Sessions};
+use crate::agent;
+use crate::client::{self, Diagnostic};
+use crate::methods::RequestParams;
 use crate::v1::authentication::{
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, AuthenticateRequest,
     AuthenticateResponse, LogoutRequest, LogoutResponse,
 };
+use crate::v1::dispatch;
 use crate::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
 };
 use crate::v1::file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
+use crate::v1::initialization::ProtocolVersion;
 use crate::v1::initialization::{InitializeRequest, InitializeResponse};
 use crate::v1::mcp_over_acp::{MessageMcpNotification, MessageMcpRequest, MessageMcpResponse};
 use crate::v1::prompt_turn::{
@@ -46,14 +53,27 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use core::future::Future;
+use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{Sink, Stream};
-use jsonrpc_core::driver::{self, Driver, Handler, LocalHandler, Options, Stray};
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::{Frame, FrameError};
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorObject, Notification, Request};
+
+/// The version of this module.
+const VERSION: ProtocolVersion = ProtocolVersion::V1;
+
+/// What a client of this version offers.
+fn offer(initialize: InitializeRequest) -> client::Options {
+    client::Options::v1(initialize)
+}
 
 side! {
-    /// An agent in version 1: what it does with what a client asks for and tells.
+    {
+        agent agent::Connection, V1,
+        agent::ClientRequest, dispatch::ClientRequest,
+        agent::ClientNotification, dispatch::ClientNotification
+    };
+    /// An agent in version 1: what it does with the requests and notifications of a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Agent by
@@ -92,7 +112,7 @@ side! {
         set_session_mode(SetSessionModeRequest) -> SetSessionModeResponse;
         /// Sets an option of a session. See [`SetSessionConfigOptionRequest`].
         set_session_config_option(SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse;
-        /// **Unstable.** Says who is logged in. See [`AuthStatusRequest`].
+        /// **Unstable.** Returns the state of the login. See [`AuthStatusRequest`].
         auth_status(AuthStatusRequest) -> AuthStatusResponse;
         /// **Unstable.** Lists providers of models. See [`ListProvidersRequest`].
         list_providers(ListProvidersRequest) -> ListProvidersResponse;
@@ -111,22 +131,27 @@ side! {
         /// **Unstable.** Gives a session a title. See [`SetSessionTitleRequest`].
         set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;
     }
-    told {
+    taken {
     }
-    may_be_told {
-        /// Hears that the turn of a session is to end; its prompt is still to be answered, with `cancelled`. See [`CancelNotification`].
+    may_be_taken {
+        /// Takes that the turn of a session is cancelled; its prompt is still to be answered, with `cancelled`. See [`CancelNotification`].
         cancel(CancelNotification);
-        /// **Unstable.** Hears a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
+        /// **Unstable.** Takes a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
 
 side! {
-    /// A client in version 1: what it does with what an agent asks for and tells.
+    {
+        client machine::Client, V1,
+        client::AgentRequest, dispatch::AgentRequest,
+        client::AgentNotification, dispatch::AgentNotification
+    };
+    /// A client in version 1: what it does with the requests and notifications of an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v1/schema)
     Client by
-    /// Connects a client with an agent: the future runs the connection until it ends, the [`Peer`] is the agent.
+    /// Connects a client with an agent: the future runs the connection until it ends, [`Sessions`] speak to the agent.
     connect_client,
     /// A [`Client`] that stays on one thread: it may hold what is not `Send`, also while it waits.
     ///
@@ -158,14 +183,14 @@ side! {
         /// **Unstable.** Asks an MCP server on the client's side. See [`MessageMcpRequest`].
         message_mcp(MessageMcpRequest) -> MessageMcpResponse;
     }
-    told {
-        /// Hears what happens in a session. See [`SessionNotification`].
+    taken {
+        /// Takes an update of a session. See [`SessionNotification`].
         session_update(SessionNotification);
     }
-    may_be_told {
-        /// Hears that what was asked for behind a URL is done. See [`CompleteElicitationNotification`].
+    may_be_taken {
+        /// Takes that an elicitation behind a URL is done. See [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Hears who is logged in. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Takes the state of the login. See [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

@@ -1,13 +1,20 @@
 //! Agents and clients in version 2 of the protocol.
 //!
 //! Version 2 is a draft: it may change in any release.
-use super::side::{answer, read, read_notification, side};
-use super::{Context, Extension, Peer, Problem};
-use crate::methods::{NotificationParams, RequestParams};
+use super::driver::{Driver, Serve};
+use super::machine;
+use super::shared::Shared;
+use super::side::side;
+use super::{Context, Extension, Options, Peer, Sessions};
+use crate::agent;
+use crate::client::{self, Diagnostic};
+use crate::methods::RequestParams;
+use crate::v1::initialization::ProtocolVersion;
 use crate::v2::authentication::{
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, LoginAuthRequest,
     LoginAuthResponse, LogoutAuthRequest, LogoutAuthResponse,
 };
+use crate::v2::dispatch;
 use crate::v2::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
 };
@@ -41,14 +48,27 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use core::future::Future;
+use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{Sink, Stream};
-use jsonrpc_core::driver::{self, Driver, Handler, LocalHandler, Options, Stray};
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::{Frame, FrameError};
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{ErrorObject, Notification, Request};
+
+/// The version of this module.
+const VERSION: ProtocolVersion = ProtocolVersion::V2;
+
+/// What a client of this version offers.
+fn offer(initialize: InitializeRequest) -> client::Options {
+    client::Options::v2(initialize)
+}
 
 side! {
-    /// An agent in version 2: what it does with what a client asks for and tells.
+    {
+        agent agent::Connection, V2,
+        agent::ClientRequest, dispatch::ClientRequest,
+        agent::ClientNotification, dispatch::ClientNotification
+    };
+    /// An agent in version 2: what it does with the requests and notifications of a client.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Agent by
@@ -65,7 +85,7 @@ side! {
         initialize(InitializeRequest) -> InitializeResponse;
         /// Begins a session. See [`NewSessionRequest`].
         new_session(NewSessionRequest) -> NewSessionResponse;
-        /// Takes in what the user said; what becomes of it, updates tell. See [`PromptRequest`].
+        /// Takes in a prompt; updates report what becomes of it. See [`PromptRequest`].
         prompt(PromptRequest) -> PromptResponse;
     }
     optional {
@@ -87,7 +107,7 @@ side! {
         cancel_tool_call(CancelToolCallRequest) -> CancelToolCallResponse;
         /// Ends the command of a terminal. See [`CancelTerminalRequest`].
         cancel_terminal(CancelTerminalRequest) -> CancelTerminalResponse;
-        /// **Unstable.** Says who is logged in. See [`AuthStatusRequest`].
+        /// **Unstable.** Returns the state of the login. See [`AuthStatusRequest`].
         auth_status(AuthStatusRequest) -> AuthStatusResponse;
         /// **Unstable.** Lists providers of models. See [`ListProvidersRequest`].
         list_providers(ListProvidersRequest) -> ListProvidersResponse;
@@ -106,22 +126,27 @@ side! {
         /// **Unstable.** Gives a session a title. See [`SetSessionTitleRequest`].
         set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;
     }
-    told {
+    taken {
     }
-    may_be_told {
-        /// Hears that what a session is at is to end; an idle `state_update` is to follow. See [`CancelSessionNotification`].
+    may_be_taken {
+        /// Takes that the work of a session is cancelled; an idle `state_update` is to follow. See [`CancelSessionNotification`].
         cancel_session(CancelSessionNotification);
-        /// **Unstable.** Hears a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
+        /// **Unstable.** Takes a notification of an MCP server on the client's side. See [`MessageMcpNotification`].
         message_mcp(MessageMcpNotification);
     }
 }
 
 side! {
-    /// A client in version 2: what it does with what an agent asks for and tells.
+    {
+        client machine::Client, V2,
+        client::AgentRequest, dispatch::AgentRequest,
+        client::AgentNotification, dispatch::AgentNotification
+    };
+    /// A client in version 2: what it does with the requests and notifications of an agent.
     ///
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema)
     Client by
-    /// Connects a client with an agent: the future runs the connection until it ends, the [`Peer`] is the agent.
+    /// Connects a client with an agent: the future runs the connection until it ends, [`Sessions`] speak to the agent.
     connect_client,
     /// A [`Client`] that stays on one thread: it may hold what is not `Send`, also while it waits.
     ///
@@ -139,14 +164,14 @@ side! {
         /// **Unstable.** Asks an MCP server on the client's side. See [`MessageMcpRequest`].
         message_mcp(MessageMcpRequest) -> MessageMcpResponse;
     }
-    told {
-        /// Hears what happens in a session. See [`UpdateSessionNotification`].
+    taken {
+        /// Takes an update of a session. See [`UpdateSessionNotification`].
         update_session(UpdateSessionNotification);
     }
-    may_be_told {
-        /// Hears that what was asked for behind a URL is done. See [`CompleteElicitationNotification`].
+    may_be_taken {
+        /// Takes that an elicitation behind a URL is done. See [`CompleteElicitationNotification`].
         complete_elicitation(CompleteElicitationNotification);
-        /// **Unstable.** Hears who is logged in. See [`AuthStatusUpdateNotification`].
+        /// **Unstable.** Takes the state of the login. See [`AuthStatusUpdateNotification`].
         auth_status_update(AuthStatusUpdateNotification);
     }
 }

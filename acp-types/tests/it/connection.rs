@@ -1,13 +1,14 @@
-//! Agents and clients over a connection in memory.
-use acp_types::connection::{Context, Extension, Peer, Problem, RequestError, v1, v2};
+//! Agents and clients with handlers, over a connection in memory.
+use acp_types::client::{CallError, Diagnostic, Prompt, PromptError, Received, TurnEnd};
+use acp_types::connection::{Context, Extension, Options, Peer, RequestError, Sessions, v1, v2};
 use acp_types::methods::{self, Direction, Method, MethodKind, RequestParams};
-use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{
-    CancelNotification, ContentChunk, PromptRequest, PromptResponse, SessionNotification,
-    SessionUpdate, StopReason,
+    ContentChunk, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
 };
-use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse, SessionId};
+use acp_types::v1::session_setup::{
+    LoadSessionRequest, LoadSessionResponse, NewSessionRequest, NewSessionResponse,
+};
 use acp_types::v1::tool_calls::{
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolCallUpdate,
 };
@@ -15,39 +16,71 @@ use acp_types::v2::initialization as initialization2;
 use acp_types::v2::permissions as permissions2;
 use acp_types::v2::prompt_lifecycle as lifecycle2;
 use acp_types::v2::session_setup as setup2;
-use futures::channel::oneshot;
+use core::future::poll_fn;
+use core::task::Poll;
 use futures::executor::block_on;
-use futures::future::{Future, join};
-use futures::{FutureExt, select};
-use jsonrpc_core::driver::{self, Driver, Handler, Options};
+use futures::future::{Future, join, join3};
+use futures::{FutureExt, SinkExt, StreamExt, select};
+use jsonrpc_core::framing::Frame;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Request, memory, object};
+use jsonrpc_core::{ErrorCode, ErrorObject, memory, object};
+use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-
-fn options() -> Options {
-    Options::new(CancelMethod::ACP)
-}
 
 fn refused<T>() -> Result<T, ErrorObject> {
     Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "not here"))
 }
 
+fn initialize() -> InitializeRequest {
+    InitializeRequest::new(ProtocolVersion::V1)
+}
+
 /// Runs an agent in version 1 and something that speaks to it; what it gave, after both ended well.
-fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Peer) -> F) -> F::Output {
+fn with_agent<A: v1::Agent, F: Future>(agent: A, speak: impl FnOnce(Sessions) -> F) -> F::Output {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
-    let (agent, _) = v1::connect_agent(agent, reads, writes, options());
-    let (client, peer) = v1::connect_client(Nobody, client_reads, client_writes, options());
+    let (agent, _) = v1::connect_agent(agent, reads, writes, Options::default());
+    let options = Options::default();
+    let (client, sessions) =
+        v1::connect_client(Nobody, client_reads, client_writes, initialize(), options);
     let spoken = async {
-        let output = speak(peer.clone()).await;
-        peer.shut_down();
+        let output = speak(sessions.clone()).await;
+        sessions.shut_down();
         output
     };
     let (ends, output) = block_on(join(join(agent, client), spoken));
-    assert!(matches!(ends, (Ok(()), Ok(()))));
+    assert!(matches!(ends, (Ok(()), Ok(()))), "{ends:?}");
     output
+}
+
+/// The other side of a connection, by hand.
+struct Wire {
+    reads: memory::Reader,
+    writes: memory::Writer,
+}
+
+impl Wire {
+    fn new((reads, writes): memory::End) -> Self {
+        Self { reads, writes }
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.writes.send(Frame::from(message.to_string())).await.expect("it reads");
+    }
+
+    async fn next(&mut self) -> Value {
+        let frame = self.reads.next().await.expect("a frame").expect("no IO").expect("whole");
+        serde_json::from_str(frame.text().expect("text")).expect("JSON")
+    }
+
+    /// Sends a request, and gives its answer.
+    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let answer = self.next().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
 }
 
 /// Does only what it must.
@@ -129,17 +162,7 @@ impl v2::Client for Nobody {
     async fn update_session(&self, _: lifecycle2::UpdateSessionNotification, _: Peer) {}
 }
 
-/// Sends requests without types.
-struct Silent;
-
-#[async_trait::async_trait]
-impl Handler for Silent {
-    async fn request(&self, _: Request<'_>, _: driver::Context) -> Result<Raw, ErrorObject> {
-        refused()
-    }
-}
-
-/// Each method of the table reaches its own handler, which the error for wrong parameters names.
+/// Each method of the table reaches its own handler: wrong parameters are refused, right ones are not known to be anybody's.
 #[test]
 fn every_request_of_the_tables_is_read_by_its_method() {
     for (table, direction) in [
@@ -148,55 +171,64 @@ fn every_request_of_the_tables_is_read_by_its_method() {
         (methods::V2, Direction::ToAgent),
         (methods::V2, Direction::ToClient),
     ] {
-        let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
-        let is_v1 = core::ptr::eq(table, methods::V1);
+        let ((reads, writes), end) = memory::duplex(4);
+        let (is_v1, options) = (core::ptr::eq(table, methods::V1), Options::default());
+        let info = || initialization2::Implementation::new("client", "1");
+        let initialize2 = || initialization2::InitializeRequest::new(ProtocolVersion::V2, info());
         let side: std::pin::Pin<Box<dyn Future<Output = _>>> = match (is_v1, direction) {
             (true, Direction::ToAgent) => {
-                Box::pin(v1::connect_agent(Nobody, reads, writes, options()).0)
+                Box::pin(v1::connect_agent(Nobody, reads, writes, options).0)
             }
-            (true, _) => Box::pin(v1::connect_client(Nobody, reads, writes, options()).0),
+            (true, _) => {
+                Box::pin(v1::connect_client(Nobody, reads, writes, initialize(), options).0)
+            }
             (false, Direction::ToAgent) => {
-                Box::pin(v2::connect_agent(Nobody, reads, writes, options()).0)
+                Box::pin(v2::connect_agent(Nobody, reads, writes, options).0)
             }
-            (false, _) => Box::pin(v2::connect_client(Nobody, reads, writes, options()).0),
+            (false, _) => {
+                Box::pin(v2::connect_client(Nobody, reads, writes, initialize2(), options).0)
+            }
         };
-        let (driver, client) =
-            Driver::new(client_reads, client_writes, Arc::new(Silent), options());
         let is_request =
             |method: &&Method| method.direction == direction && method.kind == MethodKind::Request;
         let asked = async {
-            for method in table.iter().filter(is_request) {
-                let wrong = Raw::from_text("[]").unwrap();
-                let Err(driver::RequestError::Answered(error)) =
-                    client.request(method.name, wrong.as_ref()).await
-                else {
-                    panic!("{} was answered", method.name)
+            let mut wire = Wire::new(end);
+            if direction == Direction::ToClient {
+                assert_eq!(wire.next().await["method"], "initialize");
+                let info = json!({ "name": "agent", "version": "1" });
+                let result = match is_v1 {
+                    true => json!({ "protocolVersion": 1 }),
+                    false => json!({ "protocolVersion": 2, "info": info }),
                 };
-                assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{}", method.name);
-                assert!(error.message.contains(method.name), "{error}");
+                wire.send(json!({ "jsonrpc": "2.0", "id": 1, "result": result })).await;
             }
-            client.shut_down();
+            for (id, method) in table.iter().filter(is_request).enumerate() {
+                let answer = wire.ask(id as u64, method.name, json!([])).await;
+                let code = answer["error"]["code"].clone();
+                assert_eq!(code, ErrorCode::INVALID_PARAMS.0, "{}", method.name);
+            }
         };
-        let ((side, driver), ()) = block_on(join(join(side, driver), asked));
-        assert!(matches!((side, driver), (Ok(()), Ok(()))));
+        let (side, ()) = block_on(join(side, asked));
+        assert!(side.is_ok());
     }
 }
 
 #[test]
-fn what_is_not_there_is_an_unknown_method() {
-    let error = with_agent(Nobody, async |agent| {
+fn method_that_is_not_implemented_is_unknown() {
+    let error = with_agent(Patient::default(), async |sessions| {
         let request = acp_types::v1::session_list::ListSessionsRequest::new();
-        agent.request(&request).await.map(|_| ()).unwrap_err()
+        sessions.initialized().await.unwrap();
+        sessions.peer().request(&request).await.map(|_| ()).unwrap_err()
     });
     let error = ErrorObject::from(error);
     assert_eq!(error.code, ErrorCode::METHOD_NOT_FOUND);
     assert!(error.message.contains("session/list"), "{error}");
 }
 
-/// Answers a prompt when its session is cancelled or the prompt is taken back, and hears of problems.
+/// Answers a prompt when it is cancelled, and keeps problems.
 #[derive(Default)]
 struct Patient {
-    turns: Mutex<BTreeMap<SessionId, oneshot::Sender<()>>>,
+    turns: Mutex<u64>,
     problems: Arc<Mutex<Vec<String>>>,
 }
 
@@ -231,29 +263,21 @@ impl v1::Agent for Patient {
 
     async fn new_session(
         &self,
-        _: NewSessionRequest,
+        request: NewSessionRequest,
         _: Context,
     ) -> Result<NewSessionResponse, ErrorObject> {
-        refused()
+        Ok(NewSessionResponse::new(request.cwd))
     }
 
     async fn prompt(
         &self,
-        request: PromptRequest,
+        _: PromptRequest,
         context: Context,
     ) -> Result<PromptResponse, ErrorObject> {
-        let (cancel, cancelled) = oneshot::channel();
-        self.turns.lock().unwrap().insert(request.session_id.clone(), cancel);
-        select! {
-            _ = cancelled.fuse() => Ok(PromptResponse::new(StopReason::Cancelled)),
-            () = context.cancelled().fuse() => {
-                Err(ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "taken back"))
-            }
-        }
-    }
-
-    async fn cancel(&self, notification: CancelNotification, _: Peer) {
-        self.turns.lock().unwrap().remove(&notification.session_id);
+        *self.turns.lock().unwrap() += 1;
+        context.cancelled().await;
+        *self.turns.lock().unwrap() -= 1;
+        Ok(PromptResponse::new(StopReason::Cancelled))
     }
 
     async fn extension(&self, request: Extension, _: Context) -> Result<Raw, ErrorObject> {
@@ -261,69 +285,144 @@ impl v1::Agent for Patient {
             return Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, request.method()));
         };
         asked?;
-        let count = u64::try_from(self.turns.lock().unwrap().len()).unwrap();
-        Extension::answer::<TurnsRequest>(&TurnsResponse::new(count))
+        Extension::answer::<TurnsRequest>(&TurnsResponse::new(*self.turns.lock().unwrap()))
     }
 
-    fn problem(&self, problem: Problem<'_>) {
+    fn problem(&self, problem: &Diagnostic) {
         self.problems.lock().unwrap().push(format!("{problem:?}"));
+    }
+}
+
+fn stopped(end: Result<Received<TurnEnd>, RequestError>) -> StopReason {
+    match end.expect("it ends well").value {
+        TurnEnd::V1(response) => response.stop_reason,
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn sessions_run_side_by_side_and_end_one_by_one() {
-    with_agent(Patient::default(), async |agent| {
-        let prompt = |session: &str| PromptRequest::new(session, ["x".into()]);
-        let first = agent.send(&prompt("first")).await.unwrap();
-        let second = agent.send(&prompt("second")).await.unwrap();
-        let third = agent.send(&prompt("third")).await.unwrap();
-        let turns = agent.request(&TurnsRequest::new()).await.unwrap();
-        assert_eq!(turns.count, 3);
-        agent.notify(&CancelNotification::new("second")).await.unwrap();
-        assert_eq!(second.await.unwrap().stop_reason, StopReason::Cancelled);
-        first.cancel();
-        let Err(RequestError::Connection(driver::RequestError::Answered(error))) = first.await
-        else {
-            panic!("it was answered")
+    with_agent(Patient::default(), async |sessions| {
+        let open =
+            async |name: &str| sessions.open(NewSessionRequest::new(name, [])).await.unwrap();
+        let (first, second) = (open("first").await, open("second").await);
+        assert_eq!((first.id(), second.id()), ("first", "second"));
+        let go = || Prompt::v1(["x".into()]);
+        let steer = async {
+            // Both prompts are there.
+            while sessions.peer().request(&TurnsRequest::new()).await.unwrap().count < 2 {}
+            let again = first.prompt(go()).await;
+            assert!(
+                matches!(again, Err(RequestError::Prompt(PromptError::TurnOpen(_)))),
+                "{again:?}"
+            );
+            second.cancel();
+        };
+        let both = async {
+            let mut turns =
+                (Box::pin(first.prompt(go()).fuse()), Box::pin(second.prompt(go()).fuse()));
+            select! {
+                end = &mut turns.1 => assert_eq!(stopped(end), StopReason::Cancelled),
+                _ = &mut turns.0 => panic!("it was not cancelled"),
+            }
+            first.cancel();
+            assert_eq!(stopped(turns.0.await), StopReason::Cancelled);
+        };
+        join(both, steer).await;
+    });
+}
+
+#[test]
+fn dropped_prompt_is_cancelled() {
+    with_agent(Patient::default(), async |sessions| {
+        let session = sessions.open(NewSessionRequest::new("s", [])).await.unwrap();
+        let mut turn = Box::pin(session.prompt(Prompt::v1(["x".into()])));
+        let count = async || sessions.peer().request(&TurnsRequest::new()).await.unwrap().count;
+        let mut started = Box::pin(async { while count().await == 0 {} }.fuse());
+        poll_fn(|task| {
+            assert!(turn.poll_unpin(task).is_pending());
+            started.poll_unpin(task)
+        })
+        .await;
+        drop(turn);
+        while count().await > 0 {}
+    });
+}
+
+#[test]
+fn withdrawn_call_is_answered() {
+    let agent = async |wire: &mut Wire| {
+        let asked = wire.next().await;
+        assert_eq!(asked["method"], "_example.com/turns");
+        let withdrawn = wire.next().await;
+        assert_eq!(withdrawn["method"], "$/cancel_request");
+        assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
+        let error = json!({ "code": ErrorCode::REQUEST_CANCELLED.0, "message": "" });
+        wire.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
+    };
+    let ((reads, writes), end) = memory::duplex(4);
+    let (driver, peer) = v1::connect_agent(Nobody, reads, writes, Options::default());
+    let call = async {
+        let call = peer.send(&TurnsRequest::new()).await.unwrap();
+        call.withdraw();
+        let Err(RequestError::Call(CallError::Answered(error))) = call.await else {
+            panic!("it was answered");
         };
         assert_eq!(error.code, ErrorCode::REQUEST_CANCELLED);
-        agent.notify(&CancelNotification::new("third")).await.unwrap();
-        assert_eq!(third.await.unwrap().stop_reason, StopReason::Cancelled);
-    });
+        // One that nobody waits for any more is withdrawn as well.
+        drop(peer.send(&TurnsRequest::new()).await.unwrap());
+        peer.shut_down();
+    };
+    let client = async {
+        let mut wire = Wire::new(end);
+        agent(&mut wire).await;
+        agent(&mut wire).await;
+    };
+    let (driver, (), ()) = block_on(join3(driver, call, client));
+    assert!(driver.is_ok());
 }
 
 #[test]
 fn extensions_are_typed_or_unknown() {
-    with_agent(Patient::default(), async |agent| {
-        assert_eq!(agent.request(&TurnsRequest::new()).await.unwrap().count, 0);
-        let wrong = Raw::from_text("[]").unwrap();
-        let error = agent.untyped().request(TurnsRequest::METHOD, wrong.as_ref()).await;
-        let Err(driver::RequestError::Answered(error)) = error else { panic!("answered") };
-        assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
-        let error = agent.untyped().request("_example.com/other", None).await;
-        let Err(driver::RequestError::Answered(error)) = error else { panic!("answered") };
-        assert_eq!(error.code, ErrorCode::METHOD_NOT_FOUND);
+    with_agent(Patient::default(), async |sessions| {
+        sessions.initialized().await.unwrap();
+        let peer = sessions.peer();
+        assert_eq!(peer.request(&TurnsRequest::new()).await.unwrap().count, 0);
+        let raw = Raw::from_text("[]").unwrap();
+        let ask = async |method: &'static str| {
+            let error = peer.send_raw(method, raw.as_ref()).await.unwrap().await;
+            let Err(RequestError::Call(CallError::Answered(error))) = error else {
+                panic!("answered");
+            };
+            error.code
+        };
+        assert_eq!(ask(TurnsRequest::METHOD).await, ErrorCode::INVALID_PARAMS);
+        assert_eq!(ask("_example.com/other").await, ErrorCode::METHOD_NOT_FOUND);
     });
 }
 
 #[test]
-fn what_is_taken_differently_or_not_at_all_is_told() {
+fn tolerated_and_dropped_parts_are_reported() {
     let agent = Patient::default();
     let problems = Arc::clone(&agent.problems);
-    with_agent(agent, async |agent| {
-        let wrong = Raw::from_text(r#"{"sessionId":7}"#).unwrap();
-        agent.untyped().notify("session/cancel", wrong.as_ref()).await.unwrap();
-        let odd = r#"{"protocolVersion":1,"clientCapabilities":{"terminal":"yes"}}"#;
-        let odd = Raw::from_text(odd).unwrap();
-        agent.untyped().request("initialize", odd.as_ref()).await.unwrap();
-    });
+    let ((reads, writes), end) = memory::duplex(4);
+    let (driver, _) = v1::connect_agent(agent, reads, writes, Options::default());
+    let client = async {
+        let mut wire = Wire::new(end);
+        let wrong = json!({ "sessionId": 7 });
+        wire.send(json!({ "method": "session/cancel", "params": wrong })).await;
+        let odd = json!({ "protocolVersion": 1, "clientCapabilities": { "terminal": "yes" } });
+        wire.ask(1, "initialize", odd).await;
+    };
+    let (driver, ()) = block_on(join(driver, client));
+    assert!(driver.is_ok());
     let problems = problems.lock().unwrap();
     let [undecodable, lenient] = problems.as_slice() else { panic!("{problems:?}") };
     assert!(undecodable.contains("/sessionId"), "{undecodable}");
     assert!(lenient.contains("/clientCapabilities/terminal"), "{lenient}");
 }
 
-/// Asks for permission inside a prompt, on one thread, with what is not `Send`.
+/// Asks for permission inside a prompt, on one thread, with what is not `Send`; and says what it was asked before.
 struct Asking(Rc<RefCell<Vec<String>>>);
 
 #[async_trait::async_trait(?Send)]
@@ -333,7 +432,7 @@ impl v1::LocalAgent for Asking {
         _: InitializeRequest,
         _: Context,
     ) -> Result<InitializeResponse, ErrorObject> {
-        refused()
+        Ok(InitializeResponse::new(ProtocolVersion::V1))
     }
 
     async fn new_session(
@@ -341,7 +440,17 @@ impl v1::LocalAgent for Asking {
         _: NewSessionRequest,
         _: Context,
     ) -> Result<NewSessionResponse, ErrorObject> {
-        refused()
+        Ok(NewSessionResponse::new("s"))
+    }
+
+    async fn load_session(
+        &self,
+        request: LoadSessionRequest,
+        context: Context,
+    ) -> Result<LoadSessionResponse, ErrorObject> {
+        let update = SessionUpdate::UserMessageChunk(ContentChunk::new("before"));
+        context.peer().notify(&SessionNotification::new(request.session_id, update)).await?;
+        Ok(LoadSessionResponse::new())
     }
 
     async fn prompt(
@@ -349,6 +458,7 @@ impl v1::LocalAgent for Asking {
         request: PromptRequest,
         context: Context,
     ) -> Result<PromptResponse, ErrorObject> {
+        assert!(context.request_id().as_i64().is_some());
         let log = Rc::clone(&self.0);
         let question =
             RequestPermissionRequest::new(request.session_id, ToolCallUpdate::new("c"), []);
@@ -358,111 +468,210 @@ impl v1::LocalAgent for Asking {
     }
 }
 
-/// Answers a question by asking in turn, which ends well as often as it asks.
-struct AskingBack(RefCell<u32>);
+/// Answers a question by a call in turn, and keeps updates.
+#[derive(Clone, Default)]
+struct AskingBack {
+    updates: Rc<RefCell<Vec<SessionUpdate>>>,
+}
 
 #[async_trait::async_trait(?Send)]
 impl v1::LocalClient for AskingBack {
     async fn request_permission(
         &self,
-        request: RequestPermissionRequest,
+        _: RequestPermissionRequest,
         context: Context,
     ) -> Result<RequestPermissionResponse, ErrorObject> {
-        if self.0.replace_with(|left| left.saturating_sub(1)) > 0 {
-            let prompt = PromptRequest::new(request.session_id, [ContentBlock::from("again")]);
-            context.peer().request(&prompt).await?;
-        }
+        let answer = context.peer().request(&TurnsRequest::new()).await;
+        assert!(matches!(answer, Err(RequestError::Call(CallError::Answered(_)))), "{answer:?}");
         let cancelled = RequestPermissionOutcome::Cancelled(Default::default());
         Ok(RequestPermissionResponse::new(cancelled))
     }
 
-    async fn session_update(&self, _: SessionNotification, _: Peer) {}
+    async fn session_update(&self, notification: SessionNotification, _: Peer) {
+        self.updates.borrow_mut().push(notification.update);
+    }
 }
 
-/// Requests inside handlers, to a depth beyond the places for handlers, hold nobody up.
+/// Calls inside handlers, beyond the places for handlers, hold up no other; history comes before its session.
 #[test]
-fn handlers_ask_each_other_in_turn() {
+fn handlers_call_each_other_in_turn() {
     let log = Rc::new(RefCell::new(Vec::new()));
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(1);
-    let few = || {
-        let mut few = options();
-        few.handlers = 1;
-        few
-    };
-    let (agent, _) = v1::connect_local_agent(Asking(Rc::clone(&log)), reads, writes, few());
-    let client = AskingBack(RefCell::new(9));
-    let (client, peer) = v1::connect_local_client(client, client_reads, client_writes, few());
+    let mut few = Options::default();
+    few.handlers = 1;
+    let (agent, _) = v1::connect_local_agent(Asking(Rc::clone(&log)), reads, writes, few);
+    let client = AskingBack::default();
+    let updates = client.updates.clone();
+    let (client, sessions) =
+        v1::connect_local_client(client, client_reads, client_writes, initialize(), few);
     let turn = async {
-        let turn = peer.request(&PromptRequest::new("s", ["x".into()])).await;
-        peer.shut_down();
-        turn
+        let loaded = sessions.open(LoadSessionRequest::new("old", "/", [])).await.unwrap();
+        sessions.peer().caught_up().await;
+        assert_eq!(updates.borrow().len(), 1);
+        let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
+        let go = || Prompt::v1(["x".into()]);
+        let ends = join(session.prompt(go()), loaded.prompt(go())).await;
+        sessions.shut_down();
+        (stopped(ends.0), stopped(ends.1))
     };
-    let (ends, turn) = block_on(join(join(agent, client), turn));
+    let (ends, turns) = block_on(join(join(agent, client), turn));
     assert!(matches!(ends, (Ok(()), Ok(()))));
-    assert_eq!(turn.unwrap().stop_reason, StopReason::EndTurn);
-    assert_eq!(*log.borrow(), ["cancelled"; 10]);
+    assert_eq!(turns, (StopReason::EndTurn, StopReason::EndTurn));
+    assert_eq!(*log.borrow(), ["cancelled"; 2]);
 }
 
-/// Updates of a turn are handled when its answer is there and the client has caught up.
+/// Sends a hundred updates in each turn.
+struct Telling;
+
+#[async_trait::async_trait]
+impl v1::Agent for Telling {
+    async fn initialize(
+        &self,
+        _: InitializeRequest,
+        _: Context,
+    ) -> Result<InitializeResponse, ErrorObject> {
+        Ok(InitializeResponse::new(ProtocolVersion::V1))
+    }
+
+    async fn new_session(
+        &self,
+        _: NewSessionRequest,
+        _: Context,
+    ) -> Result<NewSessionResponse, ErrorObject> {
+        Ok(NewSessionResponse::new("s"))
+    }
+
+    async fn prompt(
+        &self,
+        request: PromptRequest,
+        context: Context,
+    ) -> Result<PromptResponse, ErrorObject> {
+        let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("x"));
+        for _ in 0..100 {
+            let update = SessionNotification::new(request.session_id.clone(), update.clone());
+            context.peer().notify(&update).await?;
+        }
+        Ok(PromptResponse::new(StopReason::EndTurn))
+    }
+}
+
+/// Counts updates, and takes its time.
+struct Counting(Arc<Mutex<u32>>);
+
+#[async_trait::async_trait]
+impl v1::Client for Counting {
+    async fn request_permission(
+        &self,
+        _: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, ErrorObject> {
+        refused()
+    }
+
+    async fn session_update(&self, _: SessionNotification, _: Peer) {
+        let mut is_waited = false;
+        poll_fn(|task| {
+            task.waker().wake_by_ref();
+            if core::mem::replace(&mut is_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+/// Updates of a turn are handled when its end is there and the client has caught up; none is lost, however few may wait.
 #[test]
-fn a_client_catches_up_behind_an_answer() {
-    struct Telling;
+fn client_catches_up_behind_the_end_of_a_turn() {
+    for waiting in [1, 10, 1000] {
+        let counted = Arc::new(Mutex::new(0));
+        let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
+        let mut options = Options::default();
+        options.notifications = waiting;
+        let (agent, _) = v1::connect_agent(Telling, reads, writes, Options::default());
+        let client = Counting(Arc::clone(&counted));
+        let (client, sessions) =
+            v1::connect_client(client, client_reads, client_writes, initialize(), options);
+        let turn = async {
+            let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
+            assert_eq!(
+                stopped(session.prompt(Prompt::v1(["x".into()])).await),
+                StopReason::EndTurn
+            );
+            sessions.peer().caught_up().await;
+            assert_eq!(*counted.lock().unwrap(), 100);
+            sessions.shut_down();
+        };
+        let (ends, ()) = block_on(join(join(agent, client), turn));
+        assert!(matches!(ends, (Ok(()), Ok(()))));
+    }
+}
 
-    #[async_trait::async_trait]
-    impl Handler for Telling {
-        async fn request(
-            &self,
-            _: Request<'_>,
-            context: driver::Context,
-        ) -> Result<Raw, ErrorObject> {
-            let update = SessionUpdate::AgentMessageChunk(ContentChunk::new("x"));
-            for _ in 0..100 {
-                let update = SessionNotification::new("s", update.clone());
-                Peer::from(context.client().clone()).notify(&update).await?;
-            }
-            Ok(Raw::from_text(r#"{"stopReason":"end_turn"}"#).unwrap())
-        }
+/// Calls the agent for each update, and waits for that.
+struct Nested(Arc<Mutex<Vec<RequestError>>>);
+
+#[async_trait::async_trait]
+impl v1::Client for Nested {
+    async fn request_permission(
+        &self,
+        _: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, ErrorObject> {
+        refused()
     }
 
-    /// Counts updates, and takes its time.
-    struct Counting(Arc<Mutex<u32>>);
-
-    #[async_trait::async_trait]
-    impl v1::Client for Counting {
-        async fn request_permission(
-            &self,
-            _: RequestPermissionRequest,
-            _: Context,
-        ) -> Result<RequestPermissionResponse, ErrorObject> {
-            refused()
-        }
-
-        async fn session_update(&self, _: SessionNotification, _: Peer) {
-            let mut is_waited = false;
-            core::future::poll_fn(|task| {
-                task.waker().wake_by_ref();
-                if core::mem::replace(&mut is_waited, true) {
-                    core::task::Poll::Ready(())
-                } else {
-                    core::task::Poll::Pending
-                }
-            })
-            .await;
-            *self.0.lock().unwrap() += 1;
+    async fn session_update(&self, _: SessionNotification, peer: Peer) {
+        if let Err(error) = peer.request(&TurnsRequest::new()).await {
+            self.0.lock().unwrap().push(error);
         }
     }
+}
 
-    let counted = Arc::new(Mutex::new(0));
-    let ((reads, writes), (client_reads, client_writes)) = memory::duplex(200);
-    let (agent, _) = Driver::new(reads, writes, Arc::new(Telling), options());
-    let client = Counting(Arc::clone(&counted));
-    let (client, peer) = v1::connect_client(client, client_reads, client_writes, options());
+/// A handler of a notification that waits for an answer cannot stop the connection for ever.
+#[test]
+fn congested_connection_goes_on() {
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let ((reads, writes), (client_reads, client_writes)) = memory::duplex(2);
+    let mut options = Options::default();
+    options.notifications = 2;
+    let (agent, _) = v1::connect_agent(Telling, reads, writes, Options::default());
+    let client = Nested(Arc::clone(&errors));
+    let (client, sessions) =
+        v1::connect_client(client, client_reads, client_writes, initialize(), options);
     let turn = async {
-        peer.request(&PromptRequest::new("s", ["x".into()])).await.unwrap();
-        peer.caught_up().await;
-        assert_eq!(*counted.lock().unwrap(), 100);
-        peer.shut_down();
+        let session = sessions.open(NewSessionRequest::new("/", [])).await.unwrap();
+        stopped(session.prompt(Prompt::v1(["x".into()])).await);
+        sessions.shut_down();
     };
     let (ends, ()) = block_on(join(join(agent, client), turn));
     assert!(matches!(ends, (Ok(()), Ok(()))));
+    assert!(errors.lock().unwrap().contains(&RequestError::Congested));
+}
+
+/// When the input ends, calls end, and what was asked is answered still.
+#[test]
+fn requests_are_answered_after_the_input_has_ended() {
+    let agent = Patient::default();
+    let ((reads, writes), end) = memory::duplex(4);
+    let (driver, peer) = v1::connect_agent(agent, reads, writes, Options::default());
+    let call = async {
+        let answer = peer.request(&TurnsRequest::new()).await;
+        assert!(matches!(answer, Err(RequestError::Call(CallError::Closed(_)))), "{answer:?}");
+    };
+    let client = async {
+        let Wire { mut reads, writes } = Wire::new(end);
+        let mut wire = Wire { reads, writes };
+        wire.send(json!({ "id": 1, "method": "session/prompt", "params": { "sessionId": "s", "prompt": [] } })).await;
+        wire.send(json!({ "method": "session/cancel", "params": { "sessionId": "s" } })).await;
+        (reads, _) = (wire.reads, drop(wire.writes));
+        let mut answers = Vec::new();
+        while let Some(frame) = reads.next().await {
+            answers.push(frame.unwrap().unwrap().text().unwrap().to_owned());
+        }
+        assert!(
+            answers.iter().any(|line| line.contains(r#""stopReason":"cancelled""#)),
+            "{answers:?}"
+        );
+    };
+    let (driver, (), ()) = block_on(join3(driver, call, client));
+    assert!(driver.is_ok());
 }

@@ -1,5 +1,6 @@
-//! Whole turns in version 2, both sides: a prompt is answered at once, and what becomes of it is told.
-use acp_types::connection::{Context, Peer, v2};
+//! Whole turns in version 2, both sides: a prompt is answered at once, and updates report its turn.
+use acp_types::client::{Prompt, Received, TurnEnd};
+use acp_types::connection::{Context, Options, Peer, v2};
 use acp_types::v1::initialization::ProtocolVersion;
 use acp_types::v2::initialization::{Implementation, InitializeRequest, InitializeResponse};
 use acp_types::v2::permissions::{
@@ -15,9 +16,8 @@ use futures::StreamExt;
 use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
 use futures::future::{Either, join, select};
-use jsonrpc_core::driver::Options;
 use jsonrpc_core::wire::decode;
-use jsonrpc_core::{CancelMethod, ErrorObject, memory};
+use jsonrpc_core::{ErrorObject, memory};
 use std::sync::Mutex;
 
 /// A prompt that was taken in, and what ends its turn early.
@@ -65,7 +65,8 @@ impl v2::Agent for Agent {
 
     async fn cancel_session(&self, _: CancelSessionNotification, _: Peer) {
         let cancel = self.cancel.lock().unwrap().take();
-        cancel.expect("a turn").send(()).expect("it waits");
+        // The answer to the question may have ended the turn before.
+        let _ = cancel.expect("a turn").send(());
     }
 }
 
@@ -83,14 +84,18 @@ async fn work(mut turns: mpsc::UnboundedReceiver<Turn>) {
         let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
         let question = RequestPermissionRequest::new(session.clone(), "Run it?", [yes]);
         let asked = client.send(&question).await.unwrap();
-        let (answer, reason) = match select(asked, cancelled).await {
-            Either::Left((answer, _)) => (answer, "end_turn"),
+        let (answer, was_cancelled) = match select(asked, cancelled).await {
+            Either::Left((answer, _)) => (answer, false),
             Either::Right((_, asked)) => {
-                asked.cancel();
-                (asked.await, "cancelled")
+                asked.withdraw();
+                (asked.await, true)
             }
         };
-        let is_granted = question.is_granted_by(&answer.unwrap().outcome);
+        let outcome = answer.unwrap().outcome;
+        let is_granted = question.is_granted_by(&outcome);
+        let was_cancelled =
+            was_cancelled || matches!(outcome, RequestPermissionOutcome::Cancelled(_));
+        let reason = if was_cancelled { "cancelled" } else { "end_turn" };
         let status = if is_granted { "completed" } else { "cancelled" };
         tell(&format!(
             r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"{status}"}}"#
@@ -109,7 +114,7 @@ enum Seen {
     Told(String),
 }
 
-/// Says yes at first; then it leaves questions open until they are taken back.
+/// Says yes at first; then it leaves questions open until they are cancelled.
 struct Client {
     seen: mpsc::UnboundedSender<Seen>,
     is_asked: Mutex<bool>,
@@ -144,12 +149,12 @@ impl v2::Client for Client {
     }
 }
 
-/// What was told up to the end of a turn; a question is answered by what `asked` does.
-async fn turn(seen: &mut mpsc::UnboundedReceiver<Seen>, asked: impl AsyncFn()) -> Vec<String> {
+/// What was reported up to the end of a turn; a question is answered by what `asked` does.
+async fn turn(seen: &mut mpsc::UnboundedReceiver<Seen>, asked: impl Fn()) -> Vec<String> {
     let mut told = Vec::new();
     while let Some(seen) = seen.next().await {
         match seen {
-            Seen::Asked => asked().await,
+            Seen::Asked => asked(),
             Seen::Told(update) => {
                 let is_over = update.contains(r#""idle""#);
                 told.push(update);
@@ -162,39 +167,45 @@ async fn turn(seen: &mut mpsc::UnboundedReceiver<Seen>, asked: impl AsyncFn()) -
     told
 }
 
-/// A turn is told, not answered: once to its end, once up to where the user cancels it while a question is open.
+fn reason(end: &Received<TurnEnd>) -> String {
+    serde_json::from_str::<serde_json::Value>(end.raw.as_str()).unwrap()["update"]["stopReason"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// A turn is reported by updates, and ends when the session is idle: once by itself, once because the user cancels it while
+/// a question is open.
 #[test]
 fn turns_of_version_2() {
     let ((reads, writes), (client_reads, client_writes)) = memory::duplex(4);
-    let options = || Options::new(CancelMethod::ACP);
     let (turns, taken) = mpsc::unbounded();
     let agent = Agent { turns, cancel: Mutex::default() };
-    let (agent, _) = v2::connect_agent(agent, reads, writes, options());
+    let (agent, _) = v2::connect_agent(agent, reads, writes, Options::default());
     let (seen, mut sees) = mpsc::unbounded();
     let client = Client { seen, is_asked: Mutex::default() };
-    let (client, agent_peer) = v2::connect_client(client, client_reads, client_writes, options());
+    let initialize =
+        InitializeRequest::new(ProtocolVersion::V2, Implementation::new("client", "1"));
+    let (client, sessions) =
+        v2::connect_client(client, client_reads, client_writes, initialize, Options::default());
     let user = async {
-        let initialize =
-            InitializeRequest::new(ProtocolVersion::V2, Implementation::new("client", "1"));
-        let agreed = agent_peer.request(&initialize).await.unwrap();
-        assert_eq!(agreed.protocol_version, ProtocolVersion::V2);
-        let session = agent_peer.request(&NewSessionRequest::new("/p")).await.unwrap().session_id;
-        let prompt = PromptRequest::new(session.clone(), ["go".into()]);
+        assert_eq!(sessions.initialized().await.unwrap().version, ProtocolVersion::V2);
+        let session = sessions.open(NewSessionRequest::new("/p")).await.unwrap();
 
-        assert_eq!(agent_peer.request(&prompt).await.unwrap().message_id.as_str(), "m");
-        let told = turn(&mut sees, async || ()).await;
+        let (end, told) =
+            join(session.prompt(Prompt::v2(["go".into()])), turn(&mut sees, || ())).await;
+        assert_eq!(reason(&end.unwrap()), "end_turn");
         let running = r#"{"sessionUpdate":"state_update","state":"running"}"#;
         let idle = r#"{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}"#;
         assert_eq!(told, [running, "call pending", "call completed", idle]);
 
-        agent_peer.request(&prompt).await.unwrap();
-        let told = turn(&mut sees, async || {
-            agent_peer.notify(&CancelSessionNotification::new(session.clone())).await.unwrap();
-        })
-        .await;
+        let prompt = session.prompt(Prompt::v2(["go".into()]));
+        let (end, told) = join(prompt, turn(&mut sees, || session.cancel())).await;
+        assert_eq!(reason(&end.unwrap()), "cancelled");
         let idle = idle.replace("end_turn", "cancelled");
         assert_eq!(told, [running, "call pending", "call cancelled", &*idle]);
-        agent_peer.shut_down();
+        drop(session);
+        sessions.shut_down();
     };
     // The worker ends with the agent, which has the other end of its queue.
     let ((ends, ()), ()) = block_on(join(join(join(agent, client), user), work(taken)));

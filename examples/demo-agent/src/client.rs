@@ -1,11 +1,10 @@
 //! The client, as a session talks to it.
 
-use acp_types::connection::{Peer, Reply, RequestError};
+use acp_types::connection::{Peer, PendingRawCall, RequestError};
 use acp_types::methods::RequestParams;
 use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
 use acp_types::v1::session_setup::SessionId;
 use core::future::Future;
-use jsonrpc_core::driver;
 use jsonrpc_core::wire::Raw;
 use serde::Serialize;
 use tokio::task::spawn_local;
@@ -36,24 +35,23 @@ impl Client {
     /// Too much was asked that is not answered, or the client has gone.
     pub(crate) async fn ask(
         &self,
-        method: &str,
+        method: &'static str,
         params: &Raw,
-    ) -> Result<driver::Reply, driver::RequestError> {
-        self.peer.untyped().send_request(method, params.as_ref()).await
+    ) -> Result<PendingRawCall, RequestError> {
+        self.peer.send_raw(method, params.as_ref()).await
     }
 
     /// Asks for something whose answer nobody needs.
     pub(crate) async fn ask_in_passing<P: RequestParams + Serialize + 'static>(&self, params: &P) {
-        let sent: Result<Reply<P>, RequestError> = self.peer.send(params).await;
-        if let Ok(reply) = sent {
-            wait_in_passing(reply);
+        if let Ok(call) = self.peer.send(params).await {
+            wait_in_passing(call);
         }
     }
 }
 
-/// Waits for an answer that nobody needs any more: a request that is dropped would be taken back.
-pub(crate) fn wait_in_passing(reply: impl Future + 'static) {
+/// Waits for an answer that is not needed: a call that is dropped would be withdrawn.
+pub(crate) fn wait_in_passing(call: impl Future + 'static) {
     spawn_local(async {
-        reply.await;
+        call.await;
     });
 }

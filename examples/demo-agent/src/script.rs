@@ -77,7 +77,7 @@ where
     }
 }
 
-fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
+pub(crate) fn wrong_answer(method: &str, error: &DecodeError) -> ErrorObject {
     let message = format!("the client's answer to {method} is wrong: {error}");
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, message)
 }

@@ -1,15 +1,13 @@
 //! The agent on standard input and output.
 
 use crate::agent::Agent;
-use acp_types::connection::v1;
+use acp_types::connection::{Options, v1};
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
 use futures::{Sink, StreamExt, stream};
-use jsonrpc_core::CancelMethod;
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::driver::Options;
 use jsonrpc_core::framing::{Frame, Lines};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -42,8 +40,7 @@ async fn serve(pause: Duration) -> ExitCode {
         gone.cancel();
         Poll::Ready(None)
     }));
-    let options = Options::new(CancelMethod::ACP);
-    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, options);
+    let (mut connection, _) = v1::connect_local_agent(agent, lines, Output, Options::default());
     let ended = poll_fn(|task| match Pin::new(&mut connection).poll(task) {
         Poll::Ready(end) => Poll::Ready(Ok(end)),
         Poll::Pending => status.poll_recv(task).map(Err),

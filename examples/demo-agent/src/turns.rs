@@ -2,17 +2,17 @@
 
 use crate::agent::Agent;
 use crate::client::{Client, wait_in_passing};
-use crate::script::{Question, Step};
+use crate::script::{Question, Step, wrong_answer};
 use crate::session::Turn;
 use crate::tools::failed;
-use acp_types::connection::Context;
+use acp_types::client::CallError;
+use acp_types::connection::{Context, RequestError};
 use acp_types::v1::prompt_turn::{PromptResponse, SessionUpdate, StopReason};
 use acp_types::v1::terminals::ReleaseTerminalRequest;
 use core::future::{Future, pending};
 use core::time::Duration;
 use futures::future::{Either, select};
-use jsonrpc_core::driver::RequestError;
-use jsonrpc_core::{ErrorCode, ErrorObject};
+use jsonrpc_core::ErrorObject;
 use std::pin::pin;
 use tokio::task::yield_now;
 use tokio::time::sleep;
@@ -79,10 +79,12 @@ impl Agent {
             },
             Err(error) => Err(error),
         };
-        turn.go_on((question.then)(answer.map_err(|error| match error {
-            RequestError::Answered(error) => error,
-            other => ErrorObject::new(ErrorCode::INTERNAL_ERROR, other.to_string()),
-        })));
+        turn.go_on(match answer {
+            Err(RequestError::Call(CallError::Invalid(error))) => {
+                vec![Step::Fail(wrong_answer(question.method, &error))]
+            }
+            answer => (question.then)(answer.map_err(ErrorObject::from)),
+        });
     }
 
     async fn wait(&self, turn: &Turn, context: &Context, pause: Duration) {

@@ -1,7 +1,8 @@
-//! An ACP client: it sends one prompt, says yes to everything, and keeps what it is told.
-use acp_types::connection::{Context, Peer, RequestError, v1};
+//! An ACP client: it sends one prompt, says yes to everything, and keeps the updates.
+use acp_types::client::{Prompt, TurnEnd};
+use acp_types::connection::{Context, Peer, RequestError, Sessions, v1};
 use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
-use acp_types::v1::prompt_turn::{PromptRequest, SessionNotification, SessionUpdate, StopReason};
+use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate, StopReason};
 use acp_types::v1::session_setup::NewSessionRequest;
 use acp_types::v1::tool_calls::{
     RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
@@ -32,15 +33,23 @@ impl v1::Client for Agreeable {
     }
 }
 
-/// One turn, from the first message to the last.
+/// The first message, which is sent when the client is connected.
+pub fn initialize() -> InitializeRequest {
+    InitializeRequest::new(ProtocolVersion::V1)
+}
+
+/// One turn, in a session of its own.
 ///
 /// # Errors
 /// The agent refuses something, or it is gone.
-pub async fn turn(agent: &Peer, prompt: &str) -> Result<StopReason, RequestError> {
-    agent.request(&InitializeRequest::new(ProtocolVersion::V1)).await?;
-    let session = agent.request(&NewSessionRequest::new("/project", [])).await?.session_id;
-    let turn = agent.request(&PromptRequest::new(session, [prompt.into()])).await?;
-    agent.caught_up().await;
+pub async fn turn(agent: &Sessions, prompt: &str) -> Result<StopReason, RequestError> {
+    let session = agent.open(NewSessionRequest::new("/project", [])).await?;
+    let end = session.prompt(Prompt::v1([prompt.into()])).await?;
+    agent.peer().caught_up().await;
     agent.shut_down();
-    Ok(turn.stop_reason)
+    Ok(match end.value {
+        TurnEnd::V1(response) => response.stop_reason,
+        // The client offers version 1 alone.
+        _ => StopReason::from("unknown"),
+    })
 }

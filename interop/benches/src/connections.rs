@@ -1,6 +1,11 @@
 //! Two ends of a connection in one program, on one thread, over a pipe in memory: what a typed message costs from one
 //! program's hands into the other's.
+use acp_types::client::Prompt;
+use acp_types::connection::{Context, Options, Peer, Sessions, v1};
+use acp_types::v1::initialization::{InitializeRequest, InitializeResponse, ProtocolVersion};
 use acp_types::v1::prompt_turn::{PromptRequest, PromptResponse, SessionNotification, StopReason};
+use acp_types::v1::session_setup::{NewSessionRequest, NewSessionResponse};
+use acp_types::v1::tool_calls::{RequestPermissionRequest, RequestPermissionResponse};
 use agent_client_protocol::role::UntypedRole;
 use agent_client_protocol::{
     ByteStreams, ConnectionTo, Error, Responder, on_receive_notification, on_receive_request,
@@ -9,12 +14,11 @@ use agent_client_protocol_schema::v1 as official;
 use async_trait::async_trait;
 use futures::join;
 use jsonrpc_core::codec::Codec;
-use jsonrpc_core::driver::{Client, Context, Driver, Handler, Options};
 use jsonrpc_core::framing::Lines;
-use jsonrpc_core::wire::{self, Raw};
-use jsonrpc_core::{CancelMethod, ErrorCode, ErrorObject, Notification, Request};
+use jsonrpc_core::{ErrorCode, ErrorObject, wire};
 use serde::de::DeserializeOwned;
 use std::hint::black_box;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{DuplexStream, duplex, split};
@@ -50,6 +54,7 @@ pub fn connection(name: &str) -> Option<Connection> {
 /// How much the pipe holds in each direction.
 const PIPE: usize = 64 * 1024;
 
+const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
 const UPDATE: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"The parser now keeps the number"}}}"#;
 const PROMPT: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","prompt":[{"type":"text","text":"What does the parser keep?"}]}"#;
 
@@ -66,75 +71,111 @@ fn block_on_local(connection: impl Future<Output = ()>) {
     LocalSet::new().block_on(&runtime(), connection);
 }
 
-/// Reads and answers as a program does that has types for what comes.
-#[derive(Default)]
-struct Typed {
-    notifications: AtomicUsize,
-}
+/// Takes and answers what comes, on both sides.
+struct Typed(Arc<AtomicUsize>);
 
 fn internal(error: impl std::fmt::Display) -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string())
 }
 
 #[async_trait]
-impl Handler for Typed {
-    async fn request(&self, request: Request<'_>, _: Context) -> Result<Raw, ErrorObject> {
-        let params = request.params.ok_or_else(|| internal("no params"))?;
-        black_box(wire::decode::<PromptRequest>(params.get()).map_err(internal)?);
-        Raw::from_value(&PromptResponse::new(StopReason::EndTurn)).map_err(internal)
+impl v1::Agent for Typed {
+    async fn initialize(
+        &self,
+        _: InitializeRequest,
+        _: Context,
+    ) -> Result<InitializeResponse, ErrorObject> {
+        Ok(InitializeResponse::new(ProtocolVersion::V1))
     }
 
-    async fn notification(&self, notification: Notification<'_>, _: Client) {
-        let params = notification.params.map_or("", |params| params.get());
-        black_box(read::<SessionNotification>(params));
-        self.notifications.fetch_add(1, Ordering::Relaxed);
+    async fn new_session(
+        &self,
+        _: NewSessionRequest,
+        _: Context,
+    ) -> Result<NewSessionResponse, ErrorObject> {
+        Ok(NewSessionResponse::new(SESSION))
+    }
+
+    async fn prompt(
+        &self,
+        request: PromptRequest,
+        _: Context,
+    ) -> Result<PromptResponse, ErrorObject> {
+        black_box(request);
+        Ok(PromptResponse::new(StopReason::EndTurn))
     }
 }
 
-type OurDriver = Driver<
-    FramedRead<tokio::io::ReadHalf<DuplexStream>, Codec>,
-    FramedWrite<tokio::io::WriteHalf<DuplexStream>, Codec>,
-    Arc<Typed>,
->;
+#[async_trait]
+impl v1::Client for Typed {
+    async fn request_permission(
+        &self,
+        _: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, ErrorObject> {
+        Err(internal("not asked for"))
+    }
 
-fn ours(end: DuplexStream, handler: &Arc<Typed>) -> (OurDriver, Client) {
-    let (reader, writer) = split(end);
-    let reader = FramedRead::with_capacity(reader, Codec::new(Lines::default()), PIPE);
-    let writer = FramedWrite::new(writer, Codec::new(Lines::default()));
-    Driver::new(reader, writer, Arc::clone(handler), Options::new(CancelMethod::ACP))
+    async fn session_update(&self, update: SessionNotification, _: Peer) {
+        black_box(update);
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// An agent and a client: their drivers, and how to speak on each side.
+fn ours(
+    counter: &Arc<AtomicUsize>,
+) -> (impl Future<Output = io::Result<()>>, Peer, impl Future<Output = io::Result<()>>, Sessions) {
+    let (one, other) = duplex(PIPE);
+    let ends = |end: DuplexStream| {
+        let (reader, writer) = split(end);
+        let reader = FramedRead::with_capacity(reader, Codec::new(Lines::default()), PIPE);
+        (reader, FramedWrite::new(writer, Codec::new(Lines::default())))
+    };
+    let ((reads, writes), (client_reads, client_writes)) = (ends(one), ends(other));
+    let side = || Typed(Arc::clone(counter));
+    let options = Options::default();
+    let (agent, peer) = v1::connect_agent(side(), reads, writes, options);
+    let initialize = InitializeRequest::new(ProtocolVersion::V1);
+    let (client, sessions) =
+        v1::connect_client(side(), client_reads, client_writes, initialize, options);
+    (agent, peer, client, sessions)
 }
 
 async fn our_notifications(count: usize) {
-    let (one, other) = duplex(PIPE);
-    let handler = Arc::new(Typed::default());
-    let ((sender, client), (receiver, _)) = (ours(one, &handler), ours(other, &handler));
+    let counter = Arc::new(AtomicUsize::new(0));
+    let (agent, peer, client, sessions) = ours(&counter);
     let update: SessionNotification = read(UPDATE);
     let send = async {
+        let session = sessions.open(NewSessionRequest::new("/", [])).await.expect("open");
         for _ in 0..count {
-            client.notify_value("session/update", black_box(&update)).await.expect("open");
+            peer.notify(black_box(&update)).await.expect("open");
         }
-        client.shut_down();
+        // The answer comes behind them.
+        session.prompt(prompt()).await.expect("open");
+        sessions.peer().caught_up().await;
+        sessions.shut_down();
     };
-    let (sent, received, ()) = join!(sender, receiver, send);
-    sent.and(received).expect("no IO");
-    assert_eq!(handler.notifications.load(Ordering::Relaxed), count);
+    let (agent, client, ()) = join!(agent, client, send);
+    agent.and(client).expect("no IO");
+    assert_eq!(counter.load(Ordering::Relaxed), count);
 }
 
 async fn our_round_trips(count: usize) {
-    let (one, other) = duplex(PIPE);
-    let handler = Arc::new(Typed::default());
-    let ((sender, client), (receiver, _)) = (ours(one, &handler), ours(other, &handler));
-    let prompt: PromptRequest = read(PROMPT);
+    let (agent, _, client, sessions) = ours(&Arc::default());
     let ask = async {
+        let session = sessions.open(NewSessionRequest::new("/", [])).await.expect("open");
         for _ in 0..count {
-            let prompt = black_box(&prompt);
-            let answer = client.request_value("session/prompt", prompt).await.expect("open");
-            black_box(read::<PromptResponse>(answer.as_str()));
+            black_box(session.prompt(black_box(prompt())).await.expect("open"));
         }
-        client.shut_down();
+        sessions.shut_down();
     };
-    let (sent, received, ()) = join!(sender, receiver, ask);
-    sent.and(received).expect("no IO");
+    let (agent, client, ()) = join!(agent, client, ask);
+    agent.and(client).expect("no IO");
+}
+
+fn prompt() -> Prompt {
+    Prompt::v1(["What does the parser keep?".into()])
 }
 
 fn theirs(end: DuplexStream) -> ByteStreams<impl futures::AsyncWrite, impl futures::AsyncRead> {

@@ -9,9 +9,6 @@ use core::fmt;
 #[derive(Clone)]
 pub struct Frame {
     content: Content,
-    /// Whether it is known that there is no line break in it.
-    #[cfg(feature = "codec")]
-    is_one_line: bool,
 }
 
 #[derive(Clone)]
@@ -52,11 +49,7 @@ impl Frame {
     }
 
     fn new(content: Content) -> Self {
-        Self {
-            content,
-            #[cfg(feature = "codec")]
-            is_one_line: false,
-        }
+        Self { content }
     }
 
     /// Of bytes that have to be text.
@@ -66,21 +59,6 @@ impl Frame {
             Ok(text) => Ok(Self::new(Content::Text(text))),
             Err(error) => Err(FrameError::utf8(error.valid_up_to(), &bytes)),
         }
-    }
-
-    /// Of a message that was written on one line.
-    #[cfg(feature = "async")]
-    pub(crate) fn one_line(bytes: Bytes) -> Self {
-        Self {
-            content: Content::Bytes(bytes),
-            #[cfg(feature = "codec")]
-            is_one_line: true,
-        }
-    }
-
-    #[cfg(feature = "codec")]
-    pub(crate) fn is_one_line(&self) -> bool {
-        self.is_one_line
     }
 }
 

@@ -9,8 +9,6 @@
 mod batch;
 #[cfg(feature = "codec")]
 mod codec;
-#[cfg(feature = "async")]
-mod driver;
 mod id;
 mod json;
 mod lenient;

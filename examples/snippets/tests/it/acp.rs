@@ -1,24 +1,25 @@
 //! The agent and the client, with each other.
-use acp_types::connection::v1;
+use acp_types::connection::{Options, v1};
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use acp_types::v1::tool_calls::ToolCallStatus;
 use futures::executor::block_on;
 use futures::join;
-use jsonrpc_core::driver::Options;
-use jsonrpc_core::{CancelMethod, memory};
+use jsonrpc_core::memory;
 use snippets::acp_agent::Editor;
-use snippets::acp_client::{Agreeable, turn};
+use snippets::acp_client::{Agreeable, initialize, turn};
 use std::error::Error;
 
 #[test]
 fn the_agent_and_the_client_have_a_turn() -> Result<(), Box<dyn Error>> {
-    let options = Options::new(CancelMethod::ACP);
+    let options = Options::default();
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();
     let told = client.0.clone();
-    let (agent, _) = v1::connect_agent(Editor, agent_reads, agent_writes, options.clone());
-    let (client, peer) = v1::connect_client(client, client_reads, client_writes, options);
-    let (agent, client, stop) = block_on(async { join!(agent, client, turn(&peer, "Edit it")) });
+    let (agent, _) = v1::connect_agent(Editor, agent_reads, agent_writes, options);
+    let (client, sessions) =
+        v1::connect_client(client, client_reads, client_writes, initialize(), options);
+    let turn = turn(&sessions, "Edit it");
+    let (agent, client, stop) = block_on(async { join!(agent, client, turn) });
     assert_eq!(stop?, StopReason::EndTurn);
     agent?;
     client?;

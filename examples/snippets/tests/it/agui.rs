@@ -1,5 +1,5 @@
 //! The AG-UI agent for a page and in an editor, and a page's tools.
-use acp_types::connection::v1;
+use acp_types::connection::{Options, v1};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::prompt_turn::{SessionUpdate, StopReason};
 use agui_bridge::frontend_tool::{NewCall, Outcome};
@@ -10,10 +10,9 @@ use agui_types::verify::Verifier;
 use core::time::Duration;
 use futures::executor::block_on;
 use futures::join;
-use jsonrpc_core::driver::Options;
+use jsonrpc_core::memory;
 use jsonrpc_core::wire::{Raw, decode};
-use jsonrpc_core::{CancelMethod, memory};
-use snippets::acp_client::{Agreeable, turn};
+use snippets::acp_client::{Agreeable, initialize, turn};
 use snippets::agui_agent::answer;
 use snippets::agui_in_editor::Bridged;
 use snippets::frontend_tools::Thread;
@@ -45,14 +44,15 @@ fn a_page_is_asked_for_what_it_offers() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn an_editor_drives_it() -> Result<(), Box<dyn Error>> {
-    let options = Options::new(CancelMethod::ACP);
     let ((agent_reads, agent_writes), (client_reads, client_writes)) = memory::duplex(1);
     let client = Agreeable::default();
     let told = client.0.clone();
-    let (agent, _) =
-        v1::connect_agent(Bridged::default(), agent_reads, agent_writes, options.clone());
-    let (client, peer) = v1::connect_client(client, client_reads, client_writes, options);
-    let (agent, client, stop) = block_on(async { join!(agent, client, turn(&peer, "Paint it")) });
+    let options = Options::default();
+    let (agent, _) = v1::connect_agent(Bridged::default(), agent_reads, agent_writes, options);
+    let (client, sessions) =
+        v1::connect_client(client, client_reads, client_writes, initialize(), options);
+    let turn = turn(&sessions, "Paint it");
+    let (agent, client, stop) = block_on(async { join!(agent, client, turn) });
     assert_eq!(stop?, StopReason::EndTurn);
     agent?;
     client?;

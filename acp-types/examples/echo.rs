@@ -1,0 +1,48 @@
+//! The shortest agent: it repeats what it is told, on standard input and output.
+use acp_types::connection::{Context, Options, stdio, v1};
+use acp_types::v1::initialization::*;
+use acp_types::v1::prompt_turn::*;
+use acp_types::v1::session_setup::*;
+use jsonrpc_core::ErrorObject;
+
+struct Echo;
+
+#[async_trait::async_trait]
+impl v1::Agent for Echo {
+    async fn initialize(
+        &self,
+        _: InitializeRequest,
+        _: Context,
+    ) -> Result<InitializeResponse, ErrorObject> {
+        Ok(InitializeResponse::new(ProtocolVersion::V1))
+    }
+
+    async fn new_session(
+        &self,
+        _: NewSessionRequest,
+        _: Context,
+    ) -> Result<NewSessionResponse, ErrorObject> {
+        Ok(NewSessionResponse::new("session-1"))
+    }
+
+    async fn prompt(
+        &self,
+        request: PromptRequest,
+        context: Context,
+    ) -> Result<PromptResponse, ErrorObject> {
+        for block in request.prompt {
+            let update = SessionUpdate::AgentMessageChunk(ContentChunk::new(block));
+            context
+                .peer()
+                .notify(&SessionNotification::new(request.session_id.clone(), update))
+                .await?;
+        }
+        Ok(PromptResponse::new(StopReason::EndTurn))
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> std::io::Result<()> {
+    let (reads, writes) = stdio();
+    v1::connect_agent(Echo, reads, writes, Options::default()).0.await
+}

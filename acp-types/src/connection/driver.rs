@@ -1,0 +1,321 @@
+//! Runs a machine between a stream and a sink of frames, and the handlers of its side.
+use super::machine::{Happening, Machine};
+use super::shared::{Shared, View};
+use super::{Context, Options, Peer};
+use crate::client::{Diagnostic, RequestKey};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use core::pin::Pin;
+use core::task::{Context as Task, Poll};
+use futures::future::Future;
+use futures::stream::{FuturesUnordered, Stream, StreamExt};
+use futures::{FutureExt, Sink, SinkExt};
+use jsonrpc_core::framing::{Frame, FrameError};
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+
+/// Number of rounds before other tasks of the thread get their turn.
+const BUDGET: usize = 128;
+
+/// A side of a connection, with its handlers as futures.
+pub(super) trait Serve<M: Machine> {
+    /// Of the answer to a request.
+    type Answer: Future<Output = Result<Raw, ErrorObject>> + Unpin;
+    /// Of the handling of a notification.
+    type Tell: Future<Output = ()> + Unpin;
+
+    fn request(&self, request: M::Request, context: Context) -> Self::Answer;
+    fn notification(&self, notification: M::Notification, peer: Peer) -> Self::Tell;
+    fn problem(&self, problem: &Diagnostic);
+}
+
+/// Runs a connection. Stream, sink and driver are `Send` or not as the side is.
+#[must_use = "nothing happens unless it is polled"]
+pub(super) struct Driver<St, Si, M: Machine, S: Serve<M>> {
+    /// `None` once it has ended.
+    stream: Option<St>,
+    sink: Si,
+    side: S,
+    options: Options,
+    shared: Arc<Shared<M>>,
+    running: FuturesUnordered<Running<S::Answer>>,
+    /// Requests that wait for a place.
+    parked: VecDeque<(RequestKey, M::Request)>,
+    telling: Option<S::Tell>,
+    /// Notifications that wait for their turn.
+    notifications: VecDeque<M::Notification>,
+    is_congested: bool,
+    is_flushed: bool,
+    is_read_pending: bool,
+    closing: Closing,
+}
+
+/// How far the writing side is on its way to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    No,
+    /// All is written.
+    Begun,
+    Done,
+}
+
+/// A request that is being handled.
+struct Running<F> {
+    key: RequestKey,
+    answer: F,
+}
+
+impl<F: Future<Output = Result<Raw, ErrorObject>> + Unpin> Future for Running<F> {
+    type Output = (RequestKey, Result<Raw, ErrorObject>);
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
+        let key = self.key;
+        self.answer.poll_unpin(task).map(|outcome| (key, outcome))
+    }
+}
+
+// Nothing is pinned in place.
+impl<St, Si, M: Machine, S: Serve<M>> Unpin for Driver<St, Si, M, S> {}
+
+impl<St, Si, M: Machine, S: Serve<M>> Driver<St, Si, M, S> {
+    pub(super) fn new(
+        stream: St,
+        sink: Si,
+        side: S,
+        shared: Arc<Shared<M>>,
+        options: Options,
+    ) -> Self {
+        Self {
+            stream: Some(stream),
+            sink,
+            side,
+            options,
+            shared,
+            running: FuturesUnordered::new(),
+            parked: VecDeque::new(),
+            telling: None,
+            notifications: VecDeque::new(),
+            is_congested: false,
+            is_flushed: true,
+            is_read_pending: false,
+            closing: Closing::No,
+        }
+    }
+
+    fn peer(&self) -> Peer {
+        Peer::new(self.shared.clone())
+    }
+
+    /// Takes what has happened; whether there was anything.
+    fn take(&mut self) -> bool {
+        let mut is_any = false;
+        while let Some(happening) = self.shared.next() {
+            is_any = true;
+            match happening {
+                Happening::Request(key, request) => self.parked.push_back((key, request)),
+                Happening::Notification(event) => self.notifications.push_back(event),
+                Happening::Cancelled(key) => self.cancel(key),
+                Happening::Problem(problem) => self.side.problem(&problem),
+                Happening::Ended(..) | Happening::Initialized | Happening::Closed => {}
+            }
+        }
+        is_any
+    }
+
+    /// Tells the handler of a request that it is cancelled, or answers for it if it has not begun.
+    fn cancel(&mut self, key: RequestKey) {
+        match self.parked.iter().position(|(parked, _)| *parked == key) {
+            Some(at) => {
+                self.parked.remove(at);
+                let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
+                self.shared.reply(key, Err(error));
+            }
+            None => self.shared.cancel(key),
+        }
+    }
+
+    /// Lets handlers work, as far as they can; whether anything came of it.
+    fn poll_handlers(&mut self, task: &mut Task<'_>) -> bool {
+        let mut is_progress = false;
+        while self.poll_notification(task) {
+            is_progress = true;
+        }
+        while let Some((key, outcome)) = self.poll_answer(task) {
+            self.shared.reply(key, outcome);
+            is_progress = true;
+        }
+        let calls = self.shared.lock().machine.open_calls();
+        while self.running.len() < self.options.handlers.max(1).saturating_add(calls)
+            && let Some((key, request)) = self.parked.pop_front()
+        {
+            let (id, cancel) = self.shared.begin(key);
+            let context = Context::new(id, self.peer(), cancel);
+            self.running.push(Running { key, answer: self.side.request(request, context) });
+            is_progress = true;
+        }
+        is_progress
+    }
+
+    fn poll_answer(
+        &mut self,
+        task: &mut Task<'_>,
+    ) -> Option<(RequestKey, Result<Raw, ErrorObject>)> {
+        if self.running.is_empty() {
+            return None;
+        }
+        match self.running.poll_next_unpin(task) {
+            Poll::Ready(answered) => answered,
+            Poll::Pending => None,
+        }
+    }
+
+    /// Whether a notification has been handled.
+    fn poll_notification(&mut self, task: &mut Task<'_>) -> bool {
+        if self.telling.is_none() {
+            let Some(next) = self.notifications.pop_front() else { return false };
+            // Its first part runs before it is polled.
+            self.shared.begin_telling();
+            self.telling = Some(self.side.notification(next, self.peer()));
+        }
+        let Some(telling) = &mut self.telling else { return false };
+        self.shared.begin_telling();
+        let is_handled = telling.poll_unpin(task).is_ready();
+        self.shared.end_telling(is_handled);
+        if is_handled {
+            self.telling = None;
+        }
+        is_handled
+    }
+
+    /// Whether nothing is left to write, and nothing is to come.
+    fn is_written(&self, view: &View) -> bool {
+        let is_last = match self.stream {
+            Some(_) => view.is_shutting_down && view.calls == 0,
+            None => true,
+        };
+        is_last && self.is_idle() && view.requests == 0 && view.transmits == 0
+    }
+
+    fn is_idle(&self) -> bool {
+        self.telling.is_none() && self.notifications.is_empty()
+    }
+}
+
+impl<St, Si, M, S, E> Driver<St, Si, M, S>
+where
+    St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin,
+    Si: Sink<Frame, Error = E> + Unpin,
+    M: Machine,
+    S: Serve<M>,
+{
+    /// Gives the sink what it has room for; whether that was anything.
+    fn poll_write(&mut self, task: &mut Task<'_>) -> Result<bool, E> {
+        let mut is_progress = false;
+        while self.shared.lock().machine.transmits() > 0
+            && self.sink.poll_ready_unpin(task)?.is_ready()
+            && let Some(mut line) = self.shared.next_line()
+        {
+            line.truncate(line.trim_ascii_end().len());
+            self.sink.start_send_unpin(Frame::from(bytes::Bytes::from(line)))?;
+            (self.is_flushed, is_progress) = (false, true);
+        }
+        Ok(is_progress)
+    }
+
+    fn poll_flush(&mut self, task: &mut Task<'_>) -> Result<(), E> {
+        if !self.is_flushed && self.closing == Closing::No {
+            self.is_flushed = self.sink.poll_flush_unpin(task)?.is_ready();
+        }
+        Ok(())
+    }
+
+    /// Takes one message, if there is one and room for it; whether there was.
+    fn poll_read(&mut self, view: &View, task: &mut Task<'_>) -> Result<bool, E> {
+        if self.stream.is_none() || self.is_read_pending {
+            return Ok(false);
+        }
+        let was_congested = self.is_congested;
+        self.is_congested = self.notifications.len() >= self.options.notifications.max(1);
+        if (was_congested || self.is_congested) && self.shared.set_congested(self.is_congested) {
+            return Ok(true);
+        }
+        if self.is_congested || !view.may_read {
+            return Ok(false);
+        }
+        match self.stream.as_mut().map(|stream| stream.poll_next_unpin(task)) {
+            None => return Ok(false),
+            Some(Poll::Pending) => {
+                self.is_read_pending = true;
+                return Ok(false);
+            }
+            Some(Poll::Ready(Some(item))) => match item? {
+                Ok(frame) => self.shared.handle_line(frame.text()),
+                Err(error) => self.shared.handle_line(Err(error)),
+            },
+            Some(Poll::Ready(None)) => {
+                self.stream = None;
+                self.shared.end(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does all that can be done now.
+    fn poll_end(&mut self, task: &mut Task<'_>) -> Poll<Result<(), E>> {
+        self.is_read_pending = false;
+        for _ in 0..BUDGET {
+            let is_handled = self.take() | self.poll_handlers(task);
+            let view = self.shared.view(task.waker());
+            let is_written = self.poll_write(task)?;
+            let is_read = self.poll_read(&view, task)?;
+            if is_handled || is_read || is_written {
+                continue;
+            }
+            match self.closing {
+                Closing::No if self.is_written(&view) => {
+                    self.shared.end(true);
+                    self.closing = Closing::Begun;
+                }
+                Closing::No => {
+                    self.poll_flush(task)?;
+                    return Poll::Pending;
+                }
+                Closing::Begun => match self.sink.poll_close_unpin(task)? {
+                    Poll::Ready(()) => self.closing = Closing::Done,
+                    Poll::Pending => return Poll::Pending,
+                },
+                Closing::Done if self.stream.is_none() && self.is_idle() => {
+                    return Poll::Ready(Ok(()));
+                }
+                Closing::Done => return Poll::Pending,
+            }
+        }
+        self.poll_flush(task)?;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl<St, Si, M, S, E> Future for Driver<St, Si, M, S>
+where
+    St: Stream<Item = Result<Result<Frame, FrameError>, E>> + Unpin,
+    Si: Sink<Frame, Error = E> + Unpin,
+    M: Machine,
+    S: Serve<M>,
+{
+    type Output = Result<(), E>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Result<(), E>> {
+        let end = self.poll_end(task);
+        if end.is_ready() {
+            self.shared.end(true);
+        }
+        end
+    }
+}
+
+impl<St, Si, M: Machine, S: Serve<M>> Drop for Driver<St, Si, M, S> {
+    fn drop(&mut self) {
+        self.shared.end(true);
+    }
+}

@@ -1,0 +1,141 @@
+//! What handlers get beside typed parameters: the context of a request, and extensions.
+use super::Peer;
+use super::cancel::Cancel;
+use super::side;
+use crate::dispatch::object;
+use crate::methods::{NotificationParams, RequestParams};
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use core::future::poll_fn;
+use jsonrpc_core::wire::{self, DecodeError, Raw};
+use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+/// The context of a request of the peer.
+#[derive(Clone, Debug)]
+pub struct Context {
+    request_id: RequestId,
+    peer: Peer,
+    cancel: Arc<Cancel>,
+}
+
+impl Context {
+    pub(super) fn new(request_id: RequestId, peer: Peer, cancel: Arc<Cancel>) -> Self {
+        Self { request_id, peer, cancel }
+    }
+
+    /// The id of the request, by which elicitations outside of sessions name it.
+    pub fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// The side that sent the request.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Whether the request is cancelled: by `$/cancel_request`, or, where it is a prompt, by `session/cancel`. It has to be
+    /// answered nevertheless, with [`ErrorCode::REQUEST_CANCELLED`] where the method has no other answer for that.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_set()
+    }
+
+    /// Waits until the request is cancelled, or the connection is closed.
+    pub async fn cancelled(&self) {
+        poll_fn(|task| self.cancel.poll(task)).await;
+    }
+}
+
+/// A request or notification of a method that the version does not have.
+///
+/// Methods of your own become types with [`RequestParams`] and [`NotificationParams`], and are read as such:
+///
+/// ```
+/// use acp_types::connection::Extension;
+/// use acp_types::methods::RequestParams;
+/// use jsonrpc_core::object;
+/// use jsonrpc_core::wire::Raw;
+///
+/// object! {
+///     /// Asks how long the agent has been there.
+///     pub struct UptimeRequest {}
+/// }
+/// object! {
+///     /// How long.
+///     pub struct UptimeResponse {
+///         /// In seconds.
+///         seconds: u64 = "seconds",
+///     }
+/// }
+/// impl RequestParams for UptimeRequest {
+///     const METHOD: &'static str = "_example.com/uptime";
+///     const RESPONSE: &'static str = "UptimeResponse";
+///     type Response = UptimeResponse;
+/// }
+///
+/// # let request = Extension::new("_example.com/uptime", None);
+/// // In `extension` of an agent:
+/// if let Some(asked) = request.request::<UptimeRequest>() {
+///     let UptimeRequest { .. } = asked?;
+///     let answer = Extension::answer::<UptimeRequest>(&UptimeResponse::new(7_u64))?;
+///     assert_eq!(answer.as_str(), r#"{"seconds":7}"#);
+/// }
+/// # Ok::<(), jsonrpc_core::ErrorObject>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Extension {
+    pub(super) method: String,
+    pub(super) params: Option<Raw>,
+}
+
+impl Extension {
+    /// What came.
+    pub fn new(method: &str, params: Option<&RawValue>) -> Self {
+        Self { method: method.to_owned(), params: params.map(Raw::from) }
+    }
+
+    /// The method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The parameters as they came.
+    pub fn params(&self) -> Option<&Raw> {
+        self.params.as_ref()
+    }
+
+    /// The parameters of a request, if it is one of `P`; absent ones and `null` as an empty object.
+    ///
+    /// # Errors
+    /// It is one of `P`, and these are not its parameters: what to answer.
+    pub fn request<P: RequestParams + DeserializeOwned>(&self) -> Option<Result<P, ErrorObject>> {
+        self.read(P::METHOD).map(|read| {
+            read.map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
+        })
+    }
+
+    /// The parameters of a notification, if it is one of `P`; absent ones and `null` as an empty object.
+    ///
+    /// # Errors
+    /// It is one of `P`, and these are not its parameters.
+    pub fn notification<P: NotificationParams + DeserializeOwned>(
+        &self,
+    ) -> Option<Result<P, DecodeError>> {
+        self.read(P::METHOD)
+    }
+
+    /// A result of `P`, as `extension` gives it.
+    ///
+    /// # Errors
+    /// It has no JSON form.
+    pub fn answer<P: RequestParams>(result: &P::Response) -> Result<Raw, ErrorObject> {
+        side::answer(result)
+    }
+
+    fn read<T: DeserializeOwned>(&self, method: &str) -> Option<Result<T, DecodeError>> {
+        let params = self.params.as_ref().map(AsRef::as_ref);
+        (self.method == method).then(|| wire::decode(object(params)))
+    }
+}

@@ -1,0 +1,271 @@
+//! The machines of both sides, as one driver runs them.
+use super::RequestError;
+use crate::agent;
+use crate::client::{
+    self, AgentNotification, AgentRequest, Call, CallError, CloseReason, Diagnostic, Opened,
+    Received, RequestKey, SessionEvent, TurnEnd, TurnError, Update,
+};
+use crate::{v1, v2};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+use jsonrpc_core::framing::FrameError;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorObject, RequestId};
+
+/// No clock is read here: deadlines are those of the runtime around a call.
+pub(super) const NOW: Duration = Duration::ZERO;
+
+/// What a call comes to.
+#[derive(Debug)]
+pub(super) enum Done {
+    Result(Raw),
+    Opened(Box<Opened>),
+    Turn(Box<Received<TurnEnd>>),
+}
+
+/// An event of either machine. Calls, sessions and turns share their numbers.
+#[derive(Debug)]
+pub(super) enum Happening<R, N> {
+    Request(RequestKey, R),
+    Notification(N),
+    Cancelled(RequestKey),
+    Ended(u64, Result<Done, RequestError>),
+    Initialized,
+    Problem(Diagnostic),
+    Closed,
+}
+
+/// A machine, with its events in one form.
+pub(super) trait Machine: Send + fmt::Debug + 'static {
+    type Request: Send;
+    type Notification: Send;
+
+    fn handle_line(&mut self, line: Result<&str, FrameError>);
+    /// No line follows; what can be answered still can be.
+    fn handle_end(&mut self);
+    fn handle_closed(&mut self);
+    /// Refuses requests from now on.
+    fn drain(&mut self);
+    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
+    fn transmits(&self) -> usize;
+    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>>;
+    fn call(&mut self, call: Call) -> u64;
+    fn withdraw(&mut self, call: u64);
+    fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError>;
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>);
+    fn request_id(&self, key: RequestKey) -> RequestId;
+    fn open_requests(&self) -> usize;
+    fn open_calls(&self) -> usize;
+}
+
+impl Machine for agent::Connection {
+    type Request = agent::ClientRequest;
+    type Notification = agent::ClientNotification;
+
+    fn handle_line(&mut self, line: Result<&str, FrameError>) {
+        self.handle_line(line);
+    }
+
+    fn handle_end(&mut self) {
+        self.handle_end();
+    }
+
+    fn handle_closed(&mut self) {
+        self.handle_closed(CloseReason::ClientClosed);
+    }
+
+    fn drain(&mut self) {
+        self.drain();
+    }
+
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.poll_transmit().map(|transmit| transmit.line)
+    }
+
+    fn transmits(&self) -> usize {
+        self.outgoing().len()
+    }
+
+    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
+        Some(match self.poll_event()? {
+            agent::Event::Request(key, request) => Happening::Request(key, request.value),
+            agent::Event::Notification(event) => Happening::Notification(event.value),
+            agent::Event::Cancelled(key) => Happening::Cancelled(key),
+            agent::Event::CallEnded(key, outcome) => {
+                let outcome = outcome.map(|result| Done::Result(result.raw));
+                Happening::Ended(key.get(), outcome.map_err(RequestError::from))
+            }
+            agent::Event::Diagnostic(diagnostic) => Happening::Problem(diagnostic),
+            agent::Event::Closed(_) => Happening::Closed,
+        })
+    }
+
+    fn call(&mut self, call: Call) -> u64 {
+        self.call(call, NOW).get()
+    }
+
+    fn withdraw(&mut self, call: u64) {
+        self.withdraw(agent::CallKey::new(call));
+    }
+
+    fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
+        self.notify_line(line)
+    }
+
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        // The connection may have closed meanwhile.
+        let _ = self.reply(key, outcome);
+    }
+
+    fn request_id(&self, key: RequestKey) -> RequestId {
+        self.request_id(key).cloned().unwrap_or(RequestId::NULL)
+    }
+
+    fn open_requests(&self) -> usize {
+        self.open_requests()
+    }
+
+    fn open_calls(&self) -> usize {
+        self.open_calls()
+    }
+}
+
+/// The client's machine, and what one event of it comes to.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) machine: client::Connection,
+    waiting: VecDeque<Happening<AgentRequest, AgentNotification>>,
+}
+
+impl Client {
+    pub(super) fn new(options: client::Options) -> Self {
+        Self { machine: client::Connection::new(options, NOW), waiting: VecDeque::new() }
+    }
+
+    fn session_event(&mut self, key: u64, event: SessionEvent) {
+        let happening = match event {
+            SessionEvent::Opened(mut opened) => {
+                let replay = core::mem::take(&mut opened.replay).into_iter();
+                self.waiting
+                    .extend(replay.map(|update| Happening::Notification(note(update.value))));
+                Happening::Ended(key, Ok(Done::Opened(opened)))
+            }
+            SessionEvent::Refused(error) => Happening::Ended(key, Err(error.into())),
+            SessionEvent::Update(update) => Happening::Notification(note(update.value)),
+            SessionEvent::Request(key, request) => Happening::Request(key, request.value),
+            SessionEvent::Withdrawn(key) => Happening::Cancelled(key),
+            SessionEvent::Notification(event) => Happening::Notification(event.value),
+            SessionEvent::TurnEnded(turn, outcome) => {
+                let outcome =
+                    outcome.map(|end| Done::Turn(Box::new(end))).map_err(|error| match error {
+                        TurnError::Call(error) => error.into(),
+                        TurnError::GraceOver => CallError::Timeout.into(),
+                    });
+                Happening::Ended(turn.get(), outcome)
+            }
+            SessionEvent::Lagged { dropped } => {
+                Happening::Problem(Diagnostic::Dropped { count: dropped })
+            }
+            SessionEvent::PromptAccepted(..) => return,
+        };
+        self.waiting.push_back(happening);
+    }
+}
+
+/// An update as the notification that it came as.
+fn note(update: Update) -> AgentNotification {
+    match update {
+        Update::V1(update) => {
+            AgentNotification::V1(v1::dispatch::AgentNotification::SessionNotification(update))
+        }
+        Update::V2(update) => AgentNotification::V2(
+            v2::dispatch::AgentNotification::UpdateSessionNotification(update),
+        ),
+    }
+}
+
+impl Machine for Client {
+    type Request = AgentRequest;
+    type Notification = AgentNotification;
+
+    fn handle_line(&mut self, line: Result<&str, FrameError>) {
+        self.machine.handle_line(line, NOW);
+    }
+
+    fn handle_end(&mut self) {
+        self.machine.handle_closed(CloseReason::AgentClosed(String::new()));
+    }
+
+    fn handle_closed(&mut self) {
+        self.machine.handle_closed(CloseReason::ClientClosed);
+    }
+
+    fn drain(&mut self) {
+        self.machine.drain();
+    }
+
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.machine.poll_transmit().map(|transmit| transmit.line)
+    }
+
+    fn transmits(&self) -> usize {
+        self.machine.outgoing().len()
+    }
+
+    fn poll(&mut self) -> Option<Happening<Self::Request, Self::Notification>> {
+        loop {
+            if let Some(happening) = self.waiting.pop_front() {
+                return Some(happening);
+            }
+            return Some(match self.machine.poll_event()? {
+                client::Event::Initialized(_) => Happening::Initialized,
+                client::Event::Session(key, event) => {
+                    self.session_event(key.get(), event);
+                    continue;
+                }
+                client::Event::Request(key, request) => Happening::Request(key, request.value),
+                client::Event::Withdrawn(key) => Happening::Cancelled(key),
+                client::Event::Notification(event) => Happening::Notification(event.value),
+                client::Event::CallEnded(key, outcome) => {
+                    let outcome = outcome.map(|result| Done::Result(result.raw));
+                    Happening::Ended(key.get(), outcome.map_err(RequestError::from))
+                }
+                client::Event::Diagnostic(diagnostic) => Happening::Problem(diagnostic),
+                client::Event::Closed(_) => Happening::Closed,
+            });
+        }
+    }
+
+    fn call(&mut self, call: Call) -> u64 {
+        self.machine.call(call, NOW).get()
+    }
+
+    fn withdraw(&mut self, call: u64) {
+        self.machine.withdraw(client::CallKey::new(call));
+    }
+
+    fn notify(&mut self, line: Vec<u8>) -> Result<(), CallError> {
+        self.machine.notify_line(line)
+    }
+
+    fn reply(&mut self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        // The machine has answered a request that was withdrawn.
+        let _ = self.machine.reply(key, outcome);
+    }
+
+    fn request_id(&self, key: RequestKey) -> RequestId {
+        self.machine.request_id(key).cloned().unwrap_or(RequestId::NULL)
+    }
+
+    fn open_requests(&self) -> usize {
+        self.machine.open_requests()
+    }
+
+    fn open_calls(&self) -> usize {
+        self.machine.open_calls()
+    }
+}

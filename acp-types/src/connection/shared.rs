@@ -1,0 +1,326 @@
+//! What the driver of a connection shares with those that speak on it.
+use super::cancel::{Cancel, wait};
+use super::machine::{Client, Done, Happening, Machine};
+use super::state::{Slot, State};
+use super::{Options, RequestError};
+use crate::client::{Call, CallError, CloseReason, RequestKey};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::task::{Context as Task, Poll, Waker};
+use jsonrpc_core::framing::FrameError;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{ErrorObject, RequestId};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A connection, and those that wait for it.
+#[derive(Debug)]
+pub(super) struct Shared<M: Machine> {
+    state: Mutex<State<M>>,
+    /// The thread on which a notification is handled now.
+    telling: AtomicUsize,
+}
+
+/// How a connection stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) transmits: usize,
+    pub(super) requests: usize,
+    pub(super) calls: usize,
+    pub(super) may_read: bool,
+    pub(super) is_shutting_down: bool,
+}
+
+/// A connection as those see it that speak on it.
+pub(super) trait Link: Send + Sync + fmt::Debug {
+    fn poll_call(
+        &self,
+        call: &mut Option<Call>,
+        task: &Task<'_>,
+    ) -> Poll<Result<u64, RequestError>>;
+    fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>>;
+    fn poll_end(&self, call: u64, task: &Task<'_>) -> Poll<Result<Done, RequestError>>;
+    /// Withdraws a call, whose end still comes.
+    fn withdraw(&self, call: u64);
+    /// Withdraws a call whose end nobody takes.
+    fn forget(&self, call: u64);
+    fn shut_down(&self);
+    /// The number of notifications that have to be handled for those that came before now to be.
+    fn mark(&self) -> u64;
+    fn poll_handled(&self, mark: u64, task: &Task<'_>) -> Poll<()>;
+}
+
+/// The name of this thread among those that run: where it has something of its own.
+fn this_thread() -> usize {
+    std::thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| core::ptr::from_ref(here).addr())
+}
+
+fn wake(waker: Option<Waker>) {
+    waker.into_iter().for_each(Waker::wake);
+}
+
+impl<M: Machine> Shared<M> {
+    pub(super) fn new(machine: M, options: Options) -> Self {
+        let state = State::new(machine, options);
+        Self { state: Mutex::new(state), telling: AtomicUsize::new(0) }
+    }
+
+    /// Nothing that is called while this is held panics half-way, so that what a panic elsewhere left is whole.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State<M>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the machine, and wakes the driver.
+    pub(super) fn with<R>(&self, change: impl FnOnce(&mut State<M>) -> R) -> R {
+        let mut state = self.lock();
+        let result = change(&mut state);
+        let driver = state.driver.take();
+        drop(state);
+        wake(driver);
+        result
+    }
+
+    /// How the connection stands now; changes from now on wake the driver.
+    pub(super) fn view(&self, driver: &Waker) -> View {
+        let mut state = self.lock();
+        state.driver = Some(driver.clone());
+        let (requests, calls) = (state.machine.open_requests(), state.machine.open_calls());
+        let transmits = state.machine.transmits();
+        // Ends of calls have to come through; requests are then refused rather than left unread.
+        let may_take = requests < state.options.requests || calls > 0;
+        let may_read = may_take && transmits <= state.options.requests + state.options.outgoing;
+        View { transmits, requests, calls, may_read, is_shutting_down: state.is_shutting_down }
+    }
+
+    pub(super) fn handle_line(&self, line: Result<&str, FrameError>) {
+        self.lock().machine.handle_line(line);
+    }
+
+    /// The next event that is for a handler; ends of calls go where they are awaited.
+    pub(super) fn next(&self) -> Option<Happening<M::Request, M::Notification>> {
+        loop {
+            let mut state = self.lock();
+            let happening = state.machine.poll()?;
+            let wakers = match happening {
+                Happening::Ended(call, outcome) => state.end_call(call, outcome),
+                Happening::Initialized => mem::take(&mut state.behind),
+                other => {
+                    state.received += u64::from(matches!(other, Happening::Notification(_)));
+                    return Some(other);
+                }
+            };
+            drop(state);
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// A request is about to be handled.
+    pub(super) fn begin(&self, key: RequestKey) -> (RequestId, Arc<Cancel>) {
+        let mut state = self.lock();
+        let cancel = Arc::<Cancel>::default();
+        state.cancels.insert(key, Arc::clone(&cancel));
+        (state.machine.request_id(key), cancel)
+    }
+
+    pub(super) fn cancel(&self, key: RequestKey) {
+        let cancel = self.lock().cancels.get(&key).cloned();
+        cancel.into_iter().for_each(|cancel| cancel.set());
+    }
+
+    pub(super) fn reply(&self, key: RequestKey, outcome: Result<Raw, ErrorObject>) {
+        let mut state = self.lock();
+        state.cancels.remove(&key);
+        state.machine.reply(key, outcome);
+    }
+
+    /// The next line to write.
+    pub(super) fn next_line(&self) -> Option<Vec<u8>> {
+        let mut state = self.lock();
+        let line = state.machine.poll_transmit()?;
+        let is_roomy = state.machine.transmits() <= state.options.outgoing / 2;
+        let wakers = if is_roomy { mem::take(&mut state.room) } else { Vec::new() };
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        Some(line)
+    }
+
+    /// Ends what waits for the peer; with `is_closed` everything.
+    pub(super) fn end(&self, is_closed: bool) {
+        let mut state = self.lock();
+        let mut wakers = Vec::new();
+        let mut cancels = BTreeMap::new();
+        if is_closed {
+            state.machine.handle_closed();
+            state.is_closed = true;
+            wakers.append(&mut state.room);
+            wakers.append(&mut state.behind);
+            cancels = mem::take(&mut state.cancels);
+            let closed = || RequestError::Call(CallError::Closed(CloseReason::ClientClosed));
+            for slot in state.slots.values_mut() {
+                if let Slot::Awaited(waker) = slot {
+                    wakers.extend(waker.take());
+                    *slot = Slot::Done(Err(closed()));
+                }
+            }
+        } else {
+            state.machine.handle_end();
+        }
+        drop(state);
+        cancels.values().for_each(|cancel| cancel.set());
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Takes note of whether as many notifications wait as may. If they do, what the handling of one waits for ends;
+    /// returns whether there was anything.
+    pub(super) fn set_congested(&self, is_congested: bool) -> bool {
+        let mut state = self.lock();
+        let is_new = is_congested && !state.is_congested;
+        state.is_congested = is_congested;
+        if !is_congested {
+            return false;
+        }
+        let mut wakers = if is_new { mem::take(&mut state.room) } else { Vec::new() };
+        let mut is_any = false;
+        for call in mem::take(&mut state.nested) {
+            is_any = true;
+            state.machine.withdraw(call);
+            wakers.extend(state.end_call(call, Err(RequestError::Congested)));
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        is_any
+    }
+
+    /// Begins the time in which a notification is handled, on this thread.
+    pub(super) fn begin_telling(&self) {
+        self.telling.store(this_thread(), Ordering::Relaxed);
+    }
+
+    /// Whether this is called where a notification is handled. A thread finds its own name only where it was the last that
+    /// wrote, so that no order between threads is needed.
+    fn is_telling(&self) -> bool {
+        self.telling.load(Ordering::Relaxed) == this_thread()
+    }
+
+    pub(super) fn end_telling(&self, is_handled: bool) {
+        self.telling.store(0, Ordering::Relaxed);
+        if is_handled {
+            let mut state = self.lock();
+            state.handled += 1;
+            let wakers = mem::take(&mut state.behind);
+            drop(state);
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl<M: Machine> Link for Shared<M> {
+    fn poll_call(
+        &self,
+        call: &mut Option<Call>,
+        task: &Task<'_>,
+    ) -> Poll<Result<u64, RequestError>> {
+        let is_telling = self.is_telling();
+        let mut state = self.lock();
+        match state.poll_room(is_telling, task) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) => {}
+        }
+        let Some(call) = call.take() else { return Poll::Pending };
+        let key = state.machine.call(call);
+        state.await_end(key);
+        if is_telling {
+            state.nested.insert(key);
+        }
+        let driver = state.driver.take();
+        drop(state);
+        wake(driver);
+        Poll::Ready(Ok(key))
+    }
+
+    fn poll_notify(&self, line: &mut Vec<u8>, task: &Task<'_>) -> Poll<Result<(), RequestError>> {
+        let is_telling = self.is_telling();
+        let mut state = self.lock();
+        match state.poll_room(is_telling, task) {
+            Poll::Ready(Ok(())) => {}
+            other => return other,
+        }
+        let sent = state.machine.notify(mem::take(line)).map_err(RequestError::from);
+        let driver = state.driver.take();
+        drop(state);
+        wake(driver);
+        Poll::Ready(sent)
+    }
+
+    fn poll_end(&self, call: u64, task: &Task<'_>) -> Poll<Result<Done, RequestError>> {
+        let mut state = self.lock();
+        if let Some(outcome) = state.take_end(call) {
+            return Poll::Ready(outcome);
+        }
+        match state.slots.get_mut(&call) {
+            Some(Slot::Awaited(waker)) => *waker = Some(task.waker().clone()),
+            _ => {
+                let closed = CallError::Closed(CloseReason::ClientClosed);
+                return Poll::Ready(Err(closed.into()));
+            }
+        }
+        Poll::Pending
+    }
+
+    fn withdraw(&self, call: u64) {
+        self.with(|state| state.machine.withdraw(call));
+    }
+
+    fn forget(&self, call: u64) {
+        self.with(|state| {
+            state.nested.remove(&call);
+            if state.give_up(call) {
+                state.machine.withdraw(call);
+            }
+        });
+    }
+
+    fn shut_down(&self) {
+        self.with(|state| {
+            state.is_shutting_down = true;
+            state.machine.drain();
+        });
+    }
+
+    fn mark(&self) -> u64 {
+        let state = self.lock();
+        if self.is_telling() { state.handled } else { state.received }
+    }
+
+    fn poll_handled(&self, mark: u64, task: &Task<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.is_closed || state.handled >= mark {
+            return Poll::Ready(());
+        }
+        wait(&mut state.behind, task);
+        Poll::Pending
+    }
+}
+
+impl Shared<Client> {
+    /// Waits for the answer to `initialize`.
+    pub(super) fn poll_initialized(
+        &self,
+        task: &Task<'_>,
+    ) -> Poll<Result<crate::client::Initialized, RequestError>> {
+        let mut state = self.lock();
+        if let Some(initialized) = state.machine.machine.initialized() {
+            return Poll::Ready(Ok(initialized.clone()));
+        }
+        if let Some(reason) = state.machine.machine.close_reason() {
+            return Poll::Ready(Err(CallError::Closed(reason.clone()).into()));
+        }
+        wait(&mut state.behind, task);
+        Poll::Pending
+    }
+}
