@@ -157,6 +157,8 @@ enum Pending {
     Discover,
     Initialize,
     List,
+    /// The subscription to changes, which stays open.
+    Listen,
     Call(UpstreamCall),
     /// How the task stands that a call became.
     Task(UpstreamCall),
@@ -424,7 +426,7 @@ impl Client {
             Pending::Call(call) | Pending::Task(call) | Pending::UpdateTask(call) => {
                 self.fail(call, CallError::Silent);
             }
-            Pending::CancelTask => {}
+            Pending::CancelTask | Pending::Listen => {}
         }
     }
 
@@ -488,8 +490,8 @@ impl Client {
             Pending::Call(call) => self.called(call, outcome),
             Pending::Task(call) => self.task_answered(call, outcome),
             Pending::UpdateTask(call) => self.task_updated(call, outcome),
-            // The server cancels the task when it likes.
-            Pending::CancelTask => {}
+            // The server cancels the task when it likes, and ends a subscription.
+            Pending::CancelTask | Pending::Listen => {}
         }
     }
 }

@@ -95,6 +95,8 @@ pub struct Relay<C> {
     links: BTreeMap<UpstreamCall, Link>,
     outgoing: VecDeque<(ConnectionId, Outgoing)>,
     events: VecDeque<RelayEvent>,
+    /// The tools of the upstream: `None` until they are known, or the error that prevents it.
+    tools: Option<Result<(), ErrorObject>>,
     now: Duration,
 }
 
@@ -173,6 +175,7 @@ impl<C: StateCodec> Relay<C> {
             links: BTreeMap::new(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
+            tools: None,
             now: Duration::ZERO,
         }
     }
@@ -190,7 +193,13 @@ impl<C: StateCodec> Relay<C> {
         }
         let id = ConnectionId(self.next_connection);
         self.next_connection += 1;
-        self.connections.insert(id, Server::new(self.options.server.clone()));
+        let mut server = Server::new(self.options.server.clone());
+        match &self.tools {
+            Some(Ok(())) => {}
+            Some(Err(error)) => server.fail_tools(error.clone()),
+            None => server.hold_tools(),
+        }
+        self.connections.insert(id, server);
         Some(id)
     }
 

@@ -101,6 +101,7 @@ pub struct Server {
     session: Option<Session>,
     calls: BTreeMap<CallId, OpenCall>,
     next_call: u64,
+    offer: requests::ToolOffer,
     /// Requests that stay open to tell of changes.
     listeners: BTreeMap<RequestId, tasks::Listener>,
     outgoing: VecDeque<Outgoing>,
@@ -222,6 +223,7 @@ impl Server {
             session: None,
             calls: BTreeMap::new(),
             next_call: 0,
+            offer: requests::ToolOffer::Known,
             listeners: BTreeMap::new(),
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
@@ -290,6 +292,7 @@ impl Server {
         let cancelled = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
         let _unsent = self.peer.respond(request, Err(cancelled));
         self.listeners.remove(request);
+        self.offer.forget(request);
         let Some(id) = self.call_of(request) else { return };
         self.withdraw_questions(id);
         self.calls.remove(&id);
@@ -382,10 +385,27 @@ impl Server {
         Ok(())
     }
 
-    /// Offers other tools from now on, and tells the clients that listen.
+    /// Replaces the tools. Requests that were held are answered; a client with other tools is notified.
     pub fn set_tools(&mut self, tools: impl Into<Arc<[Tool]>>) {
         self.options.tools = tools.into();
-        self.tell_tools_changed();
+        match core::mem::replace(&mut self.offer, requests::ToolOffer::Known) {
+            requests::ToolOffer::Pending(held) => self.handle_held(held),
+            _ => self.tell_tools_changed(),
+        }
+    }
+
+    /// Holds requests to list and call tools until [`set_tools`](Self::set_tools) or [`fail_tools`](Self::fail_tools): the tools
+    /// are not known yet.
+    pub fn hold_tools(&mut self) {
+        self.offer = requests::ToolOffer::Pending(Vec::new());
+    }
+
+    /// Refuses requests to list and call tools, those that were held among them, until [`set_tools`](Self::set_tools).
+    pub fn fail_tools(&mut self, error: ErrorObject) {
+        let offer = requests::ToolOffer::Failed(error);
+        if let requests::ToolOffer::Pending(held) = core::mem::replace(&mut self.offer, offer) {
+            self.handle_held(held);
+        }
     }
 
     /// What is wanted next.
@@ -417,6 +437,7 @@ impl Server {
     /// Tells that the connection is closed. All calls end.
     pub fn handle_close(&mut self) {
         self.peer.handle_close();
+        self.offer.clear();
         self.listeners.clear();
         while let Some((id, _)) = self.calls.pop_first() {
             self.events.push_back(ServerEvent::Cancelled(id));

@@ -205,45 +205,47 @@ impl From<&str> for CallStatus {
     }
 }
 
-/// Makes `tool_start` and `tool_complete` out of what is heard of calls.
+/// Turns updates of tool calls into `tool_start` and `tool_complete`.
 ///
-/// Each call that begins has one `tool_start`, then one `tool_complete`, if it ends:
+/// Each call has one `tool_start`, and one `tool_complete` if it ends:
 ///
-/// | heard | sent |
+/// | update | messages |
 /// |---|---|
-/// | the model asks for it, without arguments | nothing yet |
-/// | arguments, or it runs | `tool_start` |
-/// | it is done or failed | `tool_start`, unless it was sent, then `tool_complete` |
-/// | anything after that | nothing |
+/// | pending, without arguments | none |
+/// | arguments, or in progress | `tool_start` |
+/// | completed or failed | `tool_start`, unless it was sent, and `tool_complete` |
+/// | any later one | none |
 ///
-/// The tool's name is the one that was heard before `tool_start`; without one it is the call's id. Its source is what the
-/// registry says of the name.
+/// The name of the tool is the last one before `tool_start`, or else the id of the call. Its source is that of the name in the
+/// registry. A call that a turn leaves open, because its tool asks the user, goes on in a later turn.
 #[derive(Clone, Debug, Default)]
 pub struct ToolEvents {
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, TrackedCall>,
     source_names: SourceNames,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Call {
+struct TrackedCall {
     name: Option<String>,
     input: Option<Raw>,
     output: String,
     /// The source that `tool_start` had.
     started: Option<ToolSource>,
     is_ended: bool,
+    /// Whether an earlier turn left it open.
+    is_carried: bool,
 }
 
 impl ToolEvents {
-    /// The most calls that are remembered; of more, nothing is sent.
+    /// Maximum number of calls of a turn. Further calls have no messages.
     pub const MAX_CALLS: usize = 4096;
 
-    /// Of no calls yet.
+    /// A tracker without calls.
     pub fn new(source_names: SourceNames) -> Self {
         Self { calls: BTreeMap::new(), source_names }
     }
 
-    /// Takes what is heard of a call at a time (ISO 8601), and gives what to send, two messages at most.
+    /// Handles an update of a call. Returns at most two messages, with the timestamp (ISO 8601).
     pub fn handle(
         &mut self,
         update: &CallUpdate<'_>,
@@ -251,15 +253,18 @@ impl ToolEvents {
         timestamp: &str,
     ) -> Vec<ServerMessage> {
         let mut sent = Vec::new();
-        if !self.calls.contains_key(update.call_id) && self.calls.len() >= Self::MAX_CALLS {
+        if !self.calls.contains_key(update.call_id) && !self.has_room() {
             return sent;
         }
         let source_names = self.source_names;
         let call = self.calls.entry(update.call_id.into()).or_default();
+        if call.is_carried && call.is_replaced_by(update) {
+            *call = TrackedCall::default();
+        }
         if call.is_ended {
             return sent;
         }
-        call.note(update);
+        call.apply(update);
         let has_ended = matches!(update.status, CallStatus::Completed | CallStatus::Failed);
         let is_running = update.status == CallStatus::InProgress || call.input.is_some();
         let name = call.name.clone().unwrap_or_else(|| update.call_id.into());
@@ -282,14 +287,31 @@ impl ToolEvents {
         sent
     }
 
-    /// Forgets all calls: the turn is over, and their ids may come again.
+    /// Ends a turn. Calls that are over are forgotten, so that their ids may come again; open ones end in a later turn.
     pub fn end_turn(&mut self) {
-        self.calls.clear();
+        self.calls.retain(|_, call| call.started.is_some() && !call.is_ended);
+        self.calls.values_mut().for_each(|call| call.is_carried = true);
+    }
+
+    /// Whether one more call can be tracked. A call of an earlier turn gives way.
+    fn has_room(&mut self) -> bool {
+        if self.calls.len() < Self::MAX_CALLS {
+            return true;
+        }
+        let carried = self.calls.iter().find(|(_, call)| call.is_carried);
+        let carried = carried.map(|(id, _)| id.clone());
+        carried.is_some_and(|id| self.calls.remove(&id).is_some())
     }
 }
 
-impl Call {
-    fn note(&mut self, update: &CallUpdate<'_>) {
+impl TrackedCall {
+    /// Whether an update is about another call with the same id.
+    fn is_replaced_by(&self, update: &CallUpdate<'_>) -> bool {
+        let is_other = |name| self.name.as_deref().is_some_and(|known| known != name);
+        update.status == CallStatus::Pending || update.name.is_some_and(is_other)
+    }
+
+    fn apply(&mut self, update: &CallUpdate<'_>) {
         if self.started.is_none() {
             if let Some(name) = update.name {
                 self.name = Some(name.into());

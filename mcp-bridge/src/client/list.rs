@@ -1,6 +1,7 @@
 //! The list of tools.
 use super::{CallError, Client, ClientEvent, NotSent, Pending, State};
 use crate::mcp::base::{CacheScope, Era, PaginatedRequestParams};
+use crate::mcp::subscriptions::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use crate::mcp::tools::{ListToolsResult, Tool};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -72,6 +73,23 @@ impl Client {
         self.ask_page(None)?;
         self.list = Some(List::default());
         Ok(())
+    }
+
+    /// Subscribes to changes of the list: [`ClientEvent::ToolsChanged`] follows each. A server up to 2025-11-25 sends them
+    /// without a subscription.
+    ///
+    /// # Errors
+    /// The request cannot be made now.
+    pub fn listen_to_tools(&mut self) -> Result<(), NotSent> {
+        let State::Ready { era, version } = &self.state else { return Err(NotSent::NotReady) };
+        if *era == Era::Legacy {
+            return Ok(());
+        }
+        let mut filter = SubscriptionFilter::new();
+        filter.tools_list_changed = Some(true);
+        let mut params = SubscriptionsListenRequestParams::new(filter);
+        params.meta = Some(self.request_meta(version, None));
+        self.request(Pending::Listen, "subscriptions/listen", &params, None).map(|_| ())
     }
 
     fn ask_page(&mut self, cursor: Option<String>) -> Result<(), NotSent> {

@@ -137,11 +137,20 @@ impl<C: StateCodec> Relay<C> {
     pub(super) fn handle_client_event(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::Ready(server) => {
+                let tools = server.capabilities.tools.as_ref();
+                let tells = tools.is_some_and(|tools| tools.list_changed == Some(true));
                 self.events.push_back(RelayEvent::Ready(server));
                 self.list_tools();
+                if let (true, Err(error)) = (tells, self.client.listen_to_tools()) {
+                    self.events.push_back(RelayEvent::Malformed(error.to_string()));
+                }
             }
-            ClientEvent::Unusable(error) => self.events.push_back(RelayEvent::Unusable(error)),
+            ClientEvent::Unusable(error) => {
+                self.fail_tools(&error.to_string());
+                self.events.push_back(RelayEvent::Unusable(error));
+            }
             ClientEvent::Tools(list) => {
+                self.tools = Some(Ok(()));
                 self.options.server.tools = list.tools.clone().into();
                 for (connection, server) in &mut self.connections {
                     server.set_tools(self.options.server.tools.clone());
@@ -150,6 +159,7 @@ impl<C: StateCodec> Relay<C> {
                 self.events.push_back(RelayEvent::Tools(list));
             }
             ClientEvent::ToolsFailed(error) => {
+                self.fail_tools(&error.to_string());
                 self.events.push_back(RelayEvent::ToolsFailed(error));
             }
             ClientEvent::ToolsChanged => self.list_tools(),
@@ -194,6 +204,20 @@ impl<C: StateCodec> Relay<C> {
                 self.events.push_back(RelayEvent::Malformed(problem));
             }
         }
+    }
+
+    /// Refuses requests about tools, unless an earlier list is known.
+    fn fail_tools(&mut self, problem: &str) {
+        if matches!(self.tools, Some(Ok(()))) {
+            return;
+        }
+        let text = format!("the upstream server has no tools for us: {problem}");
+        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, text);
+        for (connection, server) in &mut self.connections {
+            server.fail_tools(error.clone());
+            self.touched.insert(*connection);
+        }
+        self.tools = Some(Err(error));
     }
 
     fn list_tools(&mut self) {

@@ -73,6 +73,40 @@ impl ServerOptions {
     }
 }
 
+/// Whether the tools of a server are known.
+#[derive(Debug)]
+pub(super) enum ToolOffer {
+    Known,
+    /// Not yet. Requests about tools wait.
+    Pending(Vec<HeldRequest>),
+    /// They cannot be known.
+    Failed(ErrorObject),
+}
+
+/// A request that waits until the tools are known.
+#[derive(Debug)]
+pub(super) struct HeldRequest {
+    id: RequestId,
+    request: ClientRequest,
+    meta: RequestMetaObject,
+}
+
+impl ToolOffer {
+    /// Drops a request that was cancelled.
+    pub(super) fn forget(&mut self, id: &RequestId) {
+        if let Self::Pending(held) = self {
+            held.retain(|request| request.id != *id);
+        }
+    }
+
+    /// Drops all requests.
+    pub(super) fn clear(&mut self) {
+        if let Self::Pending(held) = self {
+            held.clear();
+        }
+    }
+}
+
 /// The versions that a server speaks, the newest first.
 const VERSIONS: [ProtocolVersion; 5] = [
     ProtocolVersion::V20260728,
@@ -106,7 +140,43 @@ impl Server {
             }
             decoded => decoded.map_err(invalid)?,
         };
-        let context = self.context(meta.map_err(invalid)?)?;
+        let meta = meta.map_err(invalid)?;
+        if matches!(decoded, ClientRequest::ListTools(_) | ClientRequest::CallTool(_)) {
+            match &mut self.offer {
+                ToolOffer::Known => {}
+                ToolOffer::Failed(error) => return Err(error.clone()),
+                ToolOffer::Pending(held) if held.len() >= Self::MAX_CALLS => {
+                    return Err(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many requests"));
+                }
+                ToolOffer::Pending(held) => {
+                    held.push(HeldRequest { id: id.clone(), request: decoded, meta });
+                    return Ok(());
+                }
+            }
+        }
+        self.handle_decoded(id, decoded, meta)
+    }
+
+    /// Handles the requests that waited for the tools.
+    pub(super) fn handle_held(&mut self, held: Vec<HeldRequest>) {
+        for HeldRequest { id, request, meta } in held {
+            let handled = match &self.offer {
+                ToolOffer::Failed(error) => Err(error.clone()),
+                _ => self.handle_decoded(&id, request, meta),
+            };
+            if let Err(error) = handled {
+                self.answer(&id, Err(error));
+            }
+        }
+    }
+
+    fn handle_decoded(
+        &mut self,
+        id: &RequestId,
+        decoded: ClientRequest,
+        meta: RequestMetaObject,
+    ) -> Result<(), ErrorObject> {
+        let context = self.context(meta)?;
         match decoded {
             ClientRequest::Discover(_) => self.discover(id),
             ClientRequest::ListTools(params) => {

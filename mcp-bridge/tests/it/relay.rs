@@ -379,3 +379,59 @@ fn a_client_is_asked_what_it_declared() {
         assert_eq!((world.relay.open_calls(), world.upstream.open_calls()), (0, 0));
     }
 }
+
+/// A relay whose upstream has said nothing yet, with a client of one generation.
+fn waiting_world(is_modern: bool) -> World {
+    let server = ServerOptions::new(Implementation::new("travel", "1"), [tool("book_flight")]);
+    let capabilities: ClientCapabilities = wire::decode(&ALL().to_string()).expect("JSON");
+    let options = ClientOptions::new(Implementation::new("relay", "1"), capabilities);
+    let offered = ServerOptions::new(Implementation::new("relay", "1"), []);
+    let mut relay = Relay::new(options, RelayOptions::new(offered, "first"), Signed);
+    let connection = relay.connect().expect("there is room");
+    relay.start(Duration::ZERO);
+    let (upstream, calls, now) = (Server::new(server), Vec::new(), Duration::ZERO);
+    let mut world = World { upstream, relay, calls, now, next_id: 0, is_modern, connection };
+    if !is_modern {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+        world.send("initialize", params);
+        assert!(world.relay.poll_downstream().is_some());
+    }
+    world
+}
+
+#[test]
+fn list_waits_for_the_tools_of_the_upstream() {
+    for is_modern in [false, true] {
+        let mut world = waiting_world(is_modern);
+        let id = world.send("tools/list", json!({}));
+        assert!(world.relay.poll_downstream().is_none(), "the tools are not known");
+        let got = world.run();
+        assert_eq!((got.len(), &got[0]["id"]), (1, &json!(id)));
+        assert_eq!(got[0]["result"]["tools"][0]["name"], "book_flight");
+        // A changed list reaches the client as a notification.
+        world.upstream.set_tools([tool("slow"), tool("book_flight")]);
+        let got = world.run();
+        if !is_modern {
+            assert_eq!(got[0]["method"], "notifications/tools/list_changed");
+        }
+        world.send("tools/list", json!({}));
+        assert_eq!(world.run()[0]["result"]["tools"][0]["name"], "slow");
+    }
+}
+
+#[test]
+fn list_fails_with_an_upstream_that_cannot_be_used() {
+    for is_modern in [false, true] {
+        let mut world = waiting_world(is_modern);
+        let id = world.send("tools/list", json!({}));
+        world.relay.handle_upstream_closed();
+        let (_, refused) = world.relay.poll_downstream().expect("an answer");
+        let refused = line(&refused.message);
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32603)));
+        world.connection = world.relay.connect().expect("room");
+        world.is_modern = true;
+        world.send("tools/list", json!({}));
+        let (_, refused) = world.relay.poll_downstream().expect("an answer");
+        assert_eq!(line(&refused.message)["error"]["code"], -32603);
+    }
+}

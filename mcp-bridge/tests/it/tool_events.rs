@@ -68,6 +68,26 @@ fn an_unknown_tool_stays_unknown() {
     }
 }
 
+#[test]
+fn call_that_a_turn_leaves_open_completes_in_a_later_one() {
+    let (registry, mut events) = (registry(), ToolEvents::default());
+    let input = Raw::from_text(r#"{"a":1}"#).expect("JSON");
+    let mut start = CallUpdate::new("call-1");
+    (start.name, start.input, start.status) = (Some("add"), Some(&input), CallStatus::InProgress);
+    assert_eq!(events.handle(&start, &registry, "t").len(), 1);
+    events.end_turn();
+    // The tool asks again.
+    assert_eq!(events.handle(&start, &registry, "t"), []);
+    events.end_turn();
+    let mut end = CallUpdate::new("call-1");
+    (end.output, end.status) = (Some("2".into()), CallStatus::Completed);
+    let sent = serde_json::to_value(events.handle(&end, &registry, "t")).expect("JSON");
+    let expected = json!([{ "type": "tool_complete", "tool_name": "add", "tool_result": "2", "timestamp": "t", "source": "mcp" }]);
+    assert_eq!(sent, expected);
+    events.end_turn();
+    assert_eq!(events.handle(&start, &registry, "t").len(), 1, "the id is free again");
+}
+
 /// Messages as they were before there were sources.
 #[test]
 fn messages_without_a_source_are_read() {
