@@ -103,7 +103,7 @@ pub use in_result::{
     ANSWER_TOOL, AnswerArguments, AsksInResult, QuestionInResult, answer_tool, ask_in_result,
 };
 pub use journal::{Answered, EntryKind, Journal, Outcome, ReplayMismatch};
-pub use serve::{reply, resumption, tell};
+pub use serve::{outcome, resumption, tell};
 pub use session::{SessionLimits, SessionRecord, SessionStatus};
 pub use store::{MemoryStore, SessionStore, StoreError, StoreLimits};
 pub use tasks::{StartedTask, TaskView};

@@ -80,6 +80,7 @@ use serde::Serialize;
 
 mod adapt;
 mod ask;
+mod outcome;
 mod received;
 mod requests;
 mod tasks;
@@ -87,6 +88,7 @@ mod tasks;
 #[cfg(feature = "plugin")]
 pub(crate) use ask::input_requests;
 pub use ask::{AskError, Needs, missing_capability, missing_capability_error};
+pub use outcome::CallOutcome;
 pub(crate) use received::ReadParams;
 pub use received::Received;
 pub use requests::{DEFAULT_TTL_MS, ServerOptions};

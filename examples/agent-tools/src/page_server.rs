@@ -18,8 +18,8 @@ use jsonrpc_core::wire::Meta;
 use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
-use mcp_bridge::server::{ServerOptions, ToolCall};
-use mcp_http::{Answer, CallContext, Endpoint, EndpointOptions, Service, random_id};
+use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
+use mcp_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -266,7 +266,7 @@ impl Service for PageService {
         ServerOptions::new(info, tools)
     }
 
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         let key = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut withdraw = Withdraw { service: self, key, is_over: false };
         match self.own(&call.name) {

@@ -1,20 +1,15 @@
 //! One client: a session up to 2025-11-25, a single request from then on.
 use crate::endpoint::EndpointOptions;
-use crate::service::{Answer, CallContext, RequestContext, Service};
+use crate::service::{CallContext, RequestContext, Service};
 use crate::stream::{Gone, MessageStream, Reader};
 use futures::FutureExt;
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject, Kind, Message, RequestId};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::cancellation::CancelledNotificationParams;
-use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::tasks::Task;
-use mcp_bridge::mcp::tools::CallToolResult;
-use mcp_bridge::plugin::{Turn, reply};
-use mcp_bridge::server::{
-    AskError, CallId, CallNotOpen, Outgoing, Received, Server, ServerEvent, ToolCall,
-};
+use mcp_bridge::server::{CallId, CallOutcome, Outgoing, Received, Server, ServerEvent, ToolCall};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -176,7 +171,7 @@ impl Connection {
         let task = tokio::spawn(async move {
             let context = CallContext { connection: Arc::clone(&connection), call: id };
             let answer = AssertUnwindSafe(connection.service.call(&call, &context)).catch_unwind();
-            let answer = answer.await.unwrap_or_else(|_| Answer::Failed(internal()));
+            let answer = answer.await.unwrap_or_else(|_| CallOutcome::Failed(internal()));
             connection.answer(&call, answer);
         });
         let task = task.abort_handle();
@@ -193,32 +188,15 @@ impl Connection {
         });
     }
 
-    /// Answers a call with what came of it.
-    fn answer(&self, call: &ToolCall, answer: Answer) {
+    /// Answers a call with its outcome.
+    fn answer(&self, call: &ToolCall, outcome: CallOutcome) {
         let deadline = self.options.question_time.map(|time| self.now().saturating_add(time));
-        let request_state = match &answer {
-            Answer::Turn(turn) => match &**turn {
-                Ok(Turn::Asks { state, .. }) => Some(state.clone()),
-                _ => None,
-            },
-            Answer::Needs(needs) => needs.request_state.clone(),
+        let request_state = match &outcome {
+            CallOutcome::Needs(needs) => needs.request_state.clone(),
             _ => None,
         };
         let mut state = self.state();
-        let server = &mut state.server;
-        let answered = match answer {
-            Answer::Done(result) => server.finish(call.id, *result),
-            Answer::Failed(error) => server.fail(call.id, error),
-            Answer::Turn(turn) => reply(server, call, *turn, deadline),
-            Answer::Needs(needs) => match server.ask(call.id, needs, deadline) {
-                Ok(()) => Ok(()),
-                Err(error) => refuse(server, call.id, &error),
-            },
-            Answer::Task(task) => match server.create_task(call.id, *task) {
-                Ok(()) => Ok(()),
-                Err(error) => refuse(server, call.id, &error),
-            },
-        };
+        let answered = state.server.complete(call.id, outcome, deadline);
         if answered.is_err() {
             tracing::debug!(tool = call.name, "the call has ended meanwhile");
         }
@@ -386,17 +364,6 @@ fn cancelled(message: &Message<'_>) -> Option<RequestId> {
     let params =
         notification.params.filter(|_| notification.method == "notifications/cancelled")?;
     wire::decode::<CancelledNotificationParams>(params.get()).ok()?.request_id
-}
-
-/// Ends a call that cannot ask.
-fn refuse(server: &mut Server, call: CallId, error: &AskError) -> Result<(), CallNotOpen> {
-    if let Some(error) = error.error_object() {
-        return server.fail(call, error);
-    }
-    let text = ContentBlock::Text(TextContent::new(error.to_string()));
-    let mut result = CallToolResult::new([text]);
-    result.is_error = Some(true);
-    server.finish(call, result)
 }
 
 fn internal() -> ErrorObject {

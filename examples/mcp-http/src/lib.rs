@@ -59,7 +59,7 @@ pub use random::{random_bytes, random_id, since_1970};
 pub use redis_owner::RedisOwner;
 #[cfg(feature = "redis")]
 pub use redis_store::RedisStore;
-pub use service::{Answer, CallContext, RequestContext, Service};
+pub use service::{CallContext, RequestContext, Service};
 
 /// The example of the README, compiled and run.
 #[cfg(doctest)]

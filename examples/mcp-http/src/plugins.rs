@@ -1,5 +1,5 @@
 //! Tools that ask while they run, as a service.
-use crate::service::{Answer, CallContext, RequestContext, Service};
+use crate::service::{CallContext, RequestContext, Service};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use jsonrpc_core::wire::{DecodeError, Raw};
@@ -10,9 +10,11 @@ use mcp_bridge::mcp::sampling::{CreateMessageRequestParams, CreateMessageResult}
 use mcp_bridge::mcp::tools::{CallToolResult, TaskSupport, Tool};
 use mcp_bridge::plugin::{
     ANSWER_TOOL, AnswerArguments, Ask, NoticeSink, Outcome, PluginHost, Resumption, SessionError,
-    Turn, answer_tool, ask_in_result, resumption,
+    Turn, answer_tool, ask_in_result, outcome, resumption,
 };
-use mcp_bridge::server::{ServerOptions, ToolCall, missing_capability, tasks_required};
+use mcp_bridge::server::{
+    CallOutcome, ServerOptions, ToolCall, missing_capability, tasks_required,
+};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,7 +152,8 @@ impl PluginService {
             let mut answers = Vec::new();
             for ask in asks {
                 if let Some(params) = ours(ask, caller.capabilities) {
-                    answers.push((ask.key.clone(), outcome(sampler.sample(params).await)));
+                    let outcome = sampled_outcome(sampler.sample(params).await);
+                    answers.push((ask.key.clone(), outcome));
                 }
             }
             if answers.is_empty() {
@@ -219,7 +222,7 @@ fn ours<'a>(
     missing_capability(capabilities, &ask.request).map(|_| &**params)
 }
 
-fn outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
+fn sampled_outcome(answer: Result<CreateMessageResult, ErrorObject>) -> Outcome {
     let raw = answer.map(|result| Raw::from_value(&result));
     match raw {
         Ok(Ok(raw)) => Outcome::Value(raw),
@@ -239,9 +242,12 @@ impl Service for PluginService {
         options
     }
 
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         let Ok(session) = context.new_id() else {
-            return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
+            return CallOutcome::Failed(ErrorObject::new(
+                ErrorCode::INTERNAL_ERROR,
+                "no randomness",
+            ));
         };
         let principal = context.principal();
         let is_new = call.request_state.is_none();
@@ -250,7 +256,7 @@ impl Service for PluginService {
             _ if is_new && call.takes_task() => {
                 return self.call_as_task(call, principal, &session).await;
             }
-            TaskSupport::Required => return Answer::Failed(tasks_required()),
+            TaskSupport::Required => return CallOutcome::Failed(tasks_required()),
             _ => {}
         }
         let release = ReleaseOnDrop(Some(Arc::clone(&self.host)));
@@ -260,7 +266,7 @@ impl Service for PluginService {
         let (tool, turn) = match (&answered, resumption(call, principal)) {
             (Some(Err(error)), _) => {
                 let problem = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
-                return Answer::Failed(problem);
+                return CallOutcome::Failed(problem);
             }
             (Some(Ok(answers)), _) => {
                 let resumption = answers.as_resumption(principal);
@@ -279,7 +285,7 @@ impl Service for PluginService {
         release.disarm();
         match self.in_result(&caller, &turn) {
             Some(result) => result.into(),
-            None => Answer::Turn(Box::new(turn)),
+            None => outcome(call, turn),
         }
     }
 

@@ -7,10 +7,8 @@ use jsonrpc_core::{ErrorCode, ErrorObject};
 use mcp_bridge::mcp::base::Era;
 use mcp_bridge::mcp::dispatch::ClientRequest;
 use mcp_bridge::mcp::logging::LoggingLevel;
-use mcp_bridge::mcp::tasks::Task;
-use mcp_bridge::mcp::tools::CallToolResult;
-use mcp_bridge::plugin::{Notice, SessionError, Turn, tell};
-use mcp_bridge::server::{CallId, Needs, ServerOptions, ToolCall};
+use mcp_bridge::plugin::{Notice, tell};
+use mcp_bridge::server::{CallId, CallOutcome, ServerOptions, ToolCall};
 use std::io;
 use std::sync::Arc;
 
@@ -22,10 +20,10 @@ pub trait Service: Send + Sync + 'static {
     fn options(&self, principal: &str) -> ServerOptions;
 
     /// Does a call, for the first time or again. It is dropped when the client cancels the call.
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer;
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome;
 
     /// Handles the end of a call that waited for answers, because its client cancelled it or left. `request_state` is what the
-    /// call [needed](Answer::Needs) with its questions. Up to 2025-11-25.
+    /// call [needed](CallOutcome::Needs) with its questions. Up to 2025-11-25.
     async fn abandoned(&self, _request_state: &str, _principal: &str) {}
 
     /// Answers a request that is not about tools.
@@ -39,28 +37,6 @@ pub trait Service: Send + Sync + 'static {
     ) -> Result<Raw, ErrorObject> {
         let problem = format!("unknown method: {}", request.method());
         Err(ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem))
-    }
-}
-
-/// What came of a call.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Answer {
-    /// It is done.
-    Done(Box<CallToolResult>),
-    /// It needs something, and is to be called again with that.
-    Needs(Needs),
-    /// It goes on as this task, about which the client asks. See [`ToolCall::takes_task`].
-    Task(Box<Task>),
-    /// It failed, which the model does not see.
-    Failed(ErrorObject),
-    /// What a [`PluginHost`](mcp_bridge::plugin::PluginHost) gave.
-    Turn(Box<Result<Turn, SessionError>>),
-}
-
-impl From<CallToolResult> for Answer {
-    fn from(result: CallToolResult) -> Self {
-        Self::Done(Box::new(result))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Calls that are tasks: they run on when their request is answered.
 use crate::endpoint::Endpoint;
 use crate::plugins::{Caller, PluginService};
-use crate::service::Answer;
 use futures::FutureExt;
 use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{ErrorCode, ErrorObject};
@@ -9,8 +8,8 @@ use mcp_bridge::context::Carriers;
 use mcp_bridge::mcp::base::{EmptyResult, RequestMetaObject, ResultType};
 use mcp_bridge::mcp::capabilities::ClientCapabilities;
 use mcp_bridge::mcp::dispatch::ClientRequest;
-use mcp_bridge::plugin::{NewCall, Outcome, PluginHost, SessionError, StartedTask, Turn};
-use mcp_bridge::server::{ToolCall, missing_capability, missing_capability_error};
+use mcp_bridge::plugin::{NewCall, Outcome, PluginHost, SessionError, StartedTask, Turn, outcome};
+use mcp_bridge::server::{CallOutcome, ToolCall, missing_capability, missing_capability_error};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -43,23 +42,28 @@ impl PluginService {
     }
 
     /// Begins a call as a task.
-    pub(crate) async fn call_as_task(&self, call: &ToolCall, principal: &str, id: &str) -> Answer {
+    pub(crate) async fn call_as_task(
+        &self,
+        call: &ToolCall,
+        principal: &str,
+        id: &str,
+    ) -> CallOutcome {
         let (tool, arguments) = (call.name.as_str(), call.arguments.clone());
         let new = NewCall { session_id: id, call_id: id, tool, arguments, principal };
-        self.begin_task(new, &call.capabilities).await
+        self.begin_task(new, call).await
     }
 
-    /// Begins a task for a client that takes one; gives what to answer its call.
-    pub async fn begin_task(&self, call: NewCall<'_>, capabilities: &ClientCapabilities) -> Answer {
-        let (id, tool, principal) = (call.session_id, call.tool, call.principal);
-        match self.host.start_task(call).await {
+    /// Begins a task for the client of a call, which takes one. Returns the outcome of the call.
+    pub async fn begin_task(&self, new: NewCall<'_>, call: &ToolCall) -> CallOutcome {
+        let (id, tool, principal) = (new.session_id, new.tool, new.principal);
+        match self.host.start_task(new).await {
             Ok(started) => {
                 let task = started.task.clone();
                 let begin = Begin::Started(Box::new(started));
-                self.spawn(id, tool, principal, capabilities.clone(), begin);
-                Answer::Task(Box::new(task))
+                self.spawn(id, tool, principal, call.capabilities.clone(), begin);
+                CallOutcome::Task(Box::new(task))
             }
-            Err(error) => Answer::Turn(Box::new(Err(error))),
+            Err(error) => outcome(call, Err(error)),
         }
     }
 

@@ -2,20 +2,20 @@
 use super::context::Notice;
 use super::host::PluginHost;
 use super::journal::Outcome;
-use super::tool::failed;
 use super::turn::{NewCall, NoticeSink, Resumption, SessionError, Turn};
-use crate::context::Carriers;
+use crate::context::{Carriers, EncodeError};
 use crate::mcp::logging::LoggingMessageNotificationParams;
 use crate::mcp::progress::ProgressNotificationParams;
-use crate::server::{AskError, CallId, CallNotOpen, Needs, Server, ToolCall};
+use crate::server::{CallId, CallNotOpen, CallOutcome, Needs, Server, ToolCall};
 use alloc::string::ToString;
-use core::time::Duration;
+use alloc::vec::Vec;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde_json::Number;
 
 impl PluginHost {
     /// Runs a call of a server, the first time and again. `session_id` identifies the session of a first call; it must be hard
-    /// to guess. `notices` receives what the tool reports; [`tell`] passes it to the client. The outcome is for [`reply`].
+    /// to guess. `notices` receives what the tool reports; [`tell`] passes it to the client. [`outcome`] turns the
+    /// result into that of the call.
     ///
     /// # Errors
     /// As [`call`](Self::call) and [`resume`](Self::resume).
@@ -36,7 +36,7 @@ impl PluginHost {
     }
 }
 
-/// A call of a server that goes on; nothing for one that begins.
+/// The resumption that a call of a server is. `None` for a new call.
 pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumption<'a>> {
     let state = call.request_state.as_deref()?;
     let answers = call.responses.iter().map(|(key, response)| {
@@ -50,8 +50,7 @@ pub fn resumption<'a>(call: &'a ToolCall, principal: &'a str) -> Option<Resumpti
     Some(Resumption { state, tool, arguments, principal, answers: answers.collect() })
 }
 
-/// Tells the client of a call what its tool tells, if the client wants to hear of that. Progress that is not a number is not
-/// told.
+/// Sends a notice of a tool to the client of its call, if the client asked for such. Progress that is no number is dropped.
 ///
 /// # Errors
 /// The call has ended.
@@ -73,45 +72,27 @@ pub fn tell(server: &mut Server, call: CallId, notice: &Notice) -> Result<(), Ca
     }
 }
 
-/// Answers a call of a server with what came of it. A context goes where this client reads it.
-///
-/// What the client is asked ends at `deadline` at the latest, where the server asks itself.
-///
-/// # Errors
-/// The call has ended.
-pub fn reply(
-    server: &mut Server,
-    call: &ToolCall,
-    turn: Result<Turn, SessionError>,
-    deadline: Option<Duration>,
-) -> Result<(), CallNotOpen> {
+/// The outcome of a call of a server. Contexts of questions go where its client reads them.
+pub fn outcome(call: &ToolCall, turn: Result<Turn, SessionError>) -> CallOutcome {
     let (state, asks) = match turn {
-        Ok(Turn::Done(result)) => return server.finish(call.id, result),
-        Ok(Turn::Taken) => {
-            return server.finish(call.id, failed("the call is being answered already"));
-        }
+        Ok(Turn::Done(result)) => return result.into(),
+        Ok(Turn::Taken) => return CallOutcome::failed("another request runs the call already"),
         Ok(Turn::Asks { state, asks }) => (state, asks),
         Err(error @ (SessionError::UnknownTool(_) | SessionError::OtherArguments)) => {
             let error = ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string());
-            return server.fail(call.id, error);
+            return CallOutcome::Failed(error);
         }
-        Err(SessionError::Protocol(error)) => return server.fail(call.id, error),
-        Err(error) => return server.finish(call.id, failed(&error.to_string())),
+        Err(SessionError::Protocol(error)) => return CallOutcome::Failed(error),
+        Err(error) => return CallOutcome::failed(&error.to_string()),
     };
     let carriers = Carriers::for_peer(&call.capabilities);
     let requests = asks.iter().map(|ask| Ok((ask.key.clone(), ask.to_request(carriers)?)));
-    let requests: Result<alloc::vec::Vec<_>, crate::context::EncodeError> = requests.collect();
-    let mut needs = match requests {
-        Ok(requests) => Needs::new(requests),
-        Err(error) => return server.finish(call.id, failed(&error.to_string())),
-    };
-    needs.request_state = Some(state);
-    match server.ask(call.id, needs, deadline) {
-        Ok(()) => Ok(()),
-        Err(AskError::NotOpen(error)) => Err(error),
-        Err(error) => match error.error_object() {
-            Some(error) => server.fail(call.id, error),
-            None => server.finish(call.id, failed(&error.to_string())),
-        },
+    match requests.collect::<Result<Vec<_>, EncodeError>>() {
+        Ok(requests) => {
+            let mut needs = Needs::new(requests);
+            needs.request_state = Some(state);
+            CallOutcome::Needs(needs)
+        }
+        Err(error) => CallOutcome::failed(&error.to_string()),
     }
 }

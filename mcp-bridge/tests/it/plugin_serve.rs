@@ -3,7 +3,7 @@ use crate::plugin::{World, book_flight};
 use crate::server::{CAPABILITIES, VERSION};
 use futures::executor::block_on;
 use mcp_bridge::mcp::capabilities::Implementation;
-use mcp_bridge::plugin::{PluginHost, SuspendPolicy, reply};
+use mcp_bridge::plugin::{PluginHost, SuspendPolicy, outcome};
 use mcp_bridge::server::{Server, ServerEvent, ServerOptions};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn exchange(server: &mut Server, host: &PluginHost, line: &Value) -> Vec<Value> 
     while let Some(event) = server.poll_event() {
         let ServerEvent::Call(call) = event else { continue };
         let turn = block_on(host.handle(&call, "9c41", "ada", None));
-        reply(server, &call, turn, None).expect("open");
+        server.complete(call.id, outcome(&call, turn), None).expect("open");
     }
     let mut sent = Vec::new();
     while let Some(outgoing) = server.poll_outgoing() {

@@ -6,8 +6,8 @@ use mcp_bridge::mcp::capabilities::Implementation;
 use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::logging::LoggingLevel;
 use mcp_bridge::mcp::tools::{CallToolResult, Tool};
-use mcp_bridge::server::{ServerOptions, ToolCall};
-use mcp_http::{Answer, CallContext, EndpointOptions, Service};
+use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
+use mcp_http::{CallContext, EndpointOptions, Service};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Drop for Told {
     }
 }
 
-fn done(text: &str) -> Answer {
+fn done(text: &str) -> CallOutcome {
     CallToolResult::new([ContentBlock::Text(TextContent::new(text))]).into()
 }
 
@@ -50,7 +50,7 @@ impl Service for Tools {
         ServerOptions::new(Implementation::new("tools", "1"), tools.collect::<Vec<_>>())
     }
 
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         match &*call.name {
             "wait" => {
                 let _told = Told(self.begun.clone());

@@ -15,9 +15,9 @@ use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::plugin::NewCall;
 use mcp_bridge::relay::StateCodec;
 use mcp_bridge::server::{
-    DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
+    CallOutcome, DEFAULT_TTL_MS, Needs, ServerOptions, ToolCall, missing_capability, tasks_required,
 };
-use mcp_http::{Answer, CallContext, Endpoint, PluginService, RequestContext, Service};
+use mcp_http::{CallContext, Endpoint, PluginService, RequestContext, Service};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -72,7 +72,7 @@ impl Conformance {
     }
 
     /// Asks what is not answered, or says what was.
-    fn ask(&self, call: &ToolCall, asks: &Rounds) -> Result<Answer, ErrorObject> {
+    fn ask(&self, call: &ToolCall, asks: &Rounds) -> Result<CallOutcome, ErrorObject> {
         let arguments = value(&call.arguments);
         let mut round = match &call.request_state {
             Some(state) if asks.has_state => {
@@ -110,16 +110,16 @@ impl Conformance {
                 if asks.has_state {
                     needs.request_state = Some(self.states.seal(&round.to_string(), &call.name));
                 }
-                return Ok(Answer::Needs(needs));
+                return Ok(CallOutcome::Needs(needs));
             }
             round += 1;
         }
     }
 
     /// Goes on with a call as a task of another tool, whose arguments are what was answered.
-    async fn go_on_with(&self, tool: &str, call: &ToolCall, context: &CallContext) -> Answer {
+    async fn go_on_with(&self, tool: &str, call: &ToolCall, context: &CallContext) -> CallOutcome {
         if !call.takes_task() {
-            return Answer::Failed(tasks_required());
+            return CallOutcome::Failed(tasks_required());
         }
         let content = |answer: &Raw| value(answer).get("content").cloned().unwrap_or_default();
         let answers = call.responses.iter();
@@ -127,11 +127,14 @@ impl Conformance {
             .filter_map(|(key, answer)| Some((key.clone(), content(answer.as_ref().ok()?))))
             .collect();
         let (Ok(id), Ok(arguments)) = (context.new_id(), Raw::from_value(&answers)) else {
-            return Answer::Failed(ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no randomness"));
+            return CallOutcome::Failed(ErrorObject::new(
+                ErrorCode::INTERNAL_ERROR,
+                "no randomness",
+            ));
         };
         let principal = context.principal();
         let new = NewCall { session_id: &id, call_id: &id, tool, arguments, principal };
-        self.plugins.begin_task(new, &call.capabilities).await
+        self.plugins.begin_task(new, call).await
     }
 
     fn prompt(&self, params: &GetPromptRequestParams, era: Era) -> Result<Value, ErrorObject> {
@@ -196,22 +199,24 @@ impl Service for Conformance {
         options
     }
 
-    async fn call(&self, call: &ToolCall, context: &CallContext) -> Answer {
+    async fn call(&self, call: &ToolCall, context: &CallContext) -> CallOutcome {
         let Some(FixtureTool { does, .. }) = self.find(&call.name) else {
             return self.plugins.call(call, context).await;
         };
-        let done = || Answer::from(CallToolResult::new([text_block("done")]));
+        let done = || CallOutcome::from(CallToolResult::new([text_block("done")]));
         match does {
             Does::Give(result) => {
                 let result = fill(result, &value(&call.arguments));
                 match serde_json::from_value::<CallToolResult>(result) {
                     Ok(result) => result.into(),
-                    Err(error) => Answer::Failed(invalid(&error.to_string())),
+                    Err(error) => CallOutcome::Failed(invalid(&error.to_string())),
                 }
             }
             Does::Ask(asks) => match (self.ask(call, asks), &asks.then) {
-                (Ok(Answer::Done(_)), Some(tool)) => self.go_on_with(tool, call, context).await,
-                (answer, _) => answer.unwrap_or_else(Answer::Failed),
+                (Ok(CallOutcome::Done(_)), Some(tool)) => {
+                    self.go_on_with(tool, call, context).await
+                }
+                (answer, _) => answer.unwrap_or_else(CallOutcome::Failed),
             },
             Does::Progress => {
                 for progress in [0.0, 50.0, 100.0] {

@@ -6,8 +6,7 @@ use mcp_bridge::mcp::content::{ContentBlock, TextContent};
 use mcp_bridge::mcp::dispatch::ServerRequest;
 use mcp_bridge::mcp::elicitation::{ElicitRequestFormParams, ElicitRequestParams};
 use mcp_bridge::mcp::tools::CallToolResult;
-use mcp_bridge::server::{Needs, ToolCall};
-use mcp_http::Answer;
+use mcp_bridge::server::{CallOutcome, Needs, ToolCall};
 use serde_json::{Value, json};
 use std::error::Error;
 
@@ -19,20 +18,23 @@ const CONTEXT: &str =
 const MESSAGE: &str = "Which seat?";
 
 /// Asks, or says what came back: what the client's handler was given, as text in the field `seen`.
-pub(crate) fn answer(call: &ToolCall) -> Answer {
+pub(crate) fn answer(call: &ToolCall) -> CallOutcome {
     let answered = match call.response("context") {
         Some(Ok(answer)) => judge(answer),
-        Some(Err(error)) => return Answer::Failed(error.clone()),
+        Some(Err(error)) => return CallOutcome::Failed(error.clone()),
         None => return asked(call).unwrap_or_else(|error| failed(&*error)),
     };
-    answered.map_or_else(|error| failed(&*error), Answer::from)
+    answered.map_or_else(|error| failed(&*error), CallOutcome::from)
 }
 
-fn failed(error: &dyn Error) -> Answer {
-    Answer::Failed(ErrorObject::new(jsonrpc_core::ErrorCode::INVALID_PARAMS, error.to_string()))
+fn failed(error: &dyn Error) -> CallOutcome {
+    CallOutcome::Failed(ErrorObject::new(
+        jsonrpc_core::ErrorCode::INVALID_PARAMS,
+        error.to_string(),
+    ))
 }
 
-fn asked(call: &ToolCall) -> Result<Answer, Box<dyn Error>> {
+fn asked(call: &ToolCall) -> Result<CallOutcome, Box<dyn Error>> {
     let arguments: Value = call.arguments.decode()?;
     let mut carriers = Carriers::NONE;
     match arguments.get("carrier").and_then(Value::as_str) {
@@ -47,7 +49,7 @@ fn asked(call: &ToolCall) -> Result<Answer, Box<dyn Error>> {
     let mut question = ElicitRequestParams::Form(Box::new(form));
     encode(&mut question, &ModelContext::from_text(CONTEXT)?, &Encoding::new(carriers))?;
     let question = ServerRequest::Elicit(Box::new(question));
-    Ok(Answer::Needs(Needs::new([("context", question)])))
+    Ok(CallOutcome::Needs(Needs::new([("context", question)])))
 }
 
 fn judge(answer: &Raw) -> Result<CallToolResult, Box<dyn Error>> {

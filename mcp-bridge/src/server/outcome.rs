@@ -1,0 +1,68 @@
+//! What a call of a tool comes to, and how it is answered.
+use super::{AskError, CallId, CallNotOpen, Needs, Server};
+use crate::mcp::content::{ContentBlock, TextContent};
+use crate::mcp::tasks::Task;
+use crate::mcp::tools::CallToolResult;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use core::time::Duration;
+use jsonrpc_core::ErrorObject;
+
+/// What a call of a tool comes to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CallOutcome {
+    /// The result.
+    Done(Box<CallToolResult>),
+    /// Questions. The call comes again with the answers.
+    Needs(Needs),
+    /// The call goes on as a task, whose status the client requests. See [`ToolCall::takes_task`](super::ToolCall::takes_task).
+    Task(Box<Task>),
+    /// A protocol error, which the model does not see.
+    Failed(ErrorObject),
+}
+
+impl From<CallToolResult> for CallOutcome {
+    fn from(result: CallToolResult) -> Self {
+        Self::Done(Box::new(result))
+    }
+}
+
+impl CallOutcome {
+    /// A result that says what failed, for the model.
+    pub fn failed(problem: &str) -> Self {
+        let mut result = CallToolResult::new([ContentBlock::Text(TextContent::new(problem))]);
+        result.is_error = Some(true);
+        result.into()
+    }
+}
+
+impl Server {
+    /// Answers a call with its outcome. Questions that a client up to 2025-11-25 gets as requests end at `deadline`. A call whose
+    /// client cannot be asked, or takes no task, fails.
+    ///
+    /// # Errors
+    /// The call has ended.
+    pub fn complete(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        deadline: Option<Duration>,
+    ) -> Result<(), CallNotOpen> {
+        let taken = match outcome {
+            CallOutcome::Done(result) => return self.finish(call, *result),
+            CallOutcome::Failed(error) => return self.fail(call, error),
+            CallOutcome::Needs(needs) => self.ask(call, needs, deadline),
+            CallOutcome::Task(task) => self.create_task(call, *task),
+        };
+        match taken {
+            Ok(()) => Ok(()),
+            Err(AskError::NotOpen(error)) => Err(error),
+            Err(error) => {
+                let failed = || CallOutcome::failed(&error.to_string());
+                let failed = error.error_object().map_or_else(failed, CallOutcome::Failed);
+                self.complete(call, failed, None)
+            }
+        }
+    }
+}
