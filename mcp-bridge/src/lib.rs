@@ -22,9 +22,10 @@
 //! | `plugin` | `plugin`: tools that ask while they run, and wait in memory, in a store or in a token; needs std |
 //! | `http` | `http`: what the headers of Streamable HTTP say of a message |
 //! | `seal` | `seal`: states that go through a client, sealed with AES-256-GCM |
+//! | `tokio` | `stdio`: tools served over stdin and stdout; needs std |
 //! | `validate` | answers are held against the whole schema of a form, not only against what the form says; needs std |
 //!
-//! Nothing here does IO.
+//! Nothing here does IO, except for `stdio`.
 //!
 //! ```
 //! use jsonrpc_core::wire;
@@ -58,6 +59,8 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
+#[cfg(feature = "tokio")]
+pub mod stdio;
 pub mod tool_events;
 
 /// The examples of the README, compiled and run.

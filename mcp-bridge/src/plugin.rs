@@ -1,11 +1,11 @@
 //! Tools that ask while they run, and wait for the answers: in memory, in a store, or in a token.
 //!
-//! A tool is one async function; it asks the user and the model, and goes on with what they answer. How it waits is
-//! [chosen](SuspendPolicy) where it is run, not where it is written:
+//! A tool is one async function that asks the user and the model. How it waits is [chosen](SuspendPolicy) where it runs, not
+//! where it is written:
 //!
 //! | policy | while it waits | the answer may come | the tool's code |
 //! |---|---|---|---|
-//! | [`Park`](SuspendPolicy::Park) | its future is kept in memory | to this program, while it runs | does whatever it likes |
+//! | [`Park`](SuspendPolicy::Park) | its future is kept in memory | to this program, while it runs | has no restrictions |
 //! | [`ParkOrReplay`](SuspendPolicy::ParkOrReplay) | both of these | to any program with the store | as for `Replay` |
 //! | [`Replay`](SuspendPolicy::Replay) | its [`Journal`] is kept in a [`SessionStore`] | to any program with the store | runs again, the same way each time |
 //! | [`Token`](SuspendPolicy::Token) | its journal is sealed, and with the client | to any program with the key | as for `Replay` |

@@ -267,7 +267,7 @@ impl PluginHost {
         (self.clock)()
     }
 
-    pub(super) fn owner(&self) -> &str {
+    pub(crate) fn owner(&self) -> &str {
         &self.owner
     }
 

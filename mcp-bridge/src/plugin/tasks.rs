@@ -85,7 +85,7 @@ pub struct TaskView {
     pub task: Task,
     /// The tool.
     pub tool: String,
-    /// Nobody goes on with it, though it could: its answers are there, or another program ran it that is taken for dead.
+    /// Whether the task could go on, and no program runs it: its answers are there, or the lease of its runner has ended.
     /// [`PluginHost::resume`] goes on with it.
     pub is_idle: bool,
 }
@@ -115,7 +115,7 @@ impl PluginHost {
         Ok(StartedTask { record, active, task })
     }
 
-    /// Runs a task until it waits or is over. Whoever awaits it runs the tool.
+    /// Runs a task until it waits or is over. The tool runs in this future.
     ///
     /// # Errors
     /// As for [`call`](Self::call).
@@ -147,8 +147,8 @@ impl PluginHost {
         Ok(TaskView { task, tool: record.tool, is_idle: is_left || is_answered })
     }
 
-    /// Takes answers to what a task waits for, by key: what nobody asked, or is answered, is passed over. Whether the task can
-    /// go on, which is when all is answered; [`resume`](Self::resume) goes on with it then.
+    /// Adds answers to a task, by key. Answers without an open question are ignored. Returns whether all questions are
+    /// answered; [`resume`](Self::resume) then goes on with the task.
     ///
     /// # Errors
     /// There is no such task, or it is not this principal's; the store failed.
@@ -242,7 +242,7 @@ impl PluginHost {
 
 fn status_of(record: &SessionRecord, now: Duration) -> TaskStatus {
     match record.status {
-        // Nobody has noticed yet.
+        // The deadline passed without a sweep.
         status if status.is_awaiting() && now >= record.deadline => TaskStatus::Failed,
         status if status.is_awaiting() && record.journal.is_waiting() => TaskStatus::InputRequired,
         SessionStatus::Running | SessionStatus::AwaitingElicit | SessionStatus::AwaitingSample => {

@@ -1,4 +1,4 @@
-//! What a host of tools is asked, and what it answers.
+//! Calls of a host of tools, their outcomes and errors.
 use super::ask::Ask;
 use super::context::Notice;
 use super::events::PluginSessionErrorCode;
@@ -14,24 +14,23 @@ use core::time::Duration;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::Raw;
 
-/// How a call waits.
+/// How a call waits for answers.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum SuspendPolicy {
-    /// The tool stays in memory. Its code may do whatever it likes; the program must not end, and the answer must come to it.
+    /// The tool stays in memory, and its code has no restrictions. The call is lost when the program ends.
     Park,
-    /// As [`Park`](Self::Park), but where it is not in memory, as after a restart or in another program, it is run again with
-    /// its journal, as for [`Replay`](Self::Replay); so its code has to do the same each time.
+    /// As [`Park`](Self::Park) in the same program. Elsewhere, as after a restart, the tool runs again with its journal, so its
+    /// code has to be deterministic as for [`Replay`](Self::Replay).
     ParkOrReplay,
-    /// The tool ends, and is run again with its journal: by any program that has its code and the store.
+    /// The tool ends, and runs again with its journal in any program that has its code and the store.
     Replay,
-    /// As [`Replay`](Self::Replay), but the journal travels through the client, sealed: nothing is kept but, with
-    /// `is_single_use`, which states were used. Such a call is in no list, and cannot be aborted.
+    /// As [`Replay`](Self::Replay), with the journal in a sealed state that the client carries. The store has only the names of
+    /// used states, with `is_single_use`. Such a call is in no list, and cannot be aborted.
     Token {
-        /// Seals it. A state that has expired, was changed or belongs elsewhere does not open.
+        /// Seals the state. A state that has expired, was changed or belongs to another call does not open.
         codec: Arc<dyn StateCodec + Send + Sync>,
-        /// Whether a state can be used once only. One that comes again is refused, so that an answer whose result was lost
-        /// on the way begins anew.
+        /// Whether a state can be used only once. A call whose result was lost then begins anew.
         is_single_use: bool,
     },
 }
@@ -50,97 +49,97 @@ impl fmt::Debug for SuspendPolicy {
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct NewCall<'a> {
-    /// Names the session: at least 128 bits that nobody can guess.
+    /// Identifies the session: at least 128 random bits.
     pub session_id: &'a str,
-    /// The call, as the model has it.
+    /// The model's id of the call.
     pub call_id: &'a str,
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'a str,
-    /// Its arguments.
+    /// Arguments of the call.
     pub arguments: Raw,
-    /// Who calls.
+    /// The caller.
     pub principal: &'a str,
 }
 
-/// A call that goes on.
+/// A call that is resumed.
 #[derive(Clone, Debug)]
 pub struct Resumption<'a> {
-    /// What [`Turn::Asks`] gave.
+    /// The state of [`Turn::Asks`].
     pub state: &'a str,
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'a str,
-    /// The arguments, where they come again; they have to be the same, to the byte.
+    /// The arguments, if they come again. They have to be the same JSON value.
     pub arguments: Option<&'a Raw>,
-    /// Who answers.
+    /// The caller.
     pub principal: &'a str,
-    /// The answers by key. There may be some only, and some that count already; what nobody asked is passed over.
+    /// Answers by key. Some may be missing. Repeated answers, and answers without a question, are ignored.
     pub answers: Vec<(String, Outcome)>,
 }
 
-/// What came of a call, for now.
+/// Outcome of a run of a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Turn {
-    /// It is done.
+    /// The result of the tool.
     Done(CallToolResult),
-    /// It waits for answers.
+    /// The tool waits for answers.
     Asks {
-        /// What to come back with.
+        /// State for the [`Resumption`].
         state: String,
-        /// What it needs.
+        /// Open questions.
         asks: Vec<Ask>,
     },
-    /// It is being run already. The answers are kept, and count.
+    /// Another caller runs the tool. The answers are stored for it.
     Taken,
 }
 
-/// A call cannot go on.
+/// An error of a call or of its resumption.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// There is no such tool.
+    /// The tool does not exist.
     #[error("no tool is named `{0}`")]
     UnknownTool(String),
-    /// There is no such session, it belongs to somebody else, or it was lost; or the state was changed, used or has expired.
+    /// The session does not exist, belongs to another principal, or was lost; or the state was changed, used or has expired.
     #[error("there is no such session")]
     NotFound,
-    /// It is in the memory of another program, and only there: the answer is to be brought to that. If that program has ended,
-    /// the session is lost, which [`PluginHost::lose`](super::PluginHost::lose) is told.
+    /// The session is parked in another program, which has to get the answer. If that program has ended,
+    /// [`PluginHost::lose`](super::PluginHost::lose) ends the session.
     #[error("the session is in the memory of `{owner}`")]
     Elsewhere {
-        /// Which one.
+        /// The program.
         owner: String,
     },
-    /// Nobody answered in time.
+    /// No answer came in time.
     #[error("the session has expired")]
     Expired,
-    /// Somebody ended it.
+    /// The session was aborted.
     #[error("the session was aborted")]
     Aborted,
-    /// It waited for other code than there is.
+    /// The tool changed while the session waited.
     #[error("the session is of the code `{expected}`, and there is `{actual}`")]
     OtherCode {
-        /// The code that it is of.
+        /// Fingerprint of the session.
         expected: String,
-        /// The code that there is.
+        /// Fingerprint of the tool.
         actual: String,
     },
-    /// The arguments are not those of the call.
+    /// The arguments are not those of the first call.
     #[error("the arguments are not those of the call")]
     OtherArguments,
-    /// Somebody else runs it by now.
-    #[error("the session is run by somebody else")]
+    /// Another program took the session over.
+    #[error("another program took the session over")]
     Superseded,
-    /// The store did not take it, however often.
+    /// Other programs changed the session at each attempt to save it.
     #[error("the session changes too often")]
     Contended,
-    /// The tool failed before: this is why.
+    /// The session ended early, for this reason.
     #[error("the tool failed: {0}")]
     Failed(String),
-    /// The call ended with an error of the protocol, which the model does not see.
+    /// The call ended with a protocol error, which the model does not see.
     #[error(transparent)]
     Protocol(ErrorObject),
-    /// Such a call cannot be a task: the tool is none of those that can, or nothing is kept of its calls.
+    /// The call cannot be a task: the tool does not support tasks, or the policy stores no sessions.
     #[error("a call of `{0}` cannot be a task")]
     NoTask(String),
     /// The store failed.
@@ -152,7 +151,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// The code for the page of a chat.
+    /// The error code for the page of a chat.
     pub fn code(&self) -> PluginSessionErrorCode {
         match self {
             Self::NotFound | Self::Elsewhere { .. } | Self::Expired => {
@@ -164,7 +163,7 @@ impl SessionError {
     }
 }
 
-/// Tells the time, counted from one moment that all who share a store agree on.
+/// Returns the time since an epoch that all programs with the store share.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Receives what a tool reports during one call.

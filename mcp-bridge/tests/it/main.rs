@@ -51,6 +51,9 @@ mod server;
 #[cfg(test)]
 mod shapes;
 #[cfg(test)]
+#[cfg(all(feature = "tokio", feature = "seal"))]
+mod stdio;
+#[cfg(test)]
 mod task_peers;
 #[cfg(test)]
 #[cfg(all(feature = "plugin", feature = "seal"))]

@@ -1,0 +1,211 @@
+//! Serving tools over stdin and stdout, for a client that starts this program.
+//!
+//! ```no_run
+//! use mcp_bridge::mcp::capabilities::Implementation;
+//! use mcp_bridge::plugin::{NoElicitations, PluginContext, PluginTool};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Add {
+//!     a: i64,
+//!     b: i64,
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let add = PluginTool::builder("add", "1")
+//!         .elicits::<NoElicitations>()
+//!         .execute(|add: Add, _: PluginContext<NoElicitations>| async move { Ok(add.a + add.b) })?;
+//!     mcp_bridge::stdio::serve(Implementation::new("adder", "1"), [add]).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Spec: [stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio)
+use crate::mcp::capabilities::Implementation;
+use crate::mcp::tools::Tool;
+use crate::plugin::{
+    MemoryStore, Notice, NoticeSink, PluginHost, PluginTool, SessionError, SuspendPolicy, Turn,
+    outcome, tell,
+};
+use crate::server::{CallId, CallOutcome, Server, ServerEvent, ServerOptions, ToolCall};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use jsonrpc_core::framing::Lines;
+use jsonrpc_core::{ErrorCode, ErrorObject};
+use std::io;
+use std::time::SystemTime;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinError, JoinSet};
+
+/// Notices that are not written yet. Further ones are dropped until the client reads.
+const MAX_NOTICES: usize = 1024;
+
+/// Bytes that are read at once.
+const READ_SIZE: usize = 64 << 10;
+
+/// Serves tools over stdin and stdout until stdin ends. Calls that wait for an answer are kept in memory.
+///
+/// # Errors
+/// Stdin cannot be read, or stdout cannot be written.
+pub async fn serve(
+    server_info: Implementation,
+    tools: impl IntoIterator<Item = PluginTool>,
+) -> io::Result<()> {
+    let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(since_1970));
+    let owner = format!("{}-{:x}", std::process::id(), since_1970().as_nanos());
+    let host = PluginHost::new(tools, SuspendPolicy::Park, store, owner, clock);
+    let tools: Vec<Tool> = host.tools().cloned().collect();
+    let options = ServerOptions::new(server_info, tools);
+    serve_on(Arc::new(host), options, tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+/// Serves the tools of a host on a connection of one client, until `reader` ends. Calls without a response then end.
+///
+/// # Errors
+/// `reader` cannot be read, or `writer` cannot be written.
+pub async fn serve_on(
+    host: Arc<PluginHost>,
+    options: ServerOptions,
+    mut reader: impl AsyncRead + Unpin,
+    mut writer: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
+    let (notices, mut reported) = mpsc::channel(MAX_NOTICES);
+    let (server, running) = (Server::new(options), BTreeMap::new());
+    let mut served = Served { host, server, running, calls: JoinSet::new(), notices, next_id: 0 };
+    let (mut lines, mut buffer) = (Lines::new(Lines::DEFAULT_LIMIT), alloc::vec![0; READ_SIZE]);
+    loop {
+        served.handle_events();
+        let mut written = Vec::new();
+        while let Some(outgoing) = served.server.poll_outgoing() {
+            outgoing.message.as_message().to_line(&mut written);
+        }
+        writer.write_all(&written).await?;
+        writer.flush().await?;
+        tokio::select! {
+            // A notice comes before the end of its call.
+            biased;
+            Some((call, notice)) = reported.recv() => {
+                // A call that has ended reports to nobody.
+                let _ended = tell(&mut served.server, call, &notice);
+            }
+            Some(ended) = served.calls.join_next() => served.end(ended),
+            length = reader.read(&mut buffer) => match length? {
+                0 => return Ok(()),
+                length => {
+                    lines.push(buffer.get(..length).unwrap_or_default());
+                    while let Some(line) = lines.next() {
+                        served.server.handle_line(line);
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// The outcome of a call that ran.
+type Ended = (Box<ToolCall>, Result<Turn, SessionError>);
+
+/// A connection that is served.
+struct Served {
+    host: Arc<PluginHost>,
+    server: Server,
+    running: BTreeMap<CallId, Running>,
+    calls: JoinSet<Ended>,
+    notices: mpsc::Sender<(CallId, Notice)>,
+    next_id: u64,
+}
+
+/// A call without a response.
+struct Running {
+    task: AbortHandle,
+    /// The session while the client is asked.
+    session: Option<String>,
+}
+
+impl Served {
+    fn handle_events(&mut self) {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                ServerEvent::Call(call) => self.begin(call),
+                ServerEvent::Cancelled(id) => self.cancel(id),
+                ServerEvent::Request { id, request } => {
+                    let problem = format!("unknown method: {}", request.method());
+                    let refusal = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, problem);
+                    // A request that was cancelled has no answer.
+                    let _cancelled = self.server.respond(&id, Err(refusal));
+                }
+                ServerEvent::Notification(_) | ServerEvent::Malformed(_) => {}
+            }
+        }
+    }
+
+    /// Runs a call, for the first time or again.
+    fn begin(&mut self, call: Box<ToolCall>) {
+        // One client has the connection, so that an id has only to be unique.
+        let session = format!("{}-{}", self.host.owner(), self.next_id);
+        self.next_id += 1;
+        let (id, notices) = (call.id, self.notices.clone());
+        let sink: NoticeSink = Arc::new(move |notice| {
+            // Without room the client does not read; a notice is not worth waiting for.
+            let _dropped = notices.try_send((id, notice.clone()));
+        });
+        let host = Arc::clone(&self.host);
+        let task = self.calls.spawn(async move {
+            let turn = host.handle(&call, &session, "", Some(sink)).await;
+            (call, turn)
+        });
+        self.running.insert(id, Running { task, session: None });
+    }
+
+    /// Ends a call that the client cancelled.
+    fn cancel(&mut self, id: CallId) {
+        let Some(Running { task, session }) = self.running.remove(&id) else { return };
+        task.abort();
+        if let Some(session) = session {
+            let host = Arc::clone(&self.host);
+            tokio::spawn(async move {
+                // A session that is over stays as it is.
+                let _over = host.abort(&session, "", "the client cancelled the call").await;
+            });
+        }
+    }
+
+    /// Answers a call that ran.
+    fn end(&mut self, ended: Result<Ended, JoinError>) {
+        let (id, outcome) = match ended {
+            Ok((call, turn)) => (call.id, outcome(&call, turn)),
+            Err(error) => {
+                let task = error.id();
+                let Some(id) = self.running.iter().find(|(_, running)| running.task.id() == task)
+                else {
+                    // It was cancelled.
+                    return;
+                };
+                let problem = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the tool panicked");
+                (*id.0, CallOutcome::Failed(problem))
+            }
+        };
+        let session = match &outcome {
+            CallOutcome::Needs(needs) => needs.request_state.clone(),
+            _ => None,
+        };
+        // A call that was cancelled has no answer.
+        let _cancelled = self.server.complete(id, outcome, None);
+        match self.running.get_mut(&id).filter(|_| self.server.is_open(id)) {
+            Some(running) => running.session = session,
+            None => drop(self.running.remove(&id)),
+        }
+    }
+}
+
+fn since_1970() -> Duration {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
+}
