@@ -62,6 +62,7 @@ use crate::frontend_tool::{CallError, Completion, NewCall, ToolResult, ToolSet};
 use crate::input::{SessionMemory, SessionScope};
 use crate::quirks::Quirks;
 use crate::{Failure, Translator};
+use acp_types::v1::session_setup::SessionId;
 use agui_types::event::{Event, RunFinishedOutcome};
 use agui_types::id::ToolCallId;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -93,7 +94,8 @@ pub use queue::{Admission, RunQueue, WhenBusy};
 use requests::OpenRequests;
 pub use runs::{Accepted, RunRefused, RunRequest};
 use runs::{KnownRuns, PendingRun};
-use session::{AgentState, OpenedSession, Trouble};
+pub(crate) use session::Trouble;
+use session::{AgentState, OpenedSession};
 pub use session::{Remembered, SessionSettings, config_value};
 
 /// One thread: its runs, and the agent's session behind them. See the [module](self) for the run loop and an example.
@@ -183,7 +185,7 @@ impl Conversation {
     /// Handles that a new attempt to connect to the agent is under way: runs wait for it.
     pub fn handle_connecting(&mut self, now: Duration) {
         self.begin_input(now);
-        if matches!(self.agent, AgentState::Lost(..)) {
+        if matches!(self.agent, AgentState::Lost(_)) {
             self.agent = AgentState::Connecting;
         }
         self.advance();
@@ -275,6 +277,11 @@ impl Conversation {
     /// Settings of the session, if one is open.
     pub fn session_settings(&self) -> Option<&SessionSettings> {
         self.session.as_ref().map(|session| &session.settings)
+    }
+
+    /// Id of the session, if one is open.
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.session.as_ref().map(|session| &session.id)
     }
 
     /// What another process needs to continue the session.

@@ -49,7 +49,7 @@
 use crate::Failure;
 use crate::conversation::{
     Accepted, AgentFeatures, Conversation, ConversationOptions, Notice, RunRefused, RunRequest,
-    SettingKey,
+    SettingKey, Trouble,
 };
 use acp_types::client::{
     self, AgentNotification, AgentRequest, AgentResponse, Answered, Call, CallError, CallKey,
@@ -64,6 +64,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use bytes::Bytes;
 use core::time::Duration;
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::framing::FrameError;
 
 mod drive;
@@ -90,6 +91,11 @@ pub struct HubOptions {
     pub max_log_bytes: usize,
     /// Time after which a thread without runs is removed; 30 minutes.
     pub idle: Duration,
+    /// Whether the agent runs on this machine, so that it can start MCP servers of the program; `true`.
+    pub agent_is_local: bool,
+    /// Whether sessions are loaded; `true`. Not to be set for a transport on which the answer to `session/load` may overtake
+    /// the updates before it.
+    pub can_load: bool,
 }
 
 impl HubOptions {
@@ -102,6 +108,8 @@ impl HubOptions {
             max_runs: 1024,
             max_log_bytes: 256 << 20,
             idle: Duration::from_secs(30 * 60),
+            agent_is_local: true,
+            can_load: true,
         }
     }
 }
@@ -111,11 +119,22 @@ impl HubOptions {
 pub struct Hub {
     options: HubOptions,
     connection: Option<Connection>,
+    login: Login,
     threads: Threads,
     runs: Runs,
     /// Calls whose results change a setting of a thread.
     setting: BTreeMap<CallKey, (ThreadNumber, Option<SettingKey>)>,
     events: VecDeque<HubEvent>,
+}
+
+/// Progress of the login.
+#[derive(Debug)]
+enum Login {
+    /// The call follows the answer to `initialize`.
+    Planned(Call),
+    /// The call is open. Conversations wait for its end.
+    Open(CallKey),
+    Done,
 }
 
 /// New frames of a run.
@@ -195,6 +214,7 @@ impl Hub {
     pub fn new(options: HubOptions) -> Self {
         Self {
             connection: None,
+            login: Login::Done,
             threads: Threads::default(),
             runs: Runs::default(),
             setting: BTreeMap::new(),
@@ -206,17 +226,26 @@ impl Hub {
     /// Begins a connection: `initialize` is transmitted first. One that is open is closed before.
     pub fn connect(&mut self, options: client::Options, now: Duration) {
         self.handle_closed(CloseReason::ClientClosed, now);
+        self.login = Login::Done;
         self.connection = Some(Connection::new(options, now));
         self.threads.find_again();
         self.for_each_thread(now, |conversation| conversation.handle_connecting(now));
     }
 
+    /// The same for an agent that wants a login first: sessions are opened when it has answered `login`.
+    pub fn connect_with_login(&mut self, options: client::Options, login: Call, now: Duration) {
+        self.connect(options, now);
+        self.login = Login::Planned(login);
+    }
+
     /// Handles that the agent cannot be reached: runs that wait for it fail.
     pub fn handle_unavailable(&mut self, failure: Failure, message: &str, now: Duration) {
-        self.threads.lose(failure, message);
-        self.for_each_thread(now, |conversation| {
-            conversation.handle_disconnected(failure, message, now);
-        });
+        self.lose(&Trouble::Failed(failure, message.to_string()), now);
+    }
+
+    /// Handles that the agent refuses the connection, with this error: runs that wait for it fail.
+    pub fn handle_denied(&mut self, error: &ErrorObject, now: Duration) {
+        self.lose(&Trouble::Refused(error.clone()), now);
     }
 
     /// Handles a line of the agent, as [`Lines`](jsonrpc_core::framing::Lines) gives it.
@@ -430,6 +459,11 @@ impl Hub {
         let number = self.threads.insert(name, Conversation::new(options), now);
         self.introduce(number, now);
         Ok(number)
+    }
+
+    fn lose(&mut self, trouble: &Trouble, now: Duration) {
+        self.threads.lose(trouble);
+        self.for_each_thread(now, |conversation| conversation.disconnect(trouble.clone(), now));
     }
 
     fn for_each_thread(&mut self, now: Duration, handle: impl Fn(&mut Conversation)) {

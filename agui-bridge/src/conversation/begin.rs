@@ -9,7 +9,6 @@ use crate::{Begun, Failure};
 use acp_types::client::{Opened, Update};
 use acp_types::v1::initialization::PromptCapabilities;
 use alloc::borrow::ToOwned;
-use alloc::string::ToString;
 use core::time::Duration;
 use jsonrpc_core::wire::Meta;
 use serde::{Deserialize, Serialize};
@@ -312,9 +311,7 @@ impl Conversation {
                 Failure::AgentUnavailable,
                 "The agent is not connected.".to_owned(),
             )),
-            AgentState::Lost(failure, message) => {
-                Some(Trouble::Failed(*failure, message.to_string()))
-            }
+            AgentState::Lost(trouble) => Some(trouble.clone()),
         }
     }
 }

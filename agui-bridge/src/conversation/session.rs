@@ -26,7 +26,7 @@ pub(super) enum AgentState {
     Connecting,
     Connected(AgentFeatures),
     /// The connection is lost, or could not be made. Runs fail.
-    Lost(Failure, String),
+    Lost(Trouble),
 }
 
 /// A session that is open.
@@ -139,8 +139,8 @@ pub fn config_value(value: &Raw) -> Option<SessionConfigOptionValue> {
 }
 
 /// Reason for which the agent does not do what it was asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Trouble {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Trouble {
     /// The agent answered with an error, or with something invalid.
     Refused(ErrorObject),
     /// The agent does not answer.
@@ -149,12 +149,12 @@ pub(super) enum Trouble {
 
 impl Trouble {
     /// Classifies the failure of a call of `method`, for which a timeout is `timeout`.
-    pub(super) fn of(method: &str, error: &CallError, timeout: Failure) -> Self {
+    pub(crate) fn of(method: &str, error: &CallError, timeout: Failure) -> Self {
         let failure = match error {
             CallError::Answered(error) | CallError::AuthRequired { error, .. } => {
                 return Self::Refused(error.clone());
             }
-            CallError::Invalid(_) | CallError::Malformed(_) => {
+            CallError::Invalid(_) | CallError::Malformed(_) | CallError::InUse(_) => {
                 let message = format!("{method}: {error}");
                 return Self::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message));
             }

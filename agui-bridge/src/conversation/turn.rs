@@ -24,6 +24,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Extra, Raw, decode};
 
 impl Conversation {
@@ -441,22 +442,31 @@ impl Conversation {
     /// [`handle_connected`](Self::handle_connected). The session can be continued after that, where the agent has a method
     /// for it.
     pub fn handle_disconnected(&mut self, failure: Failure, message: &str, now: Duration) {
+        self.disconnect(Trouble::Failed(failure, message.to_owned()), now);
+    }
+
+    /// Handles that the agent refuses the connection or the login, with this error.
+    pub fn handle_denied(&mut self, error: &ErrorObject, now: Duration) {
+        self.disconnect(Trouble::Refused(error.clone()), now);
+    }
+
+    pub(crate) fn disconnect(&mut self, trouble: Trouble, now: Duration) {
         self.begin_input(now);
-        self.agent = AgentState::Lost(failure, message.to_owned());
+        self.agent = AgentState::Lost(trouble.clone());
         self.attached = None;
         self.end_session();
         self.page.machine.handle_turn_end();
         self.page.drive(&mut self.translator);
         match &self.starting {
             Some(starting) if starting.loading.is_some() => {
-                self.handle_not_continued(&Trouble::Failed(failure, message.to_owned()));
+                self.handle_not_continued(&trouble);
             }
             Some(_) => {
                 if let Some(starting) = self.starting.take() {
                     self.start_waiting(starting.run);
                 }
             }
-            None => self.translator.handle_failure(failure, message),
+            None => self.trouble(trouble),
         }
         self.advance();
     }

@@ -1,6 +1,6 @@
 //! What happens between the connection of a hub, its conversations and its logs.
 use super::threads::ThreadNumber;
-use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent};
+use super::{AgentFeatures, CloseReason, Failure, Hub, HubEvent, Login, Trouble};
 use crate::conversation::{
     Command, OpenSession, RunEvent, RunOutput, SessionNumber, SessionOrigin, Setting, SettingError,
 };
@@ -42,13 +42,7 @@ impl Hub {
     fn handle_event(&mut self, event: Event, now: Duration) {
         match event {
             Event::Session(key, event) => self.handle_session(key, event, now),
-            Event::Initialized(initialized) => {
-                let features = features(&initialized);
-                self.for_each_thread(now, |conversation| {
-                    conversation.handle_connected(features.clone(), now);
-                });
-                self.events.push_back(HubEvent::Connected(initialized));
-            }
+            Event::Initialized(_) => self.log_in(now),
             Event::Request(key, request) => {
                 self.events.push_back(HubEvent::Request { thread: None, key, request });
             }
@@ -61,6 +55,22 @@ impl Hub {
             Event::Closed(reason) => self.lose_connection(reason, now),
             _ => {}
         }
+    }
+
+    /// Logs in where that was asked for; else conversations begin.
+    fn log_in(&mut self, now: Duration) {
+        if let Login::Planned(call) = core::mem::replace(&mut self.login, Login::Done)
+            && let Some(connection) = &mut self.connection
+        {
+            self.login = Login::Open(connection.call(call, now));
+            return;
+        }
+        let Some(initialized) = self.initialized().cloned() else { return };
+        let features = self.features(&initialized);
+        self.for_each_thread(now, |conversation| {
+            conversation.handle_connected(features.clone(), now);
+        });
+        self.events.push_back(HubEvent::Connected(Box::new(initialized)));
     }
 
     fn handle_session(&mut self, key: SessionKey, event: SessionEvent, now: Duration) {
@@ -118,6 +128,17 @@ impl Hub {
         ended: Result<Box<Received<AgentResponse>>, CallError>,
         now: Duration,
     ) {
+        if matches!(self.login, Login::Open(login) if login == key) {
+            self.login = Login::Done;
+            match ended {
+                Ok(_) => self.log_in(now),
+                Err(error) => {
+                    self.lose(&Trouble::of("authenticate", &error, Failure::AgentTimeout), now);
+                    self.handle_closed(CloseReason::ClientClosed, now);
+                }
+            }
+            return;
+        }
         let Some((number, setting)) = self.setting.remove(&key) else {
             // A call that a conversation has made without waiting for its result is not the program's.
             return self.events.push_back(HubEvent::CallEnded(key, ended));
@@ -142,28 +163,28 @@ impl Hub {
 
     fn lose_connection(&mut self, reason: CloseReason, now: Duration) {
         self.threads.detach_all();
-        let failure = match &reason {
-            CloseReason::Version(_) => Failure::AcpVersion,
-            CloseReason::Initialize(error) if **error == CallError::Timeout => {
-                Failure::AgentTimeout
+        let failed = |failure| Trouble::Failed(failure, reason.to_string());
+        let trouble = match &reason {
+            CloseReason::Version(_) => failed(Failure::AcpVersion),
+            CloseReason::Initialize(error) => {
+                Trouble::of("initialize", error, Failure::AgentTimeout)
             }
-            CloseReason::Initialize(_) => Failure::AgentUnavailable,
-            _ => Failure::AgentExited,
+            _ => failed(Failure::AgentExited),
         };
-        self.handle_unavailable(failure, &reason.to_string(), now);
+        self.lose(&trouble, now);
         self.events.push_back(HubEvent::Closed(reason));
     }
 
     /// Tells a conversation that was added what is known of the agent.
     pub(super) fn introduce(&mut self, number: ThreadNumber, now: Duration) {
-        let features = self.initialized().filter(|_| self.is_connected()).map(features);
+        let is_ready = self.is_connected() && matches!(self.login, Login::Done);
+        let initialized = self.initialized().filter(|_| is_ready);
+        let features = initialized.map(|initialized| self.features(initialized));
         let lost = self.threads.lost();
         let Some(thread) = self.threads.get_mut(number) else { return };
         match (features, lost) {
             (Some(features), _) => thread.conversation.handle_connected(features, now),
-            (None, Some((failure, message))) => {
-                thread.conversation.handle_disconnected(failure, &message, now);
-            }
+            (None, Some(trouble)) => thread.conversation.disconnect(trouble, now),
             (None, None) => {}
         }
         self.settle(number, now);
@@ -273,11 +294,17 @@ impl Hub {
     }
 }
 
-fn features(initialized: &Initialized) -> AgentFeatures {
-    match &initialized.response.value {
-        InitializeResponse::V1(response) => AgentFeatures::from(&**response),
-        InitializeResponse::V2(response) => AgentFeatures::from(&**response),
-        _ => AgentFeatures::default(),
+impl Hub {
+    /// What the agent does, as far as the program can use it.
+    fn features(&self, initialized: &Initialized) -> AgentFeatures {
+        let mut features = match &initialized.response.value {
+            InitializeResponse::V1(response) => AgentFeatures::from(&**response),
+            InitializeResponse::V2(response) => AgentFeatures::from(&**response),
+            _ => AgentFeatures::default(),
+        };
+        features.load &= self.options.can_load;
+        features.mcp_stdio &= self.options.agent_is_local;
+        features
     }
 }
 

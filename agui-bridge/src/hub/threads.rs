@@ -1,11 +1,8 @@
 //! The threads of a hub: by number, by name, and by the time at which they have something to do.
-use crate::Failure;
-use crate::conversation::{Conversation, SessionNumber};
+use crate::conversation::{Conversation, SessionNumber, Trouble};
 use acp_types::client::SessionKey;
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -37,7 +34,7 @@ pub(super) struct Threads {
     resting: BTreeSet<(Duration, ThreadNumber)>,
     numbered: u64,
     /// Failure of the last attempt to connect, until the next one.
-    lost: Option<(Failure, String)>,
+    lost: Option<Trouble>,
 }
 
 impl Threads {
@@ -183,8 +180,8 @@ impl Threads {
     }
 
     /// Notes a failure to connect, for threads that are inserted before the next attempt.
-    pub(super) fn lose(&mut self, failure: Failure, message: &str) {
-        self.lost = Some((failure, message.to_owned()));
+    pub(super) fn lose(&mut self, trouble: &Trouble) {
+        self.lost = Some(trouble.clone());
     }
 
     /// Notes an attempt to connect.
@@ -192,7 +189,7 @@ impl Threads {
         self.lost = None;
     }
 
-    pub(super) fn lost(&self) -> Option<(Failure, String)> {
+    pub(super) fn lost(&self) -> Option<Trouble> {
         self.lost.clone()
     }
 }

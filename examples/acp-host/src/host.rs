@@ -10,11 +10,12 @@ use acp_types::v1::terminals::{
     WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 use jsonrpc_core::wire::{self, Raw};
-use jsonrpc_core::{ErrorCode, ErrorObject, Request, RequestId, peek_member};
+use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -59,9 +60,9 @@ pub type Answer = Result<Raw, ErrorObject>;
 
 /// An event for the connection.
 #[derive(Debug)]
-pub enum HostEvent {
+pub enum HostEvent<K> {
     /// The answer to a request of the agent.
-    Answer(RequestId, Answer),
+    Answer(K, Answer),
     /// A change of a terminal of a session.
     Terminal(SessionId, TerminalEvent),
 }
@@ -75,16 +76,16 @@ enum FileRequest {
 
 /// The files and terminals of one agent.
 #[derive(Debug)]
-pub struct Host {
+pub struct Host<K> {
     access: Option<Access>,
     terminals: Terminals,
-    files: mpsc::Sender<(RequestId, FileRequest)>,
-    answers: mpsc::Sender<(RequestId, Answer)>,
+    files: mpsc::Sender<(K, FileRequest)>,
+    answers: mpsc::Sender<(K, Answer)>,
     shows: mpsc::Sender<(SessionId, TerminalEvent)>,
-    answered: mpsc::Receiver<(RequestId, Answer)>,
+    answered: mpsc::Receiver<(K, Answer)>,
     shown: mpsc::Receiver<(SessionId, TerminalEvent)>,
     /// Requests that are answered when a command ends.
-    waiting: HashMap<RequestId, AbortHandle>,
+    waiting: HashMap<K, AbortHandle>,
     reader: JoinHandle<()>,
 }
 
@@ -106,7 +107,7 @@ impl Access {
     }
 }
 
-impl Host {
+impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
     /// Serves an agent with this access; without one, it has none of the methods.
     pub fn new(access: Option<Access>) -> Self {
         let (files, mut asked) = mpsc::channel(MAX_FILE_REQUESTS);
@@ -126,27 +127,11 @@ impl Host {
         Self { access, terminals, files, answers, shows, answered, shown, waiting, reader }
     }
 
-    /// Handles a request in a session that `is_open`. Returns `None` if the agent has no such method here, and
-    /// `Some(None)` if the answer follows as an event.
-    pub fn request(
-        &mut self,
-        request: &Request<'_>,
-        is_open: impl FnOnce(&SessionId) -> bool,
-    ) -> Option<Option<Answer>> {
+    /// Handles a request that `id` identifies. Returns `None` if the agent has no such method here, and `Some(None)` if the
+    /// answer follows as an event.
+    pub fn request(&mut self, id: &K, method: &str, params: &RawValue) -> Option<Option<Answer>> {
         let access = self.access.clone()?;
-        if !request.method.starts_with("fs/") && !request.method.starts_with("terminal/") {
-            return None;
-        }
-        let (id, params) = (&request.id, request.params);
-        let session =
-            params.and_then(|params| peek_member(params.get(), "sessionId").ok().flatten());
-        let session: Option<String> =
-            session.and_then(|session| serde_json::from_str(session).ok());
-        if !session.is_some_and(|session| is_open(&SessionId::from(session))) {
-            let message = "sessionId: expected a session that is open";
-            return Some(Some(Err(ErrorObject::new(ErrorCode::INVALID_PARAMS, message))));
-        }
-        let served = match &*request.method {
+        let served = match method {
             "fs/read_text_file" if access.fs != FsAccess::Off => {
                 self.file(id, decode(params).map(FileRequest::Read))
             }
@@ -188,7 +173,7 @@ impl Host {
 
     fn file(
         &self,
-        id: &RequestId,
+        id: &K,
         request: Result<FileRequest, ErrorObject>,
     ) -> Result<Option<Raw>, ErrorObject> {
         self.files.try_send((id.clone(), request?)).map(|()| None).map_err(|_| {
@@ -197,7 +182,7 @@ impl Host {
         })
     }
 
-    fn create(&mut self, access: &Access, params: Option<&RawValue>) -> Answer {
+    fn create(&mut self, access: &Access, params: &RawValue) -> Answer {
         let request: CreateTerminalRequest = decode(params)?;
         let created = self.terminals.create(access, &request, self.shows.clone());
         answer(created.map(CreateTerminalResponse::new))
@@ -205,7 +190,7 @@ impl Host {
 
     fn wait<T: Serialize>(
         &mut self,
-        id: &RequestId,
+        id: &K,
         session: &SessionId,
         terminal: &acp_types::v1::terminals::TerminalId,
         respond: impl FnOnce(TerminalExitStatus) -> T + Send + 'static,
@@ -221,12 +206,12 @@ impl Host {
     }
 
     /// Cancels a request. Returns whether its answer was pending.
-    pub fn withdraw(&mut self, id: &RequestId) -> bool {
+    pub fn withdraw(&mut self, id: &K) -> bool {
         self.waiting.remove(id).inspect(AbortHandle::abort).is_some()
     }
 
     /// Waits for the next event.
-    pub async fn next(&mut self) -> HostEvent {
+    pub async fn next(&mut self) -> HostEvent<K> {
         let Self { answered, shown, waiting, .. } = self;
         tokio::select! {
             Some((id, answer)) = answered.recv() => {
@@ -256,8 +241,8 @@ impl Host {
     }
 }
 
-fn decode<T: DeserializeOwned>(params: Option<&RawValue>) -> Result<T, ErrorObject> {
-    wire::decode(params.map_or("{}", RawValue::get))
+fn decode<T: DeserializeOwned>(params: &RawValue) -> Result<T, ErrorObject> {
+    wire::decode(params.get())
         .map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
 }
 

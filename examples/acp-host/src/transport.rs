@@ -131,6 +131,15 @@ impl Address {
         }
     }
 
+    /// Returns whether the agent is an endpoint of Streamable HTTP, whose messages may overtake each other.
+    pub fn is_http(&self) -> bool {
+        #[cfg(feature = "remote")]
+        if let Self::Http(_) = self {
+            return true;
+        }
+        false
+    }
+
     /// Returns whether the agent runs on this machine, as a process of this program.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Command { .. })

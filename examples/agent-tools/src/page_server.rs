@@ -21,6 +21,7 @@ use mcp_bridge::mcp::tools::{CallToolResult, Tool};
 use mcp_bridge::server::{CallOutcome, ServerOptions, ToolCall};
 use mcp_http::{CallContext, Endpoint, EndpointOptions, Service, random_id};
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -131,10 +132,15 @@ impl PageServers {
     }
 
     /// Opens a server for a conversation of `user`. With `offers_own` it has the server's own tools as well.
+    /// Returns the server, and its events.
     ///
     /// # Errors
     /// The system has no randomness.
-    pub fn open_one(self: &Arc<Self>, user: &str, offers_own: bool) -> io::Result<PageServer> {
+    pub fn open_one(
+        self: &Arc<Self>,
+        user: &str,
+        offers_own: bool,
+    ) -> io::Result<(PageServer, mpsc::Receiver<FromServer>)> {
         let (name, secret) = (random_id()?, random_id()?);
         let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
         let service = Arc::new(PageService {
@@ -154,7 +160,7 @@ impl PageServers {
         let endpoint = Endpoint::new(service.clone(), options);
         self.open().insert(name.clone(), endpoint.clone());
         let servers = self.clone();
-        Ok(PageServer { servers, name, secret, service, endpoint, inbox })
+        Ok((PageServer { servers, name, secret, service, endpoint }, inbox))
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Endpoint>>> {
@@ -163,15 +169,19 @@ impl PageServers {
 }
 
 /// The server of one conversation. Dropping it closes the server.
-#[expect(missing_debug_implementations, reason = "an endpoint has none")]
 pub struct PageServer {
     servers: Arc<PageServers>,
     name: String,
     secret: String,
     service: Arc<PageService>,
     endpoint: Arc<Endpoint>,
-    /// Events for the conversation.
-    pub inbox: mpsc::Receiver<FromServer>,
+}
+
+impl fmt::Debug for PageServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its name and its secret give access.
+        f.debug_struct("PageServer").finish_non_exhaustive()
+    }
 }
 
 impl Drop for PageServer {

@@ -1,19 +1,68 @@
-//! The agents that serve threads, and how threads use each.
-use crate::agent::{AgentPool, Offers, Trouble};
+//! The agents of the settings: ACP agents and models, and how their threads are served.
+use crate::access::Principal;
 use crate::capabilities::{self, Asks};
+use crate::connection::{AgentConnection, Unavailable};
+use crate::health::Health;
+use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
-use agent_tools::Toolbox;
-use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy, input};
+use crate::thread::{ThreadKey, ThreadState};
+use acp_host::host::Access;
+use acp_host::transport::Address;
+use acp_types::client::{self, InitializeResponse};
+use acp_types::v1::initialization::{
+    ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
+    ElicitationUrlCapabilities, Implementation, InitializeRequest,
+    InitializeResponse as V1Response, ProtocolVersion,
+};
+use agent_tools::{PageServer, PageServers, Toolbox};
+use agui_bridge::conversation::{Conversation, ConversationOptions, PageTools, Remembered};
+use agui_bridge::hub::HubOptions;
+use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
+use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
 use run_telemetry::Telemetry;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
 
-/// One of the agents that serve threads, and how threads use it.
+/// How long an agent that is probed may take.
+const PROBE_TIME: Duration = Duration::from_secs(2);
+
+/// How long a turn may take in all, with the time in which the agent waits for a person. The time that the agent may work
+/// is limited by the conversation.
+const TURN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An agent.
 #[derive(Debug)]
 pub(crate) enum Agents {
     Acp(Box<AcpAgents>),
     Model(Arc<ChatModel>),
+}
+
+/// How to reach an ACP agent, and what it is offered.
+#[derive(Clone, Debug)]
+pub(crate) struct AcpAgent {
+    pub(crate) address: Address,
+    pub(crate) client: client::Options,
+    /// The authentication method to use once connected.
+    pub(crate) authenticate: Option<String>,
+    /// What the agent may do on this machine.
+    pub(crate) access: Option<Access>,
+    /// How long its process may take to exit once its input has ended.
+    pub(crate) exit_grace: Duration,
+    pub(crate) telemetry: Telemetry,
+}
+
+/// An ACP agent, and how its threads are served.
+#[derive(Debug)]
+pub(crate) struct AcpAgents {
+    pub(crate) connection: Arc<AgentConnection>,
+    conversation: ConversationOptions,
+    binding: PageToolsBinding,
+    own_tools: Option<bool>,
+    health: Mutex<Health>,
 }
 
 impl Agents {
@@ -23,10 +72,12 @@ impl Agents {
         agent: &AgentSettings,
         toolbox: &Arc<Toolbox>,
         telemetry: &Telemetry,
+        removed: &mpsc::UnboundedSender<String>,
     ) -> Result<Self, SettingsError> {
         let permission = agent.permission.unwrap_or(settings.permission);
         let Some(model) = &agent.model else {
-            return Ok(Self::Acp(Box::new(AcpAgents::new(settings, name, agent, telemetry)?)));
+            let acp = AcpAgents::new(settings, name, agent, telemetry, removed.clone())?;
+            return Ok(Self::Acp(Box::new(acp)));
         };
         let wrong = |why: String| SettingsError::Agent { agent: name.to_owned(), why };
         if agent.command.is_some() || agent.url.is_some() {
@@ -41,50 +92,45 @@ impl Agents {
         Ok(Self::Model(Arc::new(model.map_err(|error| wrong(error.to_string()))?)))
     }
 
-    /// What it can do; an ACP agent is greeted for it, if it was not yet.
+    /// What the agent can do; an ACP agent is connected to for it.
     pub(crate) async fn capabilities(
         &self,
         name: &str,
         toolbox: &Toolbox,
-    ) -> Result<AgentCapabilities, Trouble> {
-        Ok(match self {
-            Self::Model(_) => capabilities::of_model(name, toolbox.registry()),
-            Self::Acp(agents) => {
-                let asks = match agents.options.permission {
-                    PermissionMode::Interrupt => Asks::Interrupts,
-                    PermissionMode::InStream => Asks::InStream,
-                    _ => Asks::Nobody,
-                };
-                capabilities::of_acp(name, &agents.pool.agent().await?.info, asks)
-            }
+    ) -> Result<AgentCapabilities, Unavailable> {
+        let acp = match self {
+            Self::Model(_) => return Ok(capabilities::of_model(name, toolbox.registry())),
+            Self::Acp(acp) => acp,
+        };
+        let asks = match acp.conversation.translator.permission {
+            PermissionMode::Interrupt => Asks::Interrupts,
+            PermissionMode::InStream => Asks::InStream,
+            _ => Asks::Nobody,
+        };
+        let initialized = acp.connection.initialized().await?;
+        Ok(match &initialized.response.value {
+            InitializeResponse::V1(response) => capabilities::of_acp(name, response, asks),
+            _ => capabilities::of_acp(name, &V1Response::new(ProtocolVersion::V1), asks),
         })
     }
 
-    /// Tries whether it can be reached. A model is asked only when somebody wants something of it.
+    /// Probes whether the agent can be reached. A model is reached when a run needs it.
     pub(crate) async fn is_ready(&self) -> bool {
         match self {
             Self::Model(_) => true,
-            Self::Acp(agents) => agents.pool.probe().await,
+            Self::Acp(acp) => {
+                let probed = timeout(PROBE_TIME, acp.connection.initialized()).await;
+                let is_reached = matches!(probed, Ok(Ok(_)));
+                acp.health.lock().unwrap_or_else(PoisonError::into_inner).observe(is_reached)
+            }
         }
     }
 
     pub(crate) async fn shut_down(&self) {
-        if let Self::Acp(agents) = self {
-            agents.pool.shut_down().await;
+        if let Self::Acp(acp) = self {
+            acp.connection.shut_down().await;
         }
     }
-}
-
-/// An ACP agent.
-#[derive(Debug)]
-pub(crate) struct AcpAgents {
-    pub(crate) pool: AgentPool,
-    pub(crate) options: Options,
-    pub(crate) page_tools: PageToolsBinding,
-    pub(crate) own_tools: Option<bool>,
-    /// How inputs become prompts.
-    pub(crate) input: input::Rules,
-    pub(crate) cwd: String,
 }
 
 impl AcpAgents {
@@ -93,33 +139,147 @@ impl AcpAgents {
         name: &str,
         agent: &AgentSettings,
         telemetry: &Telemetry,
+        removed: mpsc::UnboundedSender<String>,
     ) -> Result<Self, SettingsError> {
         let access = agent.access(name)?;
         let cwd = agent.session_directory(name, access.as_ref(), settings.cwd.as_deref())?;
-        let mut options = Options::new();
-        let permission = agent.permission.unwrap_or(settings.permission);
-        options.legacy_interrupts = permission == Permission::AskByInterrupt;
-        (options.permission, options.elicitation) = match permission {
-            Permission::Ask | Permission::AskByInterrupt => {
-                (PermissionMode::Interrupt, ElicitationMode::Interrupt)
-            }
-            Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
-            Permission::Allow => {
-                (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
-            }
-            Permission::Reject => {
-                (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
-            }
-        };
-        options.times.turn = Some(settings.times.turn.0);
-        options.times.answer = Some(settings.times.question.0);
+        let (times, limits) = (&settings.times, &settings.limits);
+        let mut conversation = ConversationOptions::new(cwd);
+        conversation.translator = translator(agent.permission.unwrap_or(settings.permission));
+        conversation.translator.times.turn = Some(times.turn.0);
+        conversation.translator.times.answer = Some(times.question.0);
+        conversation.rules = agent.input_rules();
+        conversation.when_busy = settings.when_busy.into();
+        conversation.cancel_grace = times.cancel_grace.0;
+        conversation.queue_wait = Some(times.queue.0);
+        conversation.max_queued = limits.queue;
+        let mut options = HubOptions::new(conversation.clone());
+        options.log = RunLogLimits { events: limits.log_events, bytes: limits.log_bytes };
+        // Runs are counted for all agents together.
+        (options.max_runs, options.max_log_bytes) = (usize::MAX, usize::MAX);
+        options.max_threads = limits.threads;
+        // A question ends before its thread does.
+        options.idle = times.idle.0.max(times.question.0 + times.cancel_grace.0);
         let address = agent.address(name, settings.secret_variables())?;
-        let elicits = options.elicitation != ElicitationMode::Decline;
-        let login = agent.authenticate.clone();
-        let offers = Offers { elicits, access };
-        let pool = AgentPool::new(address, login, offers, settings.times, telemetry.clone());
-        let (page_tools, own_tools) = (agent.page_tools, agent.gateway_tools);
-        let input = agent.input_rules();
-        Ok(Self { pool, options, page_tools, own_tools, input, cwd })
+        let is_local = address.is_local();
+        options.agent_is_local = is_local;
+        // Over HTTP the answer to `session/load` may overtake the updates before it.
+        options.can_load = !address.is_http();
+        let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
+        let mut client = client::Options::v1(initialize(elicits, access.as_ref()));
+        (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
+        let agent_options = AcpAgent {
+            address,
+            client,
+            authenticate: agent.authenticate.clone(),
+            access,
+            exit_grace: times.exit_grace.0,
+            telemetry: telemetry.clone(),
+        };
+        let connection = Arc::new(AgentConnection::new(agent_options, options, removed));
+        let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
+        Ok(Self { connection, conversation, binding, own_tools, health: Mutex::default() })
     }
+
+    /// Opens the conversation of a thread. Returns `false` if it is open.
+    pub(crate) fn open_thread(
+        &self,
+        key: &ThreadKey,
+        interrupt_prefix: String,
+        servers: &Arc<PageServers>,
+        remembered: watch::Sender<Option<Remembered>>,
+    ) -> Result<bool, StartError> {
+        let mut options = self.conversation.clone();
+        options.translator.interrupt_prefix = interrupt_prefix;
+        let (page, tools) = self.page_tools(&key.principal, servers, &options);
+        options.page_tools = tools;
+        let name = key.name();
+        let mut conversation = Conversation::new(options);
+        if let Some(session) = remembered.borrow().clone() {
+            conversation = conversation.with_remembered(session);
+        }
+        let (page, events) = page.unzip();
+        if let Some(page) = &page {
+            page.offer(conversation.tools());
+        }
+        let state = ThreadState::new(page, remembered);
+        let opened = self.connection.open_thread(&name, conversation, state)?;
+        if let (true, Some(mut events)) = (opened, events) {
+            let connection = self.connection.clone();
+            tokio::spawn(async move {
+                while let Some(event) = events.recv().await {
+                    connection.handle_page(&name, event);
+                }
+            });
+        }
+        Ok(opened)
+    }
+
+    /// The MCP server of a thread, and how its sessions are given it.
+    fn page_tools(
+        &self,
+        user: &Principal,
+        servers: &Arc<PageServers>,
+        options: &ConversationOptions,
+    ) -> (Option<(PageServer, mpsc::Receiver<agent_tools::FromServer>)>, PageTools) {
+        match self.binding {
+            PageToolsBinding::Off => (None, PageTools::Off),
+            PageToolsBinding::Contextual => (None, PageTools::Contextual),
+            PageToolsBinding::Mcp => {
+                let opened = servers.open_one(user.as_str(), self.own_tools.unwrap_or(true));
+                let described = opened.and_then(|opened| {
+                    let stdio = opened.0.over_stdio(&options.frontend)?;
+                    Ok((vec![opened.0.over_http(&options.frontend), stdio], opened))
+                });
+                match described {
+                    Ok((servers, opened)) => {
+                        let always = self.own_tools == Some(true);
+                        (Some(opened), PageTools::Mcp { servers, always })
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "the page's tools have no server");
+                        (None, PageTools::Off)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How requests of the agent for a person are handled.
+fn translator(permission: Permission) -> Options {
+    let mut options = Options::new();
+    options.legacy_interrupts = permission == Permission::AskByInterrupt;
+    (options.permission, options.elicitation) = match permission {
+        Permission::Ask | Permission::AskByInterrupt => {
+            (PermissionMode::Interrupt, ElicitationMode::Interrupt)
+        }
+        Permission::AskInStream => (PermissionMode::InStream, ElicitationMode::InStream),
+        Permission::Allow => {
+            (PermissionMode::Policy(Policy::allow_all()), ElicitationMode::Decline)
+        }
+        Permission::Reject => {
+            (PermissionMode::Policy(Policy::reject_all()), ElicitationMode::Decline)
+        }
+    };
+    options
+}
+
+/// The `initialize` request: the name of the gateway, and what it offers.
+fn initialize(elicits: bool, access: Option<&Access>) -> InitializeRequest {
+    let mut client = Implementation::new("spanwire-gateway", env!("CARGO_PKG_VERSION"));
+    client.title = Some("Spanwire gateway".to_owned());
+    let mut capabilities = ClientCapabilities::new();
+    if elicits {
+        let mut elicitation = ElicitationCapabilities::new();
+        elicitation.form = Some(ElicitationFormCapabilities::new());
+        elicitation.url = Some(ElicitationUrlCapabilities::new());
+        capabilities.elicitation = Some(elicitation);
+    }
+    if let Some(access) = access {
+        access.declare(&mut capabilities);
+    }
+    let mut initialize = InitializeRequest::new(ProtocolVersion::V1);
+    (initialize.client_info, initialize.client_capabilities) = (Some(client), Some(capabilities));
+    initialize
 }

@@ -1,422 +1,393 @@
-//! A connection to an agent: who sent what, and who waits for it.
+//! The connection to one ACP agent: its [`Hub`] behind a lock, and the task that moves its bytes.
 //!
-//! One task owns the connection. It reads whatever comes, answers what nobody else has to, and hands the rest to the
-//! thread whose session it is for, in the order it came: the answer to a prompt comes after the updates that were sent
-//! before it.
-use crate::agent::{FromAgent, Opened, Trouble};
-use crate::sessions::Sessions;
-use acp_host::host::{Host, HostEvent};
-use acp_host::transport::{AgentProcess, Incoming as Bytes, Outgoing, Transport, Writer};
-use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
-use acp_types::v1::session_setup::SessionId;
-use acp_types::v1::tool_calls::{RequestPermissionOutcome, RequestPermissionResponse};
-use agui_bridge::{Answer, Failure};
-use futures::StreamExt;
-use jsonrpc_core::framing::Lines;
-use jsonrpc_core::wire::{Extra, Raw};
-use jsonrpc_core::{
-    CancelMethod, ErrorCode, ErrorObject, Incoming, Limits, Message, Notification, Peer, Request,
-    RequestId,
+//! A request of a page locks the hub, gives it its input, and wakes the task, which sends what follows. A reader locks it
+//! to copy frames of its run. No lock is held across an await, so that a slow page delays neither agent nor other pages.
+use crate::agents::AcpAgent;
+use crate::run::StartError;
+use crate::thread::{OpenRun, ThreadState};
+use acp_types::client::{self, Call, Initialized};
+use acp_types::v1::authentication::AuthenticateRequest;
+use agent_tools::FromServer;
+use agui_bridge::conversation::{
+    Accepted, Conversation, RunRefused, SessionSettings, Setting, SettingError, ToolQuestion,
+    UserAnswer,
 };
-use run_telemetry::Watch;
+use agui_bridge::frontend_tool::{Completion, ToolResult};
+use agui_bridge::hub::{Hub, HubOptions, HubRefused};
+use agui_bridge::{AnswerError, Failure};
+use agui_types::id::{RunId, ToolCallId};
+use agui_types::input::RunAgentInput;
+use agui_types::run_log;
+use run_store::{LiveLog, RunLog};
 use semconv_map::trace_context::TraceContext;
-use std::iter;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-/// How long an agent that has exited is listened to: what it started may hold its output open for ever.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+mod events;
+mod link;
+mod serve;
 
-/// What a connection is told.
+/// Reports whether a run has begun.
+pub(crate) type Reply = oneshot::Sender<Result<(), StartError>>;
+
+/// A run to start.
 #[derive(Debug)]
-pub(crate) enum Command {
-    Request {
-        method: &'static str,
-        params: Raw,
-        token: Token,
-        time: Duration,
-        /// The span of the run that it is for, if there is one.
-        run: Option<TraceContext>,
-    },
-    Notify {
-        method: &'static str,
-        params: Raw,
-    },
-    Respond {
-        id: RequestId,
-        result: Raw,
-    },
-    Detach(SessionId),
-    /// These tools of the page's may be called in the session.
-    Contextual(SessionId, Vec<Raw>),
+pub(crate) struct NewRun {
+    pub(crate) input: RunAgentInput,
+    /// The log that its events go to.
+    pub(crate) log: Arc<RunLog>,
+    /// Its span, if it is traced.
+    pub(crate) span: Option<TraceContext>,
 }
 
-/// Who waits for an answer.
+/// The agent cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{1}")]
+pub(crate) struct Unavailable(pub(crate) Failure, pub(crate) String);
+
+/// A connection to an ACP agent, opened when it is needed.
 #[derive(Debug)]
-pub(crate) enum Token {
-    Once(oneshot::Sender<Result<Raw, Trouble>>),
-    NewSession(oneshot::Sender<Result<Opened, Trouble>>),
-    /// A session that there was is loaded, or resumed.
-    OldSession(SessionId, oneshot::Sender<Result<Opened, Trouble>>),
-    Prompt(SessionId),
-    /// Nobody; this is the method.
-    Nobody(&'static str),
+pub(crate) struct AgentConnection {
+    shared: Arc<Shared>,
+    ending: CancellationToken,
+    task: Mutex<Option<JoinHandle<()>>>,
 }
 
-pub(crate) struct Connection {
-    lines: Lines,
-    peer: Peer<Token>,
-    sessions: Sessions,
-    host: Host,
-    outgoing: Watched,
+/// What the task shares with requests and readers.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Wakes the task.
+    wake: Notify,
     began: Instant,
 }
 
-/// Takes lines for the writer, and shows somebody what passes.
-struct Watched {
-    outgoing: Outgoing,
-    watch: Option<Watch>,
+/// The hub, and what the program keeps beside it.
+#[derive(Debug)]
+struct State {
+    hub: Hub,
+    client: client::Options,
+    /// The authentication method to use once connected.
+    authenticate: Option<String>,
+    threads: BTreeMap<String, ThreadState>,
+    /// Callers that wait for the agent's answer to `initialize`.
+    waiting: Vec<oneshot::Sender<Result<Box<Initialized>, Unavailable>>>,
+    /// Whether a transport is to be opened.
+    is_wanted: bool,
+    /// Runs that wait for the end of an old connection; `None` unless one is ending.
+    postponed: Option<Vec<(String, NewRun, Reply)>>,
 }
 
-impl Connection {
-    fn new(outgoing: Outgoing, watch: Option<Watch>, host: Host) -> Self {
-        Self {
-            lines: Lines::default(),
-            peer: Peer::new(CancelMethod::ACP, Limits::default()),
-            sessions: Sessions::default(),
-            host,
-            outgoing: Watched { outgoing, watch },
-            began: Instant::now(),
-        }
-    }
-
-    /// Serves the connection until the agent ends it, or nobody has commands for it any more; then ends the agent.
-    pub(crate) async fn serve(
-        transport: Transport,
-        mut commands: mpsc::Receiver<Command>,
-        watch: Option<Watch>,
-        host: Host,
-    ) {
-        let Transport { mut incoming, outgoing, writer, mut process } = transport;
-        let mut connection = Self::new(outgoing, watch, host);
-        let why = connection.talk(&mut incoming, &mut commands, process.as_mut()).await;
-        // Whoever wants the agent from now on gets a new one.
-        commands.close();
-        drop(incoming);
-        connection.end(why, writer, process, commands).await;
-    }
-
-    /// Gives the reason why it cannot go on.
-    async fn talk(
-        &mut self,
-        incoming: &mut Bytes,
-        commands: &mut mpsc::Receiver<Command>,
-        mut process: Option<&mut AgentProcess>,
-    ) -> String {
-        loop {
-            let timeout = self.peer.poll_timeout().map(|at| self.began + at);
-            let done = tokio::select! {
-                bytes = incoming.next() => match bytes {
-                    Some(Ok(bytes)) => self.read(&bytes).await,
-                    Some(Err(error)) => Err(format!("the connection to the agent failed: {error}")),
-                    None => Err(closed()),
-                },
-                command = commands.recv() => match command {
-                    Some(command) => self.handle(command).await,
-                    None => {
-                        self.outgoing.leave();
-                        Err("the gateway is ending".to_owned())
-                    }
-                },
-                told = self.host.next() => self.tell(told).await,
-                () = sleep_until(timeout.unwrap_or(self.began)), if timeout.is_some() => {
-                    self.expire().await;
-                    Ok(())
-                }
-                () = exit(&mut process) => Err(self.last_words(incoming).await),
-            };
-            if let Err(why) = done {
-                return why;
-            }
-        }
-    }
-
-    /// Reads what an agent that has exited wrote before.
-    async fn last_words(&mut self, incoming: &mut Bytes) -> String {
-        let deadline = Instant::now() + LAST_WORDS;
-        while Instant::now() < deadline
-            && let Ok(Some(Ok(bytes))) = timeout_at(deadline, incoming.next()).await
-        {
-            if let Err(why) = self.read(&bytes).await {
-                return why;
-            }
-        }
-        closed()
-    }
-
-    async fn end(
-        mut self,
-        why: String,
-        writer: Writer,
-        process: Option<AgentProcess>,
-        mut commands: mpsc::Receiver<Command>,
-    ) {
-        self.lines.finish();
-        if let Err(error) = self.read_lines().await {
-            tracing::debug!(error, "the agent's last words cannot be answered");
-        }
-        let Self { mut peer, mut sessions, host, outgoing, .. } = self;
-        drop(outgoing);
-        writer.end().await;
-        host.end().await;
-        let why = match process {
-            None => why,
-            Some(process) => match process.end().await {
-                Ok(status) => format!("{why} ({status})"),
-                Err(error) => format!("{why}; how it ended is not known: {error}"),
-            },
+impl AgentConnection {
+    /// Starts the task of an agent. `removed` receives the names of threads that ended without a request.
+    pub(crate) fn new(
+        agent: AcpAgent,
+        options: HubOptions,
+        removed: mpsc::UnboundedSender<String>,
+    ) -> Self {
+        let state = State {
+            hub: Hub::new(options),
+            client: agent.client.clone(),
+            authenticate: agent.authenticate.clone(),
+            threads: BTreeMap::new(),
+            waiting: Vec::new(),
+            is_wanted: false,
+            postponed: None,
         };
-        tracing::info!(why, "agent gone");
-        peer.handle_close();
-        let open = iter::from_fn(|| peer.poll_ended(Duration::ZERO)).map(|ended| ended.token);
-        let unsent =
-            iter::from_fn(|| commands.try_recv().ok()).filter_map(|command| match command {
-                Command::Request { token, .. } => Some(token),
-                _ => None,
-            });
-        for token in open.chain(unsent) {
-            let trouble = Trouble::Failed(Failure::AgentExited, why.clone());
-            sessions.end(token, Err(trouble)).await;
+        let (state, wake, began) = (Mutex::new(state), Notify::new(), Instant::now());
+        let shared = Arc::new(Shared { state, wake, began });
+        let ending = CancellationToken::new();
+        let task = serve::Task::new(shared.clone(), agent, removed);
+        let task = tokio::spawn(task.serve(ending.clone()));
+        Self { shared, ending, task: Mutex::new(Some(task)) }
+    }
+
+    /// Returns whether a thread is open.
+    pub(crate) fn has_thread(&self, name: &str) -> bool {
+        self.shared.lock().threads.contains_key(name)
+    }
+
+    /// Adds a thread. Returns `false` if it is open.
+    pub(crate) fn open_thread(
+        &self,
+        name: &str,
+        conversation: Conversation,
+        thread: ThreadState,
+    ) -> Result<bool, StartError> {
+        let mut state = self.shared.lock();
+        if state.threads.contains_key(name) {
+            return Ok(false);
         }
-        sessions.close(&why).await;
+        let inserted = state.hub.insert_thread(name, conversation, self.shared.now());
+        inserted.map_err(|_| StartError::Overloaded)?;
+        state.threads.insert(name.to_owned(), thread);
+        Ok(true)
     }
 
-    async fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
-        self.lines.push(bytes);
-        self.read_lines().await
+    /// Starts a run of a thread. `reply` is answered when it has begun, or is refused.
+    pub(crate) fn start(&self, thread: &str, run: NewRun, reply: Reply) {
+        let mut state = self.shared.lock();
+        match &mut state.postponed {
+            Some(postponed) => postponed.push((thread.to_owned(), run, reply)),
+            None => state.start(&self.shared, thread, run, reply),
+        }
+        drop(state);
+        self.shared.wake.notify_one();
     }
 
-    /// Deals with the lines that have come; the error is why the connection cannot go on.
-    async fn read_lines(&mut self) -> Result<(), String> {
-        let Self { lines, peer, sessions, host, outgoing, .. } = self;
-        while let Some(line) = lines.next() {
-            if let (Ok(line), Some(watch)) = (&line, &mut outgoing.watch) {
-                watch.receive(line.as_bytes());
-            }
-            match peer.handle_line(line) {
-                Incoming::Notification(notification) => sessions.notification(&notification).await,
-                Incoming::Request(request) => {
-                    let answer = match host.request(&request, |session| sessions.has(session)) {
-                        Some(answer) => answer,
-                        None => sessions.request(&request).await,
-                    };
-                    if let Some(answer) = answer {
-                        respond(peer, outgoing, &request.id, answer)?;
-                    }
-                }
-                Incoming::Response { token, outcome, .. } => {
-                    sessions.end(token, outcome.map(Raw::from).map_err(Trouble::Refused)).await;
-                }
-                Incoming::Cancelled { id, .. } if host.withdraw(&id) => {
-                    let error = ErrorObject::new(ErrorCode::REQUEST_CANCELLED, "cancelled");
-                    respond(peer, outgoing, &id, Err(error))?;
-                }
-                Incoming::Cancelled { id, .. } => sessions.withdraw(id).await,
-                Incoming::Refused { response, .. } => outgoing.send(response)?,
-                Incoming::Unmatched(response) => {
-                    tracing::debug!(id = %response.id, "an answer that nobody waits for");
-                }
-                Incoming::Malformed { error, reply, ended } => {
-                    tracing::warn!(%error, "the agent wrote a line that is no message");
-                    if let Some(reply) = reply {
-                        outgoing.send(reply)?;
-                    }
-                    if let Some((_, token)) = ended {
-                        let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, error.to_string());
-                        sessions.end(token, Err(Trouble::Refused(error))).await;
-                    }
+    /// Cancels a run.
+    pub(crate) fn cancel(&self, thread: &str, run_id: &RunId) {
+        self.shared.with(|hub, now| hub.handle_cancel(thread, run_id, now));
+    }
+
+    /// Leaves a thread that has another owner now.
+    pub(crate) fn remove(&self, thread: &str) {
+        let mut state = self.shared.lock();
+        if let Some(removed) = state.threads.remove(thread) {
+            for (run_id, run) in removed.runs {
+                if let Some(log) = state.hub.log(thread, &run_id) {
+                    run.log.settle(log.clone());
                 }
             }
         }
-        Ok(())
+        state.hub.remove_thread(thread, self.shared.now());
+        drop(state);
+        self.shared.wake.notify_one();
     }
 
-    async fn handle(&mut self, command: Command) -> Result<(), String> {
-        let Self { peer, sessions, host, outgoing, .. } = self;
-        match command {
-            Command::Request { method, params, token, time, run } => {
-                let token = match token {
-                    Token::OldSession(session_id, answer) if !sessions.loads(&session_id) => {
-                        let why = format!("the session {session_id} is in use");
-                        let trouble = Trouble::Failed(Failure::AgentUnavailable, why);
-                        let _nobody = answer.send(Err(trouble));
-                        return Ok(());
-                    }
-                    token => token,
-                };
-                if matches!(token, Token::NewSession(_)) {
-                    sessions.opens();
-                }
-                if peer.open_ours() >= Limits::DEFAULT_OPEN {
-                    let why = "too many requests wait for the agent".to_owned();
-                    let trouble = Trouble::Failed(Failure::Overloaded, why);
-                    sessions.end(token, Err(trouble)).await;
-                    return Ok(());
-                }
-                let deadline = self.began.elapsed() + time;
-                let id = peer.register(token, Some(deadline)).map_err(|error| error.to_string())?;
-                let request = Request::new(id, method, Some(params.as_ref()));
-                outgoing.send_for(request, run.as_ref())
-            }
-            Command::Notify { method, params } => {
-                outgoing.send(Notification::new(method, Some(params.as_ref())))
-            }
-            Command::Respond { id, result } => {
-                sessions.answered(&id);
-                respond(peer, outgoing, &id, Ok(result))
-            }
-            Command::Contextual(session_id, tools) => {
-                sessions.offer_contextual(&session_id, tools);
-                Ok(())
-            }
-            Command::Detach(session_id) => {
-                host.end_session(&session_id);
-                let mut left = sessions.detach(&session_id).into_iter();
-                left.try_for_each(|(id, method)| respond(peer, outgoing, &id, cancelled(&method)))
-            }
+    /// Forgets the log of a run.
+    pub(crate) fn forget(&self, thread: &str, run_id: &RunId) {
+        self.shared.lock().hub.forget_run(thread, run_id);
+    }
+
+    /// Answers a question of the agent.
+    pub(crate) fn answer(
+        &self,
+        thread: &str,
+        interrupt_id: &str,
+        answer: UserAnswer,
+    ) -> Result<(), AnswerError> {
+        let answered = self.shared.with(|hub, now| {
+            hub.with_conversation(thread, now, |it| it.handle_answer(interrupt_id, answer, now))
+        });
+        answered.unwrap_or(Err(AnswerError::Unknown))
+    }
+
+    /// Takes the result of a call of the page's tools.
+    pub(crate) fn tool_result(
+        &self,
+        thread: &str,
+        call: &ToolCallId,
+        result: ToolResult,
+    ) -> Option<Completion> {
+        self.shared.with(|hub, now| {
+            hub.with_conversation(thread, now, |it| it.handle_tool_result(call, result, now))
+        })
+    }
+
+    /// Returns what a user may set in the session of a thread.
+    pub(crate) fn settings(&self, thread: &str) -> Option<SessionSettings> {
+        self.shared.lock().hub.conversation(thread)?.session_settings().cloned()
+    }
+
+    /// Changes a setting of the session of a thread. Returns `None` if it has no session.
+    pub(crate) async fn set(
+        &self,
+        thread: &str,
+        setting: Setting,
+    ) -> Option<Result<(), SettingError>> {
+        let (reply, ended) = oneshot::channel();
+        {
+            let mut state = self.shared.lock();
+            let now = self.shared.now();
+            let key =
+                state.hub.with_conversation(thread, now, |it| it.handle_setting(setting, now));
+            let key = key?.ok()?;
+            state.threads.get_mut(thread)?.settings.insert(key, reply);
         }
+        self.shared.wake.notify_one();
+        Some(ended.await.unwrap_or_else(|_| Err(SettingError::Failed(LOST.to_owned()))))
     }
 
-    /// Passes on what the agent's files and terminals have come to.
-    async fn tell(&mut self, told: HostEvent) -> Result<(), String> {
-        match told {
-            HostEvent::Answer(id, answer) => {
-                respond(&mut self.peer, &mut self.outgoing, &id, answer)
+    /// Handles an event of the MCP server of a thread.
+    pub(crate) fn handle_page(&self, thread: &str, event: FromServer) {
+        self.shared.lock().handle_page(thread, event, self.shared.now());
+        self.shared.wake.notify_one();
+    }
+
+    /// Connects to the agent, and returns its answer to `initialize`.
+    pub(crate) async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
+        let (reply, initialized) = oneshot::channel();
+        {
+            let mut state = self.shared.lock();
+            if let Some(initialized) = state.hub.initialized() {
+                return Ok(Box::new(initialized.clone()));
             }
-            HostEvent::Terminal(session_id, shown) => {
-                self.sessions.deliver(&session_id, FromAgent::Terminal(shown)).await;
-                Ok(())
-            }
+            state.connect(self.shared.now());
+            state.waiting.push(reply);
         }
+        self.shared.wake.notify_one();
+        let lost = || Unavailable(Failure::AgentUnavailable, LOST.to_owned());
+        initialized.await.unwrap_or_else(|_| Err(lost()))
     }
 
-    async fn expire(&mut self) {
-        while let Some(ended) = self.peer.poll_ended(self.began.elapsed()) {
-            let failure = match ended.token {
-                Token::Once(_)
-                | Token::NewSession(_)
-                | Token::OldSession(..)
-                | Token::Nobody(_) => Failure::AgentTimeout,
-                Token::Prompt(_) => Failure::TurnTimeout,
-            };
-            let trouble = Trouble::Failed(failure, "the agent took too long to answer".to_owned());
-            self.sessions.end(ended.token, Err(trouble)).await;
+    /// Ends all runs, then the agent.
+    pub(crate) async fn shut_down(&self) {
+        self.ending.cancel();
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task
+            && let Err(error) = task.await
+        {
+            tracing::error!(%error, "the task of a connection has failed");
         }
     }
 }
 
-fn closed() -> String {
-    "the agent closed the connection".to_owned()
-}
+/// The message of a request whose connection ended.
+const LOST: &str = "the connection to the agent is gone";
 
-async fn exit(process: &mut Option<&mut AgentProcess>) {
-    match process {
-        Some(process) => process.exited().await,
-        None => std::future::pending().await,
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Gives the hub an input, and wakes the task.
+    fn with<T>(&self, handle: impl FnOnce(&mut Hub, Duration) -> T) -> T {
+        let handled = handle(&mut self.lock().hub, self.now());
+        self.wake.notify_one();
+        handled
     }
 }
 
-/// The answer to a question that nobody can be asked.
-pub(crate) fn cancelled(method: &str) -> Result<Raw, ErrorObject> {
-    let answer = if method == "elicitation/create" {
-        Answer::Elicitation(CreateElicitationResponse::new(ElicitationAction::Cancel(Extra::new())))
-    } else {
-        let outcome = RequestPermissionOutcome::Cancelled(Extra::new());
-        Answer::Permission(RequestPermissionResponse::new(outcome))
-    };
-    Raw::from_value(&answer)
-        .map_err(|error| ErrorObject::new(ErrorCode::INTERNAL_ERROR, error.to_string()))
-}
+impl State {
+    /// Begins a connection, unless there is one.
+    fn connect(&mut self, now: Duration) {
+        if !self.hub.is_connected() {
+            let client = self.client.clone();
+            match &self.authenticate {
+                Some(method) => {
+                    let login = Call::new(&AuthenticateRequest::new(method.as_str()));
+                    self.hub.connect_with_login(client, login, now);
+                }
+                None => self.hub.connect(client, now),
+            }
+            self.is_wanted = true;
+        }
+    }
 
-/// Answers a request of the agent's, unless it has its answer.
-fn respond(
-    peer: &mut Peer<Token>,
-    outgoing: &mut Watched,
-    id: &RequestId,
-    answer: Result<Raw, ErrorObject>,
-) -> Result<(), String> {
-    match peer.respond(id, answer.as_ref().map(Raw::as_ref).map_err(Clone::clone)) {
-        Ok(response) => outgoing.send(response),
-        Err(error) => {
-            tracing::debug!(%error, "an answer that nobody wants any more");
-            Ok(())
+    fn start(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
+        let now = shared.now();
+        if reply.is_closed() {
+            return;
+        }
+        self.connect(now);
+        let NewRun { input, log, span } = run;
+        let run_id = input.run_id.clone();
+        let reply = match self.hub.handle_run(thread, input, now) {
+            Ok(Accepted::Queued) => Some(reply),
+            Ok(Accepted::Again(run_id)) => {
+                let _gone = reply.send(Err(StartError::Resumed(run_id.to_string())));
+                return;
+            }
+            Ok(_) => {
+                if reply.send(Ok(())).is_err() {
+                    // The client is gone, and the run will never have a reader.
+                    self.hub.handle_cancel(thread, &run_id, now);
+                }
+                None
+            }
+            Err(refused) => {
+                let _gone = reply.send(Err(refused.into()));
+                return;
+            }
+        };
+        let live =
+            HubLog { shared: shared.clone(), thread: thread.to_owned(), run: run_id.clone() };
+        log.set_live(Arc::new(live));
+        if let Some(state) = self.threads.get_mut(thread) {
+            if state.runs.is_empty() {
+                // Its session is opened for this run.
+                state.span.clone_from(&span);
+            }
+            state.runs.insert(run_id, OpenRun { log, reply, span });
+        }
+    }
+
+    fn handle_page(&mut self, thread: &str, event: FromServer, now: Duration) {
+        let Some(state) = self.threads.get_mut(thread) else { return };
+        match event {
+            FromServer::Call { key, call, context, reply } => {
+                let called =
+                    self.hub.with_conversation(thread, now, |it| it.handle_tool_call(call, now));
+                match called {
+                    Some(Ok(id)) => state.wait_for_call(id, key, reply, context),
+                    Some(Err(error)) => drop(reply.send((error.to_string(), true))),
+                    None => {}
+                }
+            }
+            FromServer::Ask { key, question, reply } => {
+                let agent_tools::ToolQuestion { tool, agent_id, message, schema, meta } = *question;
+                let mut question = ToolQuestion::new(tool, message, schema);
+                (question.agent_id, question.meta) = (agent_id, meta);
+                let asked =
+                    self.hub.with_conversation(thread, now, |it| it.handle_question(question, now));
+                // A question that is not taken has no answer, which drops the sender.
+                if let Some(Ok(question)) = asked {
+                    state.questions.insert(question, (key, reply));
+                }
+            }
+            FromServer::Withdrawn(key) => {
+                let (calls, questions) = state.withdraw(key);
+                self.hub.with_conversation(thread, now, |it| {
+                    calls.iter().for_each(|call| it.handle_tool_withdrawn(call, now));
+                    questions.iter().for_each(|key| it.handle_question_withdrawn(*key, now));
+                });
+            }
         }
     }
 }
 
-impl Watched {
-    /// Queues a message; the error is that the agent does not read any more.
-    fn send<'a>(&mut self, message: impl Into<Message<'a>>) -> Result<(), String> {
-        self.send_for(message, None)
-    }
-
-    /// The same for a run, whose span this is.
-    fn send_for<'a>(
-        &mut self,
-        message: impl Into<Message<'a>>,
-        run: Option<&TraceContext>,
-    ) -> Result<(), String> {
-        let mut line = Vec::new();
-        message.into().to_line(&mut line);
-        if let Some(watch) = &mut self.watch {
-            line = watch.send(line, run);
-        }
-        self.outgoing.send(line).map_err(|error| error.to_string())
-    }
-
-    /// The gateway ends the connection.
-    fn leave(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            watch.leave();
+impl From<HubRefused> for StartError {
+    fn from(refused: HubRefused) -> Self {
+        match refused {
+            HubRefused::Run(refused) => refused.into(),
+            _ => Self::Overloaded,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use acp_host::transport::queue;
-
-    fn request() -> (Command, oneshot::Receiver<Result<Raw, Trouble>>) {
-        let (answer, answered) = oneshot::channel();
-        let (params, time) = (Raw::from_text("{}").unwrap(), Duration::from_secs(60));
-        (
-            Command::Request {
-                method: "test",
-                params,
-                token: Token::Once(answer),
-                time,
-                run: None,
-            },
-            answered,
-        )
-    }
-
-    #[tokio::test]
-    async fn a_request_too_many_fails_alone() {
-        let (outgoing, _queue) = queue();
-        let mut connection = Connection::new(outgoing, None, Host::new(None));
-        let mut open = Vec::new();
-        for _ in 0..Limits::DEFAULT_OPEN {
-            let (command, answered) = request();
-            connection.handle(command).await.unwrap();
-            open.push(answered);
+impl From<RunRefused> for StartError {
+    fn from(refused: RunRefused) -> Self {
+        match refused {
+            RunRefused::OtherRun => Self::OtherRun,
+            RunRefused::Resumed(run) => Self::Resumed(run.to_string()),
+            RunRefused::Input(error) => Self::Input(error),
+            _ => Self::Busy,
         }
-        let (command, answered) = request();
-        connection.handle(command).await.unwrap();
-        let answer = answered.await.unwrap();
-        assert!(matches!(answer, Err(Trouble::Failed(Failure::Overloaded, _))), "{answer:?}");
-        assert!(open[0].try_recv().is_err(), "the others go on");
+    }
+}
+
+/// The log of a run in the hub.
+#[derive(Debug)]
+struct HubLog {
+    shared: Arc<Shared>,
+    thread: String,
+    run: RunId,
+}
+
+impl LiveLog for HubLog {
+    fn read(&self, read: &mut dyn FnMut(&run_log::RunLog)) {
+        if let Some(log) = self.shared.lock().hub.log(&self.thread, &self.run) {
+            read(log);
+        }
     }
 }

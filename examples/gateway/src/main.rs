@@ -4,7 +4,7 @@
 //! `thread` the conversations, `run_log` what a run has said; `agent`, `connection` and `sessions` the way to an agent,
 //! which `acp_host` starts or dials; `model_thread` the conversations of a model without ACP.
 
-mod agent;
+mod access;
 mod agents;
 mod capabilities;
 mod cli;
@@ -12,18 +12,18 @@ mod connection;
 mod health;
 mod listener;
 mod log;
-mod model_thread;
+mod model;
 mod page;
 mod replicas;
+mod run;
 mod server;
-mod session_settings;
-mod sessions;
+mod session;
 mod settings;
-mod site;
 mod socket;
 mod thread;
 mod threads;
 
+use access::Site;
 use acp_host::process::Guard;
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
@@ -32,7 +32,6 @@ use cli::{Args, Hidden};
 use listener::Listener;
 use log::Log;
 use settings::{SettingsError, SiteSettings};
-use site::Site;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -42,6 +41,7 @@ use threads::Threads;
 use tokio::runtime::Handle;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -96,11 +96,13 @@ async fn serve(args: Args) -> Result<(), Error> {
     let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
     let telemetry =
         settings.telemetry.telemetry(&Handle::current()).map_err(SettingsError::Telemetry)?;
+    let (removed, removals) = mpsc::unbounded_channel();
     let agents = settings
         .agents
         .iter()
         .map(|(name, agent)| {
-            Ok((name.clone(), Agents::new(&settings, name, agent, &toolbox, &telemetry)?))
+            let agent = Agents::new(&settings, name, agent, &toolbox, &telemetry, &removed)?;
+            Ok((name.clone(), agent))
         })
         .collect::<Result<_, SettingsError>>()?;
     let address = settings.listen;
@@ -114,6 +116,8 @@ async fn serve(args: Args) -> Result<(), Error> {
     let (agent, told) = (default_agent, telemetry.clone());
     let threads = Threads::new(agents, agent, toolbox, servers, replicas, &settings, told);
     let threads = Arc::new(threads);
+    drop(removed);
+    tokio::spawn(threads.clone().release_removed(removals));
     let left = CancellationToken::new();
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
     #[cfg(unix)]

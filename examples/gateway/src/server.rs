@@ -1,13 +1,14 @@
 //! The HTTP side: endpoints that run and steer runs, some that tell of the gateway, and the page.
+use crate::access::{Principal, Site, only_our_pages, only_who_is_known};
 use crate::page;
 use crate::replicas::{Forwarded, to_its_owner};
-use crate::session_settings;
-use crate::site::{Principal, Site, only_our_pages, only_who_is_known};
+use crate::run::{ResultError, StartError};
+use crate::session;
 use crate::socket;
-use crate::thread::{ResultError, StartError, UserAnswer};
 use crate::threads::Threads;
 use acp_types::v1::elicitation::ElicitationAction;
 use agent_tools::page_server;
+use agui_bridge::conversation::UserAnswer;
 use agui_bridge::frontend_tool::ToolResult;
 use agui_bridge::{AnswerError, PermissionAnswer};
 use agui_types::capabilities::AgentCapabilities;
@@ -56,7 +57,7 @@ fn api() -> Router<Arc<Threads>> {
         .route("/api/ai/chat/runs/{run_id}/spans", get(spans))
         .route(
             "/api/ai/agents/{agent}/threads/{thread}/settings",
-            get(session_settings::get).post(session_settings::set),
+            get(session::get).post(session::set),
         )
         .route("/api/ai/chat/runs/{run_id}/cancel", post(cancel))
         .route("/api/ai/chat/runs/{run_id}/tools/{call_id}", post(tool_result))
@@ -357,7 +358,7 @@ async fn tool_result(
     let PageResult { content, error, .. } = read_json(&headers, body).await?;
     let mut result = ToolResult::new(content);
     result.is_error = error.is_some();
-    match threads.tool_result(&principal, &run_id, call_id.into(), result).await {
+    match threads.tool_result(&principal, &run_id, &call_id.into(), result) {
         Ok(()) => Ok(StatusCode::ACCEPTED),
         Err(error @ ResultError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error @ ResultError::AlreadyDone) => Err(Refusal::new(StatusCode::CONFLICT, error)),
@@ -401,7 +402,7 @@ async fn answer_question(
         let message = "expected one of `optionId`, `action`, and `cancelled: true`";
         Refusal::new(StatusCode::BAD_REQUEST, message)
     })?;
-    match threads.answer(&principal, &interrupt_id, answer).await {
+    match threads.answer(&principal, &interrupt_id, answer) {
         Ok(()) => Ok(StatusCode::ACCEPTED),
         Err(error @ AnswerError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
         Err(error @ AnswerError::Answered) => Err(Refusal::new(StatusCode::CONFLICT, error)),

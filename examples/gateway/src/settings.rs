@@ -1,7 +1,8 @@
 //! What can be set: in a file, in the environment, on the command line, each over the one before.
-use crate::site::Secret;
+use crate::access::Secret;
 use acp_host::host::FsAccess;
 use acp_otlp::variable;
+use agui_bridge::conversation as runs;
 use chat_model::ModelSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -184,6 +185,16 @@ pub(crate) enum WhenBusy {
     Queue,
     /// Stop the one that is going on.
     Supersede,
+}
+
+impl From<WhenBusy> for runs::WhenBusy {
+    fn from(rule: WhenBusy) -> Self {
+        match rule {
+            WhenBusy::Reject => Self::Reject,
+            WhenBusy::Queue => Self::Queue,
+            WhenBusy::Supersede => Self::Supersede,
+        }
+    }
 }
 
 /// Why the settings cannot be used.

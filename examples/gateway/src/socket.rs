@@ -1,7 +1,7 @@
 //! The chat over a WebSocket, for pages that do not speak AG-UI: `message` in; `token`, `tool_start`, `tool_complete`,
 //! `complete` and `error` out.
+use crate::access::Principal;
 use crate::server::Refusal;
-use crate::site::Principal;
 use crate::threads::Threads;
 use agui_types::content::Content;
 use agui_types::event::{Event, RunFinishedOutcome};

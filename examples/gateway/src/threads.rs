@@ -1,20 +1,17 @@
 //! All the threads and runs, and who may be told what.
-use crate::agent::Trouble;
-use crate::agents::Agents;
-use crate::model_thread::ModelThread;
+use crate::access::Principal;
+use crate::agents::{AcpAgents, Agents};
+use crate::connection::{NewRun, Unavailable};
+use crate::model::{ModelRunStart, ModelThread};
+use crate::run::StartError;
 use crate::settings::{Limits, Settings, Times, WhenBusy};
-use crate::site::Principal;
-use crate::thread::{Command, PageCalls, Remembered, Rules, Run, StartError, Thread};
-use acp_types::v1::initialization::InitializeResponse;
-use acp_types::v1::session_config_options::{SessionConfigId, SessionConfigOptionValue};
-use acp_types::v1::session_modes::SessionModeId;
+use crate::thread::ThreadKey;
 use agent_tools::{PageServers, Toolbox};
-use agui_bridge::Failure;
-use agui_bridge::quirks::Quirks;
+use agui_bridge::conversation::RunQueue;
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
-use futures::FutureExt;
+use chat_model::ChatModel;
 use futures::future::join_all;
 use run_store::{Lease, Reader, Replica, RunLog};
 use run_telemetry::{Span, Telemetry, Timeline};
@@ -23,6 +20,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -35,8 +34,8 @@ mod steering;
 pub(crate) use shared::Target;
 use shared::run_name;
 
-/// The most commands that may wait for a thread.
-const MAX_COMMANDS: usize = 64;
+/// Maximum number of runs that wait for the task of a model's thread.
+const MAX_STARTS: usize = 64;
 
 /// Stands between the number of a thread and that of a permission request in it.
 const INTERRUPT: &str = "-int-";
@@ -45,7 +44,8 @@ const INTERRUPT: &str = "-int-";
 struct Entry {
     name: String,
     lease: Lease,
-    commands: mpsc::Sender<Command>,
+    /// Takes runs of a model's thread.
+    model: Option<mpsc::Sender<ModelRunStart>>,
 }
 
 /// What all threads have in common, and the threads.
@@ -65,20 +65,6 @@ pub(crate) struct Threads {
     numbered: AtomicU64,
     shutdown: CancellationToken,
     tasks: TaskTracker,
-}
-
-/// What is to be set in an agent's session.
-pub(crate) enum Setting {
-    Mode(SessionModeId),
-    ConfigOption(SessionConfigId, SessionConfigOptionValue),
-}
-
-/// A thread: the same id of somebody else, or with another agent, is another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct ThreadKey {
-    principal: Principal,
-    agent: String,
-    id: String,
 }
 
 /// A run: the same id of somebody else is another.
@@ -171,7 +157,7 @@ impl Threads {
     pub(crate) async fn capabilities(
         &self,
         agent: &str,
-    ) -> Option<Result<AgentCapabilities, Trouble>> {
+    ) -> Option<Result<AgentCapabilities, Unavailable>> {
         Some(self.agents.get(agent)?.capabilities(agent, &self.toolbox).await)
     }
 
@@ -314,12 +300,15 @@ impl Threads {
                     threads.share(&run, &record, &log, &cancel).await;
                     shared.cancel();
                 };
-                tokio::join!(share, threads.watch(&run, &log, &cancel), end(span, &log));
+                let steer = threads.steer(&key, &run, &log, &cancel);
+                let watch = threads.watch(&run, &log, &cancel);
+                tokio::join!(share, watch, steer, end(span, &log));
                 threads.keep(&crowded_out).await;
                 // What others still read when this gateway ends, the store forgets by itself.
                 if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
                     threads.replicas.forget_run(&name).await;
                 }
+                threads.drop_log(&key, &run);
             }
         });
         begun.await.map_err(|_| StartError::Ending)?.map(|()| reader)
@@ -331,39 +320,45 @@ impl Threads {
         lease: Lease,
         asked: Asked,
     ) -> Result<(), StartError> {
-        let Asked { input, log, cancel, span } = asked;
         let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
-        let agent = match agents {
-            Agents::Model(_) => None,
-            Agents::Acp(agents) => Some(tokio::select! {
-                biased;
-                () = self.shutdown.cancelled() => return Err(StartError::Ending),
-                () = cancel.cancelled() => {
-                    Err(Trouble::Failed(Failure::AgentUnavailable, "not waited for".to_owned()))
-                }
-                agent = agents.pool.agent() => agent,
-            }),
-        };
-        let connected = agent.as_ref().and_then(|agent| agent.as_ref().ok()).cloned();
-        let run = Box::new(Run { input, agent, log, cancel, span });
+        if self.shutdown.is_cancelled() {
+            return Err(StartError::Ending);
+        }
         let (reply, begun) = oneshot::channel();
-        let is_open = lock(&self.threads).get(key).is_some_and(|thread| thread.is_open(&lease));
-        let remembered = match agents {
-            Agents::Acp(_) if !is_open => {
-                let session = self.replicas.recall(&key.name()).await;
-                session.and_then(|session| serde_json::from_str(&session).ok())
+        let Asked { input, log, cancel, span } = asked;
+        match agents {
+            Agents::Model(model) => {
+                let run = ModelRunStart { input, log, cancel, span, reply };
+                let sent = self.model_thread(key, lease, model)?.try_send(run);
+                sent.map_err(|_| StartError::Overloaded)?;
+                match timeout(self.times.queue.0, begun).await {
+                    Ok(begun) => self.begun(begun),
+                    Err(_) => Err(StartError::Busy),
+                }
             }
-            _ => None,
-        };
-        let info = connected.as_ref().map(|agent| &agent.info);
-        self.thread(key, lease, agents, info, remembered)?
-            .try_send(Command::Run(run, reply))
-            .map_err(|_| StartError::Overloaded)?;
-        match timeout(self.times.queue.0, begun).await {
-            Ok(Ok(begun)) => begun,
-            Ok(Err(_)) if self.shutdown.is_cancelled() => Err(StartError::Ending),
-            Ok(Err(_)) => Err(StartError::Overloaded),
-            Err(_) => Err(StartError::Busy),
+            Agents::Acp(acp) => {
+                let (name, run_id) = (key.name(), input.run_id.clone());
+                self.open_thread(key, lease, acp).await?;
+                acp.connection.start(&name, NewRun { input, log, span }, reply);
+                let cancelled = async {
+                    cancel.cancelled().await;
+                    acp.connection.cancel(&name, &run_id);
+                    std::future::pending::<()>().await;
+                };
+                tokio::select! {
+                    begun = begun => self.begun(begun),
+                    () = cancelled => Err(StartError::Ending),
+                }
+            }
+        }
+    }
+
+    /// The answer of the thread; none comes when the thread ends before.
+    fn begun(&self, begun: Result<Result<(), StartError>, RecvError>) -> Result<(), StartError> {
+        match begun {
+            Ok(begun) => begun,
+            Err(_) if self.shutdown.is_cancelled() => Err(StartError::Ending),
+            Err(_) => Err(StartError::Overloaded),
         }
     }
 
@@ -375,87 +370,128 @@ impl Threads {
         going_on.inspect(|kept| kept.cancel.cancel()).is_some()
     }
 
-    /// Ends all runs, then the agents.
+    /// Ends all runs and the agents.
     pub(crate) async fn shut_down(&self) {
         self.shutdown.cancel();
+        join_all(self.agents.values().map(Agents::shut_down)).await;
         self.tasks.close();
         self.tasks.wait().await;
-        join_all(self.agents.values().map(Agents::shut_down)).await;
     }
 
-    /// The thread of this key, new when there is none.
-    fn thread(
-        self: &Arc<Self>,
+    /// Takes the place of a new thread. Returns its name, or `None` if the thread is open under this lease.
+    fn enter(
+        &self,
         key: &ThreadKey,
-        lease: Lease,
-        agents: &Agents,
-        info: Option<&InitializeResponse>,
-        remembered: Option<Remembered>,
-    ) -> Result<mpsc::Sender<Command>, StartError> {
+        lease: &Lease,
+        model: Option<&mpsc::Sender<ModelRunStart>>,
+    ) -> Result<Option<String>, StartError> {
         let mut threads = lock(&self.threads);
-        if let Some(thread) = threads.get(key).filter(|thread| thread.is_open(&lease)) {
-            return Ok(thread.commands.clone());
+        if threads.get(key).is_some_and(|thread| thread.is_open(lease)) {
+            return Ok(None);
         }
-        threads.retain(|_, thread| !thread.commands.is_closed());
+        threads.retain(|_, thread| !thread.has_ended());
         if threads.len() >= self.limits.threads {
             return Err(StartError::Overloaded);
         }
         let name = self.name();
-        let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
-        let rules = Rules {
-            cancel_grace: self.times.cancel_grace.0,
-            when_busy: self.when_busy,
-            queue: self.limits.queue,
-            // A question ends before its thread does.
-            idle: self.times.idle.0.max(self.times.question.0 + self.times.cancel_grace.0),
-        };
-        let shutdown = self.shutdown.clone();
-        let remembered = watch::Sender::new(remembered);
-        let mut remembers = remembered.subscribe();
-        let serving = match agents {
-            Agents::Acp(agents) => {
-                let mut options = agents.options.clone();
-                options.interrupt_prefix = format!("{name}{INTERRUPT}");
-                if let Some(info) = info {
-                    Quirks::of(info.agent_info.as_ref()).apply_to(&mut options);
-                }
-                let (binding, own) = (agents.page_tools, agents.own_tools);
-                let (user, servers) = (key.principal.clone(), self.page_servers.clone());
-                let page = PageCalls::new(binding, own, user, servers);
-                let (cwd, input) = (agents.cwd.clone(), agents.input.clone());
-                let thread = Thread::new(options, cwd, rules, input, page, remembered);
-                thread.serve(inbox, shutdown).boxed()
-            }
-            Agents::Model(model) => {
-                let time = self.times.turn.0;
-                let (model, principal) = (model.clone(), key.principal.clone());
-                let told = self.telemetry.clone();
-                let thread = ModelThread::new(model, principal, rules, time, told, shutdown);
-                thread.serve(inbox).boxed()
-            }
-        };
-        let entry = Entry { name, lease: lease.clone(), commands: commands.clone() };
+        let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned() };
         threads.insert(key.clone(), entry);
-        let (threads, key) = (self.clone(), key.clone());
-        self.tasks.spawn(async move {
-            let remember = async {
+        Ok(Some(name))
+    }
+
+    /// Opens the conversation of a thread, unless it is open.
+    async fn open_thread(
+        self: &Arc<Self>,
+        key: &ThreadKey,
+        lease: Lease,
+        acp: &AcpAgents,
+    ) -> Result<(), StartError> {
+        let name = key.name();
+        let entered = self.enter(key, &lease, None)?;
+        if entered.is_none() && acp.connection.has_thread(&name) {
+            return Ok(());
+        }
+        let entry = lock(&self.threads).get(key).map(|entry| entry.name.clone());
+        let prefix = format!("{}{INTERRUPT}", entered.or(entry).unwrap_or_default());
+        let session = self.replicas.recall(&name).await;
+        let session = session.and_then(|session| serde_json::from_str(&session).ok());
+        let remembered = watch::Sender::new(session);
+        let mut remembers = remembered.subscribe();
+        let opened = acp.open_thread(key, prefix, &self.page_servers, remembered)?;
+        if opened {
+            let (threads, name) = (self.clone(), name);
+            self.tasks.spawn(async move {
                 while remembers.changed().await.is_ok() {
                     let session = remembers.borrow_and_update().clone();
                     let session = session.and_then(|it| serde_json::to_string(&it).ok());
-                    threads.replicas.remember(&key.name(), session.as_deref()).await;
+                    threads.replicas.remember(&name, session.as_deref()).await;
                 }
-            };
-            tokio::join!(serving, remember);
+            });
+        }
+        Ok(())
+    }
+
+    /// The thread of a model, new when there is none.
+    fn model_thread(
+        self: &Arc<Self>,
+        key: &ThreadKey,
+        lease: Lease,
+        model: &Arc<ChatModel>,
+    ) -> Result<mpsc::Sender<ModelRunStart>, StartError> {
+        let (runs, inbox) = mpsc::channel(MAX_STARTS);
+        if self.enter(key, &lease, Some(&runs))?.is_none() {
+            let open = lock(&self.threads).get(key).and_then(|entry| entry.model.clone());
+            return open.ok_or(StartError::Overloaded);
+        }
+        let thread = ModelThread {
+            model: model.clone(),
+            user: key.principal.as_str().to_owned(),
+            queue: RunQueue::new(self.when_busy.into(), self.limits.queue),
+            idle: self.times.idle.0,
+            time: self.times.turn.0,
+            telemetry: self.telemetry.clone(),
+            shutdown: self.shutdown.clone(),
+        };
+        let (threads, key) = (self.clone(), key.clone());
+        self.tasks.spawn(async move {
+            thread.serve(inbox).await;
             threads.release(&key, &lease).await;
         });
-        Ok(commands)
+        Ok(runs)
+    }
+
+    /// Releases threads that the connections of agents have removed, until those end.
+    pub(crate) async fn release_removed(self: Arc<Self>, mut removed: UnboundedReceiver<String>) {
+        while let Some(name) = removed.recv().await {
+            let Some(key) = ThreadKey::of_name(&name) else { continue };
+            if self.acp(&key.agent).is_some_and(|acp| acp.connection.has_thread(&name)) {
+                continue;
+            }
+            let entry = lock(&self.threads).remove(&key);
+            if let Some(entry) = entry {
+                self.release(&key, &entry.lease).await;
+            }
+        }
+    }
+
+    /// The ACP agent of this name.
+    fn acp(&self, agent: &str) -> Option<&AcpAgents> {
+        match self.agents.get(agent)? {
+            Agents::Acp(acp) => Some(acp),
+            Agents::Model(_) => None,
+        }
     }
 }
 
 impl Entry {
-    /// Whether the thread goes on under this lease.
+    /// Whether the thread is open under this lease.
     fn is_open(&self, lease: &Lease) -> bool {
-        self.lease == *lease && !self.commands.is_closed()
+        self.lease == *lease && !self.has_ended()
+    }
+
+    /// Whether the task of a model's thread has ended.
+    fn has_ended(&self) -> bool {
+        self.model.as_ref().is_some_and(mpsc::Sender::is_closed)
     }
 }
 

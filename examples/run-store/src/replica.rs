@@ -90,6 +90,11 @@ impl Replica {
         owner == self.options.id
     }
 
+    /// Returns the last event of a run whose owner is dead.
+    pub fn lost(&self) -> &Event {
+        &self.options.lost
+    }
+
     /// Returns whether the store was reached at the last beat.
     pub fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)

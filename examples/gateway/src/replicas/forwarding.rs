@@ -1,6 +1,6 @@
 //! Requests that another gateway has to answer, because the thread is there.
+use crate::access::Principal;
 use crate::server::{self, MAX_BODY, Refusal, read_body};
-use crate::site::Principal;
 use crate::threads::{Target, Threads};
 use axum::body::{Body, to_bytes};
 use axum::extract::rejection::RawPathParamsRejection;

@@ -1,6 +1,6 @@
 //! How an agent is reached, and what it is told of who comes.
 use super::{AgentSettings, SettingsError};
-use crate::site::Secret;
+use crate::access::Secret;
 use acp_host::process::own_program;
 use acp_host::transport::{Address, Remote};
 use acp_otlp::variable;

@@ -1,8 +1,9 @@
 //! How long runs are kept, and how much there is of things.
 use super::shared::run_name;
-use super::{Kept, RunKey, ThreadKey, Threads, fingerprint, lock};
-use crate::site::Principal;
-use crate::thread::StartError;
+use super::{Kept, RunKey, Threads, fingerprint, lock};
+use crate::access::Principal;
+use crate::run::StartError;
+use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use run_store::{Reader, RunLog, TooManyReaders};
@@ -35,7 +36,7 @@ impl Threads {
     /// How much there is of things.
     #[cfg(unix)]
     pub(crate) fn open(&self) -> Open {
-        let is_open = |thread: &&super::Entry| !thread.commands.is_closed();
+        let is_open = |thread: &&super::Entry| !thread.has_ended();
         let (going_on, kept) = {
             let runs = lock(&self.runs);
             let going_on = runs.values().filter(|run| !run.log.has_ended()).count();

@@ -1,11 +1,11 @@
 //! Threads and runs that other gateways have, and what is told them of ours.
-use super::{Kept, RunKey, ThreadKey, Threads, lock};
+use super::{Kept, RunKey, Threads, lock};
+use crate::access::Principal;
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
-use crate::site::Principal;
-use crate::thread::StartError;
+use crate::run::StartError;
+use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
 use semconv_map::trace_context::TraceContext;
 use serde::Deserialize;
@@ -33,24 +33,6 @@ struct Begun {
 #[derive(Debug, Deserialize)]
 struct Refused {
     error: String,
-}
-
-impl ThreadKey {
-    /// The thread's name among all gateways.
-    pub(super) fn name(&self) -> String {
-        let parts = [self.principal.as_str(), &self.agent, &self.id];
-        serde_json::to_string(&parts).unwrap_or_default()
-    }
-
-    fn of_name(name: &str) -> Option<Self> {
-        let [principal, agent, id]: [String; 3] = serde_json::from_str(name).ok()?;
-        Some(Self { principal: Principal::from(&*principal), agent, id })
-    }
-
-    /// Where runs of the thread begin.
-    fn path(&self) -> String {
-        format!("/api/ai/agents/{}/chat", utf8_percent_encode(&self.agent, NON_ALPHANUMERIC))
-    }
 }
 
 /// The run's name among all gateways.
@@ -268,13 +250,20 @@ impl Threads {
                 kept.cancel.cancel();
             }
         }
-        // The thread ends when nobody can tell it anything any more.
         lock(&self.threads).remove(&key);
+        if let Some((acp, name)) = self.conversation(&key) {
+            acp.connection.remove(&name);
+        }
+        for kept in lock(&self.runs).values() {
+            if kept.is_ours && kept.thread == key {
+                kept.log.lose(self.replicas.lost());
+            }
+        }
     }
 
     /// A thread has ended: others may have it.
     pub(super) async fn release(&self, key: &ThreadKey, lease: &Lease) {
-        let is_new = lock(&self.threads).get(key).is_some_and(|entry| !entry.commands.is_closed());
+        let is_new = lock(&self.threads).get(key).is_some_and(|entry| !entry.has_ended());
         if !is_new {
             self.replicas.release(&key.name(), lease).await;
         }

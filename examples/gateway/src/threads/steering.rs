@@ -1,110 +1,110 @@
-//! What is told the threads beside their runs: answers, results of the page's tools, settings of the agent's sessions.
-use super::{INTERRUPT, Setting, ThreadKey, Threads, lock};
-use crate::agent::Trouble;
-use crate::site::Principal;
-use crate::thread::{Changed, Command, ResultError, SessionSettings, SessionView, UserAnswer};
-use acp_types::v1::session_config_options::SetSessionConfigOptionRequest;
+//! Inputs beside runs: answers, results of the page's tools, cancellation, settings of the agents' sessions.
+use super::{INTERRUPT, RunKey, Threads, lock};
+use crate::access::Principal;
+use crate::agents::AcpAgents;
+use crate::run::ResultError;
+use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
-use agui_bridge::frontend_tool::ToolResult;
+use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
+use agui_bridge::frontend_tool::{Completion, ToolResult};
 use agui_types::id::ToolCallId;
-use tokio::sync::{mpsc, oneshot};
+use run_store::RunLog;
+use tokio_util::sync::CancellationToken;
 
 impl Threads {
-    /// Answers what the agent asked.
-    pub(crate) async fn answer(
+    /// Answers a question of the agent.
+    pub(crate) fn answer(
         &self,
         principal: &Principal,
         interrupt_id: &str,
         answer: UserAnswer,
     ) -> Result<(), AnswerError> {
-        let name =
-            interrupt_id.split_once(INTERRUPT).map(|(name, _)| name).ok_or(AnswerError::Unknown)?;
-        let thread = lock(&self.threads)
+        let (name, _) = interrupt_id.split_once(INTERRUPT).ok_or(AnswerError::Unknown)?;
+        let key = lock(&self.threads)
             .iter()
             .find(|(key, thread)| key.principal == *principal && thread.name == name)
-            .map(|(_, thread)| thread.commands.clone());
-        let (reply, answered) = oneshot::channel();
-        let command = Command::Answer(interrupt_id.to_owned(), answer, reply);
-        thread
-            .ok_or(AnswerError::Unknown)?
-            .send(command)
-            .await
-            .map_err(|_| AnswerError::Unknown)?;
-        answered.await.map_err(|_| AnswerError::Unknown)?
+            .map(|(key, _)| key.clone());
+        let (acp, thread) =
+            key.and_then(|key| self.conversation(&key)).ok_or(AnswerError::Unknown)?;
+        acp.connection.answer(&thread, interrupt_id, answer)
     }
 
-    /// Gives the result of a tool of the page's to the thread of a run.
-    pub(crate) async fn tool_result(
+    /// Takes the result of a page's tool for the thread of a run.
+    pub(crate) fn tool_result(
         &self,
         principal: &Principal,
         run_id: &str,
-        call: ToolCallId,
+        call: &ToolCallId,
         result: ToolResult,
     ) -> Result<(), ResultError> {
         let run = (principal.clone(), run_id.to_owned());
-        let thread = lock(&self.runs).get(&run).map(|kept| kept.thread.clone());
-        let thread = thread.and_then(|key| Some(lock(&self.threads).get(&key)?.commands.clone()));
-        let (reply, taken) = oneshot::channel();
-        thread
-            .ok_or(ResultError::Unknown)?
-            .send(Command::ToolResult(call, result, reply))
-            .await
-            .map_err(|_| ResultError::Unknown)?;
-        taken.await.map_err(|_| ResultError::Unknown)?
+        let key = lock(&self.runs).get(&run).map(|kept| kept.thread.clone());
+        let (acp, thread) =
+            key.and_then(|key| self.conversation(&key)).ok_or(ResultError::Unknown)?;
+        match acp.connection.tool_result(&thread, call, result) {
+            Some(Completion::Delivered) => Ok(()),
+            Some(Completion::AlreadyDone) => Err(ResultError::AlreadyDone),
+            _ => Err(ResultError::Unknown),
+        }
     }
 
-    /// The agent's session of a thread, and who to tell of what changes in it.
-    async fn session(
-        &self,
-        principal: &Principal,
-        agent: &str,
-        thread: &str,
-    ) -> Option<(SessionView, mpsc::Sender<Command>)> {
-        let key = ThreadKey {
-            principal: principal.clone(),
-            agent: agent.to_owned(),
-            id: thread.to_owned(),
-        };
-        let commands = lock(&self.threads).get(&key)?.commands.clone();
-        let (reply, view) = oneshot::channel();
-        commands.send(Command::Session(reply)).await.ok()?;
-        Some((view.await.ok()??, commands))
-    }
-
-    /// What a user may set in the agent's session of a thread; nothing where there is none.
-    pub(crate) async fn settings(
+    /// What a user may set in the agent's session of a thread.
+    pub(crate) fn settings(
         &self,
         principal: &Principal,
         agent: &str,
         thread: &str,
     ) -> Option<SessionSettings> {
-        Some(self.session(principal, agent, thread).await?.0.settings)
+        let (acp, thread) = self.conversation(&key(principal, agent, thread))?;
+        acp.connection.settings(&thread)
     }
 
-    /// Sets something there.
+    /// Changes a setting there.
     pub(crate) async fn set(
         &self,
         principal: &Principal,
         agent: &str,
         thread: &str,
-        set: Setting,
-    ) -> Option<Result<(), Trouble>> {
-        let (view, commands) = self.session(principal, agent, thread).await?;
-        let changed = match set {
-            Setting::Mode(mode) => {
-                view.agent.set_mode(&view.id, &mode).await.map(|()| Changed::Mode(mode))
-            }
-            Setting::ConfigOption(config, value) => {
-                let request = SetSessionConfigOptionRequest::new(view.id.clone(), config, value);
-                let answer = view.agent.set_config_option(&request).await;
-                answer.map(|answer| Changed::ConfigOptions(answer.config_options))
-            }
-        };
-        Some(match changed {
-            Ok(changed) => {
-                commands.send(Command::Changed(changed)).await.map_err(|_| Trouble::lost())
-            }
-            Err(trouble) => Err(trouble),
-        })
+        setting: Setting,
+    ) -> Option<Result<(), SettingError>> {
+        let (acp, thread) = self.conversation(&key(principal, agent, thread))?;
+        acp.connection.set(&thread, setting).await
     }
+
+    /// Cancels the open run when its token is, and returns when it has ended.
+    pub(super) async fn steer(
+        &self,
+        thread: &ThreadKey,
+        run: &RunKey,
+        log: &RunLog,
+        cancel: &CancellationToken,
+    ) {
+        tokio::select! {
+            () = log.ended() => return,
+            () = cancel.cancelled() => {}
+        }
+        if let Some((acp, name)) = self.conversation(thread) {
+            acp.connection.cancel(&name, &run.1.as_str().into());
+        }
+        log.ended().await;
+    }
+
+    /// Drops the log of a run in the hub of its agent, unless a later run has the id.
+    pub(super) fn drop_log(&self, thread: &ThreadKey, run: &RunKey) {
+        if !lock(&self.runs).contains_key(run)
+            && let Some((acp, name)) = self.conversation(thread)
+        {
+            acp.connection.forget(&name, &run.1.as_str().into());
+        }
+    }
+
+    /// The agent of a thread, and the thread's name there.
+    pub(super) fn conversation(&self, key: &ThreadKey) -> Option<(&AcpAgents, String)> {
+        Some((self.acp(&key.agent)?, key.name()))
+    }
+}
+
+fn key(principal: &Principal, agent: &str, thread: &str) -> ThreadKey {
+    let (principal, agent, id) = (principal.clone(), agent.to_owned(), thread.to_owned());
+    ThreadKey { principal, agent, id }
 }

@@ -16,7 +16,7 @@ const USELESS: &[(&str, &str, &str)] = &[
         "AGENT_UNAVAILABLE",
         "the agent does not start: the agent closed the connection (exit status: 7)",
     ),
-    ("version-2", "ACP_VERSION", "the agent speaks version 2 of ACP, not 1"),
+    ("version-2", "ACP_VERSION", "the agent speaks version 2; the client offers 1"),
     ("wants-login", "ACP_AUTH_REQUIRED", "Authentication required"),
     ("reads-nothing", "AGENT_TIMEOUT", "the agent took too long to answer"),
 ];
@@ -215,7 +215,7 @@ async fn a_run_that_says_too_much_is_ended() {
     run.reconnect(&gateway).await;
     let told = run.rest().await;
     assert_eq!(told.end(), "LIMIT_EXCEEDED");
-    assert_eq!(told.error().message, "The run says more than the gateway keeps.");
+    assert_eq!(told.error().message, "The run says more than is kept of it.");
     assert!(told.text().len() > 4 * 1024 * 1024, "all of it is there");
     let next = gateway.ask("t", "2", "and now?").await.rest().await;
     assert_eq!((next.end(), &*next.text()), ("success", "quiet"));

@@ -1,9 +1,9 @@
 //! What a user may set in an agent's session, over HTTP.
-use crate::agent::Trouble;
+use crate::access::Principal;
+use crate::run::StartError;
 use crate::server::{Refusal, read_json};
-use crate::site::Principal;
-use crate::thread::{SessionSettings, StartError, config_value};
-use crate::threads::{Setting, Threads};
+use crate::threads::Threads;
+use agui_bridge::conversation::{SessionSettings, Setting, SettingError, config_value};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -23,7 +23,7 @@ pub(crate) async fn get(
     if !threads.agents().any(|name| name == agent) {
         return Err(Refusal::new(StatusCode::NOT_FOUND, StartError::UnknownAgent(agent)));
     }
-    let settings = threads.settings(&principal, &agent, &thread).await;
+    let settings = threads.settings(&principal, &agent, &thread);
     Ok(Json(settings.unwrap_or_default()))
 }
 
@@ -44,12 +44,12 @@ pub(crate) async fn set(
     match threads.set(&principal, &agent, &thread, setting).await {
         None => return Err(no_session()),
         Some(Ok(())) => {}
-        Some(Err(trouble @ Trouble::Refused(_))) => {
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, trouble));
+        Some(Err(error @ SettingError::Refused(_))) => {
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, error));
         }
-        Some(Err(trouble)) => return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, trouble)),
+        Some(Err(error)) => return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, error)),
     }
-    let settings = threads.settings(&principal, &agent, &thread).await;
+    let settings = threads.settings(&principal, &agent, &thread);
     settings.map(Json).ok_or_else(no_session)
 }
 

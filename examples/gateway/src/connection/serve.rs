@@ -1,0 +1,266 @@
+//! The task of a connection: opens the transport when it is needed, moves bytes, and ends it.
+use super::link::{Input, Link};
+use super::{Shared, State, Unavailable};
+use crate::agents::AcpAgent;
+use acp_host::host::Host;
+use acp_host::transport::{ConnectError, Transport};
+use acp_types::client::{CloseReason, Purpose};
+use acp_types::v1::error::AUTH_REQUIRED;
+use agui_bridge::Failure;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jsonrpc_core::ErrorObject;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// The task of a connection.
+pub(super) struct Task {
+    shared: Arc<Shared>,
+    agent: AcpAgent,
+    removed: mpsc::UnboundedSender<String>,
+    stage: Stage,
+}
+
+/// The stage of the transport.
+enum Stage {
+    Idle,
+    Dialling(BoxFuture<'static, Result<Transport, ConnectError>>),
+    Open(Box<Link>),
+    /// The transport is ending, for this reason.
+    Ending(BoxFuture<'static, String>),
+}
+
+/// What the task waits for.
+enum News {
+    Woken,
+    Dialled(Result<Transport, ConnectError>),
+    Input(Input),
+    Ended(String),
+    Shutdown,
+}
+
+impl Task {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        agent: AcpAgent,
+        removed: mpsc::UnboundedSender<String>,
+    ) -> Self {
+        Self { shared, agent, removed, stage: Stage::Idle }
+    }
+
+    pub(super) async fn serve(mut self, ending: CancellationToken) {
+        loop {
+            let timeout = self.flush();
+            match self.news(timeout, &ending).await {
+                News::Woken => self.shared.lock().hub.handle_timeout(self.shared.now()),
+                News::Dialled(dialled) => self.handle_dialled(dialled),
+                News::Input(Input::Exited) => self.read_last_words().await,
+                News::Input(input) => self.handle_input(input),
+                News::Ended(why) => self.handle_ended(&why),
+                News::Shutdown => return self.shut_down().await,
+            }
+        }
+    }
+
+    async fn news(&mut self, timeout: Option<Duration>, ending: &CancellationToken) -> News {
+        let until = timeout.map(|timeout| self.shared.began + timeout);
+        let timer = async {
+            match until {
+                Some(until) => sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        let stage = async {
+            match &mut self.stage {
+                Stage::Idle => std::future::pending().await,
+                Stage::Dialling(dialling) => News::Dialled(dialling.await),
+                Stage::Open(link) => News::Input(link.next().await),
+                Stage::Ending(ending) => News::Ended(ending.await),
+            }
+        };
+        tokio::select! {
+            biased;
+            () = ending.cancelled() => News::Shutdown,
+            () = self.shared.wake.notified() => News::Woken,
+            news = stage => news,
+            () = timer => News::Woken,
+        }
+    }
+
+    /// Moves what the hub has to its receivers. Returns the next deadline.
+    fn flush(&mut self) -> Option<Duration> {
+        let shared = self.shared.clone();
+        let mut state = shared.lock();
+        if matches!(self.stage, Stage::Idle) && std::mem::take(&mut state.is_wanted) {
+            let (address, grace) = (self.agent.address.clone(), self.agent.exit_grace);
+            self.stage = Stage::Dialling(async move { address.connect(grace).await }.boxed());
+        }
+        let link = match &mut self.stage {
+            Stage::Open(link) => Some(&mut **link),
+            _ => None,
+        };
+        let mut failed = None;
+        match link {
+            None => state.handle_events(&shared, None, &self.removed),
+            Some(link) => {
+                state.handle_events(&shared, Some(link), &self.removed);
+                failed = state.transmit(link).err();
+                // Answers of the host to requests that were handled just now.
+                state.handle_events(&shared, Some(link), &self.removed);
+            }
+        }
+        // The hub has closed the connection: an error of the agent, or one of its own login.
+        let is_over = !state.hub.is_connected() && matches!(self.stage, Stage::Open(_));
+        let timeout = state.hub.poll_timeout();
+        drop(state);
+        if let Some(why) = failed.or(is_over.then(|| "the gateway has closed it".to_owned())) {
+            self.close(why);
+        }
+        timeout
+    }
+
+    fn handle_dialled(&mut self, dialled: Result<Transport, ConnectError>) {
+        self.stage = Stage::Idle;
+        match dialled {
+            Ok(transport) => {
+                let host = Host::new(self.agent.access.clone());
+                let watch = self.agent.telemetry.watch(self.agent.address.kind());
+                self.stage = Stage::Open(Box::new(Link::new(transport, host, watch)));
+            }
+            Err(ConnectError::Denied(why)) => {
+                self.lose(Err(ErrorObject::new(AUTH_REQUIRED, why)));
+            }
+            Err(error) => self.lose(Ok((Failure::AgentUnavailable, error.to_string()))),
+        }
+    }
+
+    fn handle_input(&mut self, input: Input) {
+        let Stage::Open(link) = &mut self.stage else { return };
+        match input {
+            Input::Bytes(bytes) => {
+                link.lines.push(&bytes);
+                read_lines(&self.shared, link);
+            }
+            Input::Host(event) => {
+                self.shared.lock().handle_host(&self.shared, link, event);
+            }
+            Input::Closed(why) => self.close(why),
+            Input::Exited => {}
+        }
+    }
+
+    /// Reads what an agent that has exited wrote before.
+    async fn read_last_words(&mut self) {
+        let since = Instant::now();
+        while let Stage::Open(link) = &mut self.stage {
+            let input = link.last_words(since).await;
+            self.handle_input(input);
+            self.flush();
+        }
+    }
+
+    /// Begins the end of the transport. Runs fail when it has ended; new ones wait for that.
+    fn close(&mut self, why: String) {
+        if let Stage::Open(mut link) = std::mem::replace(&mut self.stage, Stage::Idle) {
+            link.lines.finish();
+            read_lines(&self.shared, &mut link);
+            self.shared.lock().postponed.get_or_insert_default();
+            self.stage = Stage::Ending(link.end(why).boxed());
+        }
+    }
+
+    fn handle_ended(&mut self, why: &str) {
+        self.stage = Stage::Idle;
+        let has_started = self.shared.lock().hub.initialized().is_some();
+        self.lose(Ok(if has_started {
+            (Failure::AgentExited, why.to_owned())
+        } else {
+            (Failure::AgentUnavailable, format!("the agent does not start: {why}"))
+        }));
+    }
+
+    /// Ends the connection of the hub: its runs fail, and postponed ones start.
+    fn lose(&mut self, why: Result<(Failure, String), ErrorObject>) {
+        let mut state = self.shared.lock();
+        let now = self.shared.now();
+        let (failure, message) = match &why {
+            Ok((failure, message)) => (*failure, message.clone()),
+            Err(error) => (Failure::AgentUnavailable, error.message.to_string()),
+        };
+        match why {
+            Ok((failure, message)) => state.hub.handle_unavailable(failure, &message, now),
+            Err(error) => state.hub.handle_denied(&error, now),
+        }
+        state.hub.handle_closed(CloseReason::AgentClosed(message.clone()), now);
+        state.is_wanted = false;
+        for waiting in std::mem::take(&mut state.waiting) {
+            let _gone = waiting.send(Err(Unavailable(failure, message.clone())));
+        }
+        for (thread, run, reply) in state.postponed.take().into_iter().flatten() {
+            state.start(&self.shared, &thread, run, reply);
+        }
+    }
+
+    /// Ends all runs, then the agent.
+    async fn shut_down(mut self) {
+        {
+            let mut state = self.shared.lock();
+            let now = self.shared.now();
+            let threads: Vec<_> = state.hub.threads().map(str::to_owned).collect();
+            for thread in threads {
+                state.hub.with_conversation(&thread, now, |it| {
+                    it.handle_failure(Failure::GatewayShutdown, "The gateway is ending.", now);
+                });
+            }
+            state.postponed = None;
+            state.waiting.clear();
+        }
+        self.flush();
+        match self.stage {
+            Stage::Open(mut link) => {
+                if let Some(watch) = &mut link.watch {
+                    watch.leave();
+                }
+                link.end("the gateway is ending".to_owned()).await;
+            }
+            Stage::Ending(ending) => {
+                ending.await;
+            }
+            Stage::Idle | Stage::Dialling(_) => {}
+        }
+        // Runs that wait for the agent learn that they do not begin.
+        self.shared.lock().threads.clear();
+    }
+}
+
+impl State {
+    /// Sends the lines of the hub.
+    fn transmit(&mut self, link: &mut Link) -> Result<(), String> {
+        while let Some(transmit) = self.hub.poll_transmit() {
+            let thread = match transmit.purpose {
+                Purpose::Session(session) | Purpose::Prompt(session, _) => {
+                    self.hub.thread_of(session)
+                }
+                _ => None,
+            };
+            let span = thread.and_then(|thread| self.threads.get(thread)?.span.clone());
+            link.send(transmit.line, span.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives the hub the lines that were read.
+fn read_lines(shared: &Shared, link: &mut Link) {
+    let mut state = shared.lock();
+    let now = shared.now();
+    while let Some(line) = link.lines.next() {
+        if let (Ok(line), Some(watch)) = (&line, &mut link.watch) {
+            watch.receive(line.as_bytes());
+        }
+        state.hub.handle_line(line, now);
+    }
+}

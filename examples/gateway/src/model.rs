@@ -1,0 +1,110 @@
+//! The thread of a model without ACP: its runs, one after the other. Each run brings all earlier messages.
+use crate::connection::Reply;
+use crate::run::StartError;
+use agui_bridge::conversation::{Admission, RunQueue};
+use agui_types::input::RunAgentInput;
+use chat_model::{ChatModel, ModelRun, Traced};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use run_store::RunLog;
+use run_telemetry::Telemetry;
+use semconv_map::trace_context::TraceContext;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// A run to start.
+pub(crate) struct ModelRunStart {
+    pub(crate) input: RunAgentInput,
+    pub(crate) log: Arc<RunLog>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) span: Option<TraceContext>,
+    /// Reports whether the run has begun.
+    pub(crate) reply: Reply,
+}
+
+/// A thread of a model.
+pub(crate) struct ModelThread {
+    pub(crate) model: Arc<ChatModel>,
+    pub(crate) user: String,
+    pub(crate) queue: RunQueue<ModelRunStart>,
+    /// How long the thread is kept without runs.
+    pub(crate) idle: Duration,
+    /// How long a run may take.
+    pub(crate) time: Duration,
+    pub(crate) telemetry: Telemetry,
+    pub(crate) shutdown: CancellationToken,
+}
+
+/// The open run.
+struct Active {
+    cancel: CancellationToken,
+    running: BoxFuture<'static, ()>,
+}
+
+impl ModelThread {
+    /// Serves the thread until it is idle.
+    pub(crate) async fn serve(mut self, mut runs: mpsc::Receiver<ModelRunStart>) {
+        let mut active: Option<Active> = None;
+        loop {
+            let Some(current) = &mut active else {
+                let idle = sleep_until(Instant::now() + self.idle);
+                let run = tokio::select! {
+                    biased;
+                    () = self.shutdown.cancelled() => return,
+                    run = runs.recv() => run,
+                    () = idle => return,
+                };
+                let Some(run) = run else { return };
+                active = Some(self.begin(run));
+                continue;
+            };
+            tokio::select! {
+                // It ends soon when the gateway does.
+                () = &mut current.running => {
+                    active = self.next().map(|run| self.begin(run));
+                }
+                Some(run) = runs.recv() => self.enqueue(run, &current.cancel),
+            }
+        }
+    }
+
+    /// The next run whose client still waits.
+    fn next(&mut self) -> Option<ModelRunStart> {
+        std::iter::from_fn(|| self.queue.pop()).find(|run| !run.reply.is_closed())
+    }
+
+    fn enqueue(&mut self, run: ModelRunStart, current: &CancellationToken) {
+        let refused: Vec<_> = match self.queue.push(run, None, current.is_cancelled()) {
+            Admission::Refused(run) => vec![run],
+            Admission::Supersedes(runs) => {
+                current.cancel();
+                runs.into()
+            }
+            _ => Vec::new(),
+        };
+        for run in refused {
+            let _gone = run.reply.send(Err(StartError::Busy));
+        }
+    }
+
+    fn begin(&self, run: ModelRunStart) -> Active {
+        let ModelRunStart { input, log, cancel, span, reply } = run;
+        if reply.send(Ok(())).is_err() {
+            // The client is gone, and the run will never have a reader.
+            cancel.cancel();
+        }
+        let traced = Traced { telemetry: self.telemetry.clone(), run: span };
+        let (user, time) = (self.user.clone(), self.time);
+        let shutdown = self.shutdown.clone();
+        let run = ModelRun { input, user, time, traced, cancel: cancel.clone(), shutdown };
+        let model = self.model.clone();
+        let running = async move {
+            chat_model::run(&model, run, |event| log.push(event)).await;
+            log.end();
+        };
+        Active { cancel, running: running.boxed() }
+    }
+}

@@ -1,0 +1,47 @@
+//! Errors of starting a run, and of inputs beside it.
+use agui_bridge::input::InputError;
+use run_store::{StoreError, TooManyReaders};
+
+/// A run does not begin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    #[error("a run is going on in this thread")]
+    Busy,
+    /// A run id names one run.
+    #[error("another run has this id")]
+    OtherRun,
+    /// The same, for a run of another gateway.
+    #[error("another run has this id")]
+    Known,
+    #[error("there is no agent `{0}`")]
+    UnknownAgent(String),
+    #[error(transparent)]
+    Readers(#[from] TooManyReaders),
+    /// The input cannot be mapped to a prompt.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("too many threads are open, or too many runs are going on")]
+    Overloaded,
+    #[error("the gateway is ending")]
+    Ending,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The thread was given to another gateway just now.
+    #[error("another gateway has the thread")]
+    Moved,
+    /// Another gateway has the thread, and refuses the run: a status of HTTP, and the reason.
+    #[error("{1}")]
+    Elsewhere(u16, String),
+    /// The run with this id was resumed with the same answers.
+    #[error("run {0} has these answers already")]
+    Resumed(String),
+}
+
+/// A result of a page's tool was not taken.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(crate) enum ResultError {
+    #[error("no such call waits for a result")]
+    Unknown,
+    #[error("the call has its result")]
+    AlreadyDone,
+}
