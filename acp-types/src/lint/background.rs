@@ -1,6 +1,7 @@
 //! Version 2: work that goes on in the background, and what can be cancelled by itself.
-use super::schema::shown;
-use super::{Limits, Report, rule};
+use super::report::{Limits, Report};
+use super::rule;
+use super::value::{shown, text};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -16,10 +17,6 @@ pub(super) struct Background {
     subagents: BTreeSet<String>,
     /// The agent says what goes on in the background.
     is_reported: bool,
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str)
 }
 
 /// Takes what an upsert says of `capabilities.cancel`.

@@ -1,5 +1,8 @@
 //! What the types and the capabilities say about a single message.
-use super::{Report, receiver, rule};
+use super::pending::receiver;
+use super::report::Report;
+use super::rule::{self, Rule};
+use super::value::{items, text};
 use crate::capabilities::{self, Reason, Refusal};
 use crate::methods::MethodKind;
 use crate::{v1, v2};
@@ -74,7 +77,7 @@ fn refuse(allowed: Result<(), Refusal>, pointer: impl Into<String>, report: &mut
     }
 }
 
-fn invalid(at: &str, rule: &'static super::Rule, error: &DecodeError, report: &mut Report) {
+fn invalid(at: &str, rule: &'static Rule, error: &DecodeError, report: &mut Report) {
     report.add(rule, format!("{at}{}", error.pointer()), error.problem());
 }
 
@@ -151,10 +154,25 @@ pub(super) fn result(
     }
 }
 
-/// Ways to log in that the client has not said it can show; `result` is that of `initialize`.
-pub(super) fn auth_methods(result: &Value, capabilities: &Capabilities, report: &mut Report) {
-    let methods = result.get("authMethods").and_then(Value::as_array);
-    for (index, method) in methods.into_iter().flatten().enumerate() {
+/// Checks the ways to log in of an `initialize` pair against what the client can show.
+///
+/// Clients announced methods for a terminal by `_meta.terminal-auth` before the protocol had a capability for them.
+pub(super) fn auth_methods(
+    params: &Value,
+    result: &Value,
+    capabilities: &Capabilities,
+    report: &mut Report,
+) {
+    let announced =
+        ["/clientCapabilities/_meta/terminal-auth", "/capabilities/_meta/terminal-auth"];
+    let takes_terminals = announced
+        .iter()
+        .filter_map(|pointer| params.pointer(pointer))
+        .any(|value| !value.is_null() && *value != false);
+    let methods = items(result, "authMethods").enumerate();
+    for (index, method) in
+        methods.filter(|(_, method)| !takes_terminals || text(method, "type") != Some("terminal"))
+    {
         let (pointer, text) = (format!("/result/authMethods/{index}"), method.to_string());
         if let Ok(method) = jsonrpc_core::wire::decode::<v1::authentication::AuthMethod>(&text) {
             capabilities.v1(pointer.clone(), &method, report);

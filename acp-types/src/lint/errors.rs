@@ -1,5 +1,6 @@
 //! Answers that are errors.
-use super::{Report, rule};
+use super::report::Report;
+use super::rule;
 use crate::v2::error::{
     AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, UnsupportedProtocolVersionErrorData,
 };
@@ -49,7 +50,7 @@ pub(super) fn cancelled(
         let message = format!("expected a result or {expected}, got {}", error.code);
         report.add(&rule::CANCEL_ANSWER, "/error/code", message);
     } else if says_so && !is_taken_back && !is_stopped {
-        report.add(&rule::CANCEL_UNASKED, "/error/code", "nobody took the request back");
+        report.add(&rule::CANCEL_UNASKED, "/error/code", "the request was not cancelled");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Forms, and answers to them.
-use super::schema::{push, shown};
-use super::{Report, rule};
+use super::report::Report;
+use super::rule;
+use super::value::{push, shown};
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde_json::{Map, Value};
@@ -30,7 +31,7 @@ fn required(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Words that name what nobody else may see; all words of one have to come, one after the other.
+/// Words that name a secret. All words of an entry have to follow each other.
 const SECRETS: &[&[&str]] = &[
     &["password"],
     &["passwd"],

@@ -1,119 +1,37 @@
-//! Messages of a connection: what they are, what they answer, which session they are of.
-use super::check::{self, Capabilities};
-use super::proxy::{self, Proxy};
-use super::schema::shown;
+//! Messages of a connection: their method, their response, their session.
+use super::linter::Linter;
+use super::pending::{Pending, fits, is_initialize, version_of_request, version_of_result};
+use super::proxy::Proxy;
 use super::session::Standing;
-use super::{Linter, errors, receiver, rule};
-use crate::methods::{self, Direction as Receiver, Method, MethodKind, Stability};
-use crate::spoken::{self, Shape};
+use super::value::{shown, text};
+use super::{check, errors, proxy, rule};
+use crate::methods::{self, Method, MethodKind, Stability};
 use crate::v1::extensibility::EXTENSION_PREFIX;
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use jsonrpc_core::transcript::Direction;
 use jsonrpc_core::{Message, Notification, Request, RequestId, Response};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What a connection as a whole is at.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Connection {
-    /// What it speaks, once `initialize` is answered.
-    pub(super) version: Option<u16>,
-    capabilities: Capabilities,
-    /// By id, whether it is for a terminal.
-    auth_methods: BTreeMap<String, bool>,
-    /// Providers that must not be disabled.
-    required_providers: BTreeSet<String>,
-    /// Elicitations by URL that were asked for.
-    elicitations: BTreeSet<String>,
-    /// The agent archives sessions.
-    archives: bool,
-    /// The agent is a proxy.
-    pub(super) proxy: Option<Proxy>,
-    /// Requests of the client.
-    pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
-    /// Requests of the agent.
-    pub(super) open_to_client: BTreeMap<RequestId, Pending>,
-}
-
-/// A request that is not answered.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) line: u64,
-    pub(super) method: String,
-    pub(super) session: Option<String>,
-    /// What it asked, where the answer has to do with it.
-    pub(super) params: Value,
-    /// Its session was cancelled since.
-    pub(super) is_cancelled: bool,
-    /// `$/cancel_request` named it.
-    is_taken_back: bool,
-    /// Its session was cancelled, closed or deleted since.
-    is_stopped: bool,
-}
-
-/// The version that parameters or a result of `initialize` name.
-pub(super) fn protocol_version(value: &Value) -> Option<u64> {
-    value.get("protocolVersion").and_then(Value::as_u64)
-}
-
-/// Whether a method may go this way. The client of a proxy is its conductor.
-pub(super) fn fits(to: Receiver, direction: Direction) -> bool {
-    match to {
-        Receiver::ToEither | Receiver::ToProxyOrConductor => true,
-        Receiver::ToProxy => direction == Direction::Sent,
-        Receiver::ToAgent | Receiver::ToClient => to == receiver(direction),
-    }
-}
-
-fn is_initialize(method: &str) -> bool {
-    matches!(method, "initialize" | "proxy/initialize")
-}
-
-/// The version that parameters of `initialize` are of, by their shape.
-fn version_of_request(params: &Value) -> u16 {
-    let shape = spoken::of_initialize(protocol_version(params), |name| params.get(name).is_some());
-    if shape == Shape::V2 { 2 } else { 1 }
-}
-
-/// The version that a result of `initialize` is of, by its shape; where that does not decide, by the number.
-fn version_of_result(result: &Value) -> u16 {
-    let shape = spoken::of_initialized(protocol_version(result), |name| result.get(name).is_some());
-    if shape == Shape::V1 { 1 } else { 2 }
-}
-
-/// What is kept of parameters, to be looked at beside the answer.
-fn kept(method: &str, params: Value) -> Value {
-    match method {
-        "session/request_permission" | "elicitation/create" => params,
-        "proxy/successor" => proxy::kept(&params),
-        _ if is_initialize(method) => params,
-        _ => Value::Null,
-    }
-}
-
 fn parse(raw: Option<&RawValue>) -> Value {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(Value::Null)
 }
 
-impl Connection {
-    fn open(&mut self, direction: Direction) -> &mut BTreeMap<RequestId, Pending> {
-        match direction {
-            Direction::Sent => &mut self.open_to_agent,
-            Direction::Received => &mut self.open_to_client,
+impl Linter {
+    /// Checks a line, without its line end. `Sent` is from the client, `Received` from the agent. Blank lines are only
+    /// counted.
+    pub fn handle_line(&mut self, direction: Direction, line: &[u8]) {
+        self.report.line += 1;
+        self.report.direction = direction;
+        self.report.in_line.clear();
+        if !line.trim_ascii().is_empty() {
+            self.handle_text(line);
         }
     }
 
-    fn begins_session(&self) -> bool {
-        let begins = |pending: &Pending| matches!(&*pending.method, "session/new" | "session/fork");
-        self.open_to_agent.values().any(begins)
-    }
-}
-
-impl Linter {
-    pub(super) fn look_at(&mut self, line: &[u8]) {
+    fn handle_text(&mut self, line: &[u8]) {
         let Ok(text) = core::str::from_utf8(line) else {
             return self.report.add(&rule::JSON_SYNTAX, "", "not UTF-8");
         };
@@ -130,7 +48,7 @@ impl Linter {
                         &rule::JSON_SYNTAX
                     };
                 self.report.add(rule, "", error.to_string());
-                // What it answers is answered all the same.
+                // The request that it answers is no longer open.
                 match Message::decode(text) {
                     Ok(message) => message,
                     Err(error) => {
@@ -155,22 +73,13 @@ impl Linter {
             self.report.add(&rule::NULL_ID, "/id", "expected an integer or a string");
         }
         self.message(MethodKind::Request, &request.method, request.params, &params);
-        let session = params.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         let limit = self.limits.requests;
         let open = self.connection.open(direction);
         if open.contains_key(&request.id) {
             let message = format!("the request {} is still open", shown(&request.id.to_string()));
             self.report.add(&rule::ID_REUSED, "/id", message);
         } else if open.len() < limit {
-            let pending = Pending {
-                line,
-                params: kept(&request.method, params),
-                method: request.method.to_string(),
-                session,
-                is_cancelled: false,
-                is_taken_back: false,
-                is_stopped: false,
-            };
+            let pending = Pending::new(line, &request.method, params);
             open.insert(request.id.clone(), pending);
         }
     }
@@ -194,7 +103,7 @@ impl Linter {
         }
     }
 
-    /// What requests and notifications have in common.
+    /// Checks what requests and notifications have in common.
     fn message(&mut self, kind: MethodKind, name: &str, raw: Option<&RawValue>, params: &Value) {
         let direction = self.report.direction;
         let is_initialize = is_initialize(name) && direction == Direction::Sent;
@@ -230,12 +139,13 @@ impl Linter {
         check::params(version, direction, kind, name, raw, capabilities, report);
         self.schemas.look_at(version, method.params, params, "/params", report);
         if name == "proxy/successor" {
-            self.successor(version, kind, params);
+            let Self { connection, schemas, report, .. } = self;
+            proxy::check_message(connection.proxy, version, kind, params, schemas, report);
         }
         self.in_session(version, name, params);
     }
 
-    /// The method, if it may go this way.
+    /// Returns the method, if it may go in this direction.
     fn method(&mut self, version: u16, kind: MethodKind, name: &str) -> Option<&'static Method> {
         let table = if version == 2 { methods::V2 } else { methods::V1 };
         let direction = self.report.direction;
@@ -259,51 +169,10 @@ impl Linter {
         None
     }
 
-    /// Looks at a message that has to do with what was said before on the connection, of whatever session.
-    fn of_connection(&mut self, name: &str, params: &Value) {
-        let text = |name: &str| params.get(name).and_then(Value::as_str);
-        let (connection, report) = (&mut self.connection, &mut self.report);
-        match name {
-            "authenticate" | "auth/login" => {
-                let Some(method) = text("methodId") else { return };
-                let (rule, message) = match connection.auth_methods.get(method) {
-                    Some(false) => return,
-                    Some(true) => (
-                        &rule::AUTH_METHOD_TERMINAL,
-                        format!("`{}` is for a terminal", shown(method)),
-                    ),
-                    None => {
-                        let message = format!("the agent does not offer `{}`", shown(method));
-                        (&rule::AUTH_METHOD_UNKNOWN, message)
-                    }
-                };
-                report.add(rule, "/params/methodId", message);
-            }
-            "providers/disable" => {
-                let provider = text("providerId");
-                if provider.is_some_and(|it| connection.required_providers.contains(it)) {
-                    let message = format!("`{}` is required", shown(provider.unwrap_or_default()));
-                    report.add(&rule::PROVIDER_REQUIRED, "/params/providerId", message);
-                }
-            }
-            "elicitation/create" if connection.elicitations.len() < self.limits.names => {
-                connection.elicitations.extend(text("elicitationId").map(str::to_owned));
-            }
-            "elicitation/complete" => {
-                let Some(id) = text("elicitationId") else { return };
-                if !connection.elicitations.contains(id) {
-                    let message = format!("nobody asked for `{}`", shown(id));
-                    report.add(&rule::ELICITATION_UNKNOWN, "/params/elicitationId", message);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Looks at a message as one of its session.
+    /// Checks a message as one of its session.
     fn in_session(&mut self, version: u16, name: &str, params: &Value) {
-        self.of_connection(name, params);
-        let Some(id) = params.get("sessionId").and_then(Value::as_str) else { return };
+        self.connection.handle_message(name, params, &self.limits, &mut self.report);
+        let Some(id) = text(params, "sessionId") else { return };
         // They are about sessions that may be of long ago.
         let opens = matches!(name, "session/load" | "session/resume");
         let is_about = matches!(
@@ -331,7 +200,7 @@ impl Linter {
             let (rule, message) = if begins {
                 (&rule::UPDATE_EARLY, format!("no answer has named `{}` yet", shown(id)))
             } else {
-                (&rule::SESSION_UNKNOWN, format!("nobody began `{}`", shown(id)))
+                (&rule::SESSION_UNKNOWN, format!("no response has named `{}`", shown(id)))
             };
             self.report.add(rule, "/params/sessionId", message);
         } else if session.standing == Standing::Closed && !is_about {
@@ -381,13 +250,14 @@ impl Linter {
         let mut version = self.connection.version.unwrap_or(1);
         if is_initialize(&pending.method) && asked == Direction::Sent && raw.is_some() {
             version = version_of_result(&result);
-            self.initialized(version, &pending, &result, raw);
+            let Self { connection, limits, report, .. } = self;
+            connection.handle_initialized(version, &pending, &result, limits, report);
             if pending.method != "initialize" {
-                self.proxy_answered(&result);
+                proxy::check_initialized(connection.proxy, &result, report);
             }
         }
-        if raw.is_some() {
-            self.successor_answered(asked, &pending, &result);
+        if let Some(proxy) = self.connection.proxy.as_mut().filter(|_| raw.is_some()) {
+            proxy.handle_result(asked, &pending, &result);
         }
         if let Some(raw) = raw {
             let table = if version == 2 { methods::V2 } else { methods::V1 };
@@ -402,87 +272,17 @@ impl Linter {
             }
         }
         if raw.is_some() {
-            self.connection_answered(version, &pending.method, &result);
+            let Self { connection, limits, report, .. } = self;
+            connection.handle_result(version, &pending.method, &result, limits, report);
         }
         self.answered(version, &pending, raw.is_some(), &result);
     }
 
-    /// What a result means for the connection as a whole.
-    fn connection_answered(&mut self, version: u16, method: &str, result: &Value) {
-        let (connection, report) = (&mut self.connection, &mut self.report);
-        let items = |name: &str| {
-            let items = result.get(name).and_then(Value::as_array);
-            items.map(|items| items.as_slice()).unwrap_or_default()
-        };
-        check::options(items("configOptions"), &connection.capabilities, report);
-        match method {
-            "providers/list" => {
-                let required =
-                    items("providers").iter().filter(|it| it.get("required") == Some(&true.into()));
-                let ids = required
-                    .filter_map(|it| it.get("providerId").or_else(|| it.get("id"))?.as_str());
-                connection.required_providers =
-                    ids.take(self.limits.names).map(str::to_owned).collect();
-            }
-            "session/list" if connection.archives => {
-                for (index, session) in items("sessions").iter().enumerate() {
-                    if !session.get("archived").is_some_and(Value::is_boolean) {
-                        let pointer = format!("/result/sessions/{index}");
-                        report.add(&rule::ARCHIVED_MISSING, pointer, "no `archived`");
-                    }
-                }
-            }
-            "mcp/message" if result.get("result").is_some() && result.get("error").is_some() => {
-                report.add(&rule::MCP_OUTCOME, "/result", "expected one of `result` and `error`");
-            }
-            name if is_initialize(name) && version == 1 => check::capability_pairs(result, report),
-            _ => {}
-        }
-    }
-
-    fn initialized(
-        &mut self,
-        version: u16,
-        pending: &Pending,
-        result: &Value,
-        raw: Option<&RawValue>,
-    ) {
-        let asked = protocol_version(&pending.params);
-        if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
-            let pointer = "/result/protocolVersion";
-            if version == 2 && answered > asked {
-                let message = format!("asked for version {asked}, answered {answered}");
-                self.report.add(&rule::VERSION_ANSWER, pointer, message);
-            }
-            if (answered >= 2) != (version == 2) {
-                let message = format!("it says {answered}, and is of version {version}");
-                self.report.add(&rule::VERSION_SHAPE, pointer, message);
-            }
-        }
-        let connection = &mut self.connection;
-        connection.version = Some(version);
-        let params = pending.params.to_string();
-        let result_text = raw.map(RawValue::get).unwrap_or_default();
-        connection.capabilities = Capabilities::new(version, &params, result_text);
-        let methods = result.get("authMethods").and_then(Value::as_array).into_iter().flatten();
-        let method = |method: &Value| {
-            let id = method.get("id").or_else(|| method.get("methodId"))?;
-            let is_for_terminal = method.get("type").is_some_and(|kind| kind == "terminal");
-            Some((id.as_str()?.to_owned(), is_for_terminal))
-        };
-        connection.auth_methods = methods.filter_map(method).take(self.limits.names).collect();
-        let archive =
-            ["/agentCapabilities/sessionCapabilities/archive", "/capabilities/session/archive"];
-        let has = |path: &&str| result.pointer(path).is_some_and(Value::is_object);
-        connection.archives = archive.iter().any(has);
-        check::auth_methods(result, &connection.capabilities, &mut self.report);
-    }
-
-    /// What an answer means for its session.
+    /// Checks a response as one of its session.
     fn answered(&mut self, version: u16, pending: &Pending, is_result: bool, result: &Value) {
         let begins = matches!(&*pending.method, "session/new" | "session/fork");
         if begins && is_result {
-            let Some(id) = result.get("sessionId").and_then(Value::as_str) else { return };
+            let Some(id) = text(result, "sessionId") else { return };
             if self.sessions.contains_key(id) || self.sessions.len() < self.limits.sessions {
                 let session = self.sessions.entry(id.to_owned()).or_default();
                 session.standing = Standing::Open;

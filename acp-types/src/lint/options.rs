@@ -1,6 +1,7 @@
 //! Options of a session, and their values.
-use super::schema::shown;
-use super::{Limits, Report, rule};
+use super::report::{Limits, Report};
+use super::rule;
+use super::value::{items, shown, text};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,14 +10,6 @@ use serde_json::Value;
 
 /// By option, the values to choose from; nothing where it is not a choice.
 pub(super) type Options = BTreeMap<String, Option<BTreeSet<String>>>;
-
-fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str)
-}
 
 /// The options in a list, if there is one.
 pub(super) fn read(value: &Value, limits: &Limits) -> Option<Options> {

@@ -1,6 +1,7 @@
-//! Paths in a patch in the text format of Git.
-use super::schema::shown;
-use super::{Report, rule};
+//! Absolute paths, and those in a patch in the text format of Git.
+use super::report::Report;
+use super::rule;
+use super::value::shown;
 use alloc::borrow::ToOwned;
 use alloc::format;
 
@@ -19,7 +20,7 @@ pub(super) fn look_at(text: &str, pointer: &str, report: &mut Report) {
         }
         let path = HEADS.iter().find_map(|head| line.strip_prefix(head)).filter(|_| is_head);
         if let Some(path) = path
-            && !is_absolute(path)
+            && !is_quoted_absolute(path)
         {
             let message = format!("expected an absolute path, got `{}`", shown(path));
             report.add(&rule::PATCH_PATH, pointer.to_owned(), message);
@@ -27,8 +28,17 @@ pub(super) fn look_at(text: &str, pointer: &str, report: &mut Report) {
     }
 }
 
-/// Git puts a path into quotes where it has unusual characters.
-fn is_absolute(path: &str) -> bool {
-    let path = path.strip_prefix('"').unwrap_or(path);
-    super::prose::is_absolute(path)
+/// Whether a path is absolute on any system: `/…`, `\…`, `C:\…`, `C:/…`.
+pub(super) fn is_absolute(path: &str) -> bool {
+    let drive = |path: &str| {
+        let mut characters = path.chars();
+        let is_drive = characters.next().is_some_and(|it| it.is_ascii_alphabetic());
+        is_drive && characters.next() == Some(':') && matches!(characters.next(), Some('/' | '\\'))
+    };
+    path.starts_with(['/', '\\']) || drive(path)
+}
+
+/// Whether a path is absolute. Git quotes a path that has unusual characters.
+fn is_quoted_absolute(path: &str) -> bool {
+    is_absolute(path.strip_prefix('"').unwrap_or(path))
 }

@@ -1,6 +1,9 @@
 //! What the text of the specification says about a single object and its schema does not.
-use super::schema::{push, shown};
-use super::{Report, Rule, forms, patch, rule};
+use super::patch::is_absolute;
+use super::report::Report;
+use super::rule::Rule;
+use super::value::{push, shown};
+use super::{forms, patch, rule};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -201,16 +204,6 @@ fn system_prompt(
             report.add(&rule::SYSTEM_PROMPT, pointer, "expected text");
         }
     }
-}
-
-/// On any system: `/…`, `\…`, `C:\…`, `C:/…`.
-pub(super) fn is_absolute(path: &str) -> bool {
-    let drive = |path: &str| {
-        let mut characters = path.chars();
-        let is_drive = characters.next().is_some_and(|it| it.is_ascii_alphabetic());
-        is_drive && characters.next() == Some(':') && matches!(characters.next(), Some('/' | '\\'))
-    };
-    path.starts_with(['/', '\\']) || drive(path)
 }
 
 fn is_base64(text: &str) -> bool {

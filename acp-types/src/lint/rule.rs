@@ -136,7 +136,7 @@ rules! {
         MCP_OUTCOME = "mcp-outcome" Error "an answer to `mcp/message` with both a result and an error" at "draft/schema#messagemcpresponse";
         CAPABILITY_PAIR = "capability-pair" Error "a capability without another that it needs" at "initialization";
         ERROR_CODE = "error-code" Error "an error code that is not a 32-bit integer, or that its request may not be answered with" at "schema#errorcode";
-        ERROR_CODE_RESERVED = "error-code-reserved" Warning "an error code that JSON-RPC keeps for itself and nobody has defined" at "https://www.jsonrpc.org/specification#error_object";
+        ERROR_CODE_RESERVED = "error-code-reserved" Warning "an undefined error code that JSON-RPC reserves" at "https://www.jsonrpc.org/specification#error_object";
         ERROR_DATA = "error-data" Warning "an error without the data that its code calls for" at "schema#errorcode";
     }
     Sequence {
@@ -154,13 +154,13 @@ rules! {
         UNANSWERED_REQUEST = "unanswered-request" Warning "a request without a response when the transcript ends" at "https://www.jsonrpc.org/specification#response_object";
         CANCEL_UNKNOWN = "cancel-unknown" Info "`$/cancel_request` for a request that is not open" at "cancellation";
         CANCEL_ANSWER = "cancel-answer" Warning "a request that was taken back with `$/cancel_request`, and answered with an error other than -32800" at "cancellation";
-        CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that nobody took back and whose session nobody stopped, which also says that resources are short" at "cancellation";
+        CANCEL_UNASKED = "cancel-unasked" Info "an error -32800 for a request that was not cancelled, in a session that was not stopped; it may also mean a lack of resources" at "cancellation";
         PROXY_UNASKED = "proxy-unasked" Error "`proxy/successor` on a connection that `proxy/initialize` did not begin" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_MESSAGE = "proxy-message" Error "a wrapped message that may not go to that side, or whose parameters are neither an object nor an array" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_FORWARD = "proxy-forward" Error "a proxy that answers `proxy/initialize` without an answer of its successor to `initialize`" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_VERSION = "proxy-version" Error "a proxy that answers `proxy/initialize` with another version than its successor" at "https://agentclientprotocol.com/rfds/proxy-chains";
         PROXY_CANCEL = "proxy-cancel" Error "a cancellation that is passed on to another program: each cancels its own requests" at "https://agentclientprotocol.com/rfds/proxy-chains";
-        SESSION_UNKNOWN = "session-unknown" Error "something of a session that nobody began" at "session-setup";
+        SESSION_UNKNOWN = "session-unknown" Error "a message of a session that no response has named" at "session-setup";
         UPDATE_EARLY = "update-early" Warning "something of a session before the answer that names it" at "session-setup";
         SESSION_CLOSED = "session-closed" Error "something of a session after it was closed or deleted" at "session-setup";
         TURN_BUSY = "turn-busy" Warning "a prompt while another of its session is open" at "prompt-turn";

@@ -1,18 +1,19 @@
-//! What the schema does not know: members, names, variants.
-use super::{Report, prose, rule};
+//! Members, names and variants that the schema does not have.
+use super::report::Report;
+use super::value::{push, shown};
+use super::{prose, rule};
 use crate::schema;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt::Write;
 use serde_json::{Map, Value};
 
 /// How deep a value is looked at.
 const MAX_DEPTH: usize = 64;
 
-/// The schemas of both versions, once they are asked for.
+/// The schemas of both versions, made at first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schemas {
     v1: Option<Arc<Value>>,
@@ -20,7 +21,7 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    /// Looks at `value`, which is at `pointer`, as something of the type `name`.
+    /// Checks `value`, which is at `pointer`, against the type `name`.
     pub(super) fn look_at(
         &mut self,
         version: u16,
@@ -269,23 +270,4 @@ fn tag(variant: &Value) -> Option<&str> {
 
 fn list<'a>(schema: &'a Value, name: &str) -> &'a [Value] {
     schema.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-/// The most of a name that a message repeats.
-const MAX_SHOWN: usize = 64;
-
-/// A name that came, as a message shows it.
-pub(super) fn shown(name: &str) -> String {
-    let mut shown: String = name.chars().take(MAX_SHOWN).filter(|it| !it.is_control()).collect();
-    if name.chars().nth(MAX_SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-/// Appends a segment to a JSON pointer.
-pub(super) fn push(pointer: &mut String, name: &str) {
-    let name = shown(name).replace('~', "~0").replace('/', "~1");
-    // Writing to a string does not fail.
-    let _ = write!(pointer, "/{name}");
 }

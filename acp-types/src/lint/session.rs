@@ -1,9 +1,11 @@
-//! The order of what happens in a session.
+//! The order of messages in a session.
 use super::background::Background;
-use super::messages::Pending;
 use super::options::Options;
-use super::schema::shown;
-use super::{Limits, Report, forms, options, rule};
+use super::pending::Pending;
+use super::report::{Limits, Report};
+use super::terminals::Terminals;
+use super::value::{items, shown, text};
+use super::{forms, options, rule};
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -13,10 +15,10 @@ use serde_json::Value;
 /// How a session stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nobody has named it in an answer, and something of it came.
+    /// No response has named it, and a message of it came.
     #[default]
     Early,
-    /// The client comes back to it, and the agent has not answered.
+    /// The client resumes it, and the agent has not answered.
     Opening,
     Open,
     Closed,
@@ -28,14 +30,14 @@ pub(super) struct Session {
     pub(super) standing: Standing,
     /// Prompts that are open.
     pub(super) prompts: usize,
-    /// It belongs to another, which has the prompts.
+    /// It belongs to another session, which has the prompts.
     pub(super) is_subagent: bool,
     is_cancelled: bool,
-    /// Version 2: the agent has said what the session is at since the client came back to it.
+    /// Version 2: the agent has reported the state of the session since it was resumed.
     pub(super) has_told_state: bool,
     is_running: bool,
-    calls: BTreeMap<String, Call>,
-    terminals: BTreeSet<String>,
+    calls: BTreeMap<String, Announcement>,
+    terminals: Terminals,
     modes: Option<BTreeSet<String>>,
     options: Option<Options>,
     background: Background,
@@ -44,28 +46,20 @@ pub(super) struct Session {
 
 /// A tool call.
 #[derive(Clone, Copy, Debug, Default)]
-struct Call {
+struct Announcement {
     is_announced: bool,
     is_over: bool,
-    /// It was found to be open, or unknown.
+    /// It was reported as open or unknown.
     is_reported: bool,
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str)
-}
-
-fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
-}
-
 impl Session {
-    /// A session that an update has announced.
+    /// Takes the session that an update has announced.
     pub(super) fn take_subagent(&mut self) -> Option<String> {
         self.subagent.take()
     }
 
-    /// Takes what an answer says there is to choose from.
+    /// Takes the modes and options of a response.
     pub(super) fn set_up(&mut self, result: &Value, limits: &Limits) {
         if let Some(modes) = result.get("modes").filter(|modes| !modes.is_null()) {
             self.modes = Some(names(items(modes, "availableModes"), &["id"], limits));
@@ -79,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Looks at a request or a notification of this session.
+    /// Checks a request or a notification of this session.
     pub(super) fn message(
         &mut self,
         version: u16,
@@ -110,11 +104,7 @@ impl Session {
             }
             "tool_call/cancel" | "terminal/cancel" => self.background.cancel(name, params, report),
             "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release" => {
-                self.terminal(text(params, "terminalId"), "/params/terminalId", report);
-                if let Some(id) = text(params, "terminalId").filter(|_| name == "terminal/release")
-                {
-                    self.terminals.remove(id);
-                }
+                self.terminals.handle_request(name, params, report);
             }
             _ => {}
         }
@@ -132,7 +122,7 @@ impl Session {
             self.background.call(call, limits);
         }
         let Some(id) = call.and_then(|call| text(call, "toolCallId")) else { return };
-        // It may be announced by this question, in version 2 as by an update.
+        // In version 2 a permission request announces a tool call as an update does.
         if self.calls.len() < limits.names {
             let call = self.calls.entry(id.to_owned()).or_default();
             call.is_announced |= version == 2;
@@ -145,13 +135,6 @@ impl Session {
         if !is_known && matches!(self.standing, Standing::Open) {
             let message = format!("the session has no mode `{}`", shown(mode));
             report.add(&rule::MODE_UNKNOWN, pointer, message);
-        }
-    }
-
-    fn terminal(&self, id: Option<&str>, pointer: &str, report: &mut Report) {
-        if let Some(id) = id.filter(|id| !self.terminals.contains(*id)) {
-            let message = format!("there is no terminal `{}`", shown(id));
-            report.add(&rule::TERMINAL_UNKNOWN, pointer, message);
         }
     }
 
@@ -200,12 +183,7 @@ impl Session {
         report: &mut Report,
     ) {
         if version == 1 {
-            for (index, content) in items(update, "content").enumerate() {
-                if text(content, "type") == Some("terminal") {
-                    let pointer = format!("/params/update/content/{index}/terminalId");
-                    self.terminal(text(content, "terminalId"), &pointer, report);
-                }
-            }
+            self.terminals.handle_tool_call(update, limits, report);
         }
         let Some(id) = text(update, "toolCallId") else { return };
         if !self.calls.contains_key(id) && self.calls.len() >= limits.names {
@@ -259,9 +237,9 @@ impl Session {
         self.turn_ends(&background, report);
     }
 
-    /// Looks at what a turn that ends leaves open.
+    /// Reports what a turn leaves open.
     fn turn_ends(&mut self, background: &BTreeSet<&str>, report: &mut Report) {
-        // After a cancellation the client itself takes tool calls for cancelled.
+        // A cancellation ends tool calls without an update.
         let is_cancelled = core::mem::take(&mut self.is_cancelled);
         for (id, call) in &mut self.calls {
             if !call.is_over && !call.is_reported && !is_cancelled && !background.contains(&**id) {
@@ -272,13 +250,10 @@ impl Session {
                 }
             }
         }
-        for id in core::mem::take(&mut self.terminals) {
-            let message = format!("`{}` is not released", shown(&id));
-            report.add(&rule::TERMINAL_OPEN, "", message);
-        }
+        self.terminals.handle_turn_end(report);
     }
 
-    /// Looks at the answer to a request of this session.
+    /// Checks the response to a request of this session.
     pub(super) fn answered(
         &mut self,
         version: u16,
@@ -297,7 +272,7 @@ impl Session {
                     let message = "no `state_update` before this answer";
                     report.add(&rule::REPLAY_WITHOUT_STATE, "", message);
                 }
-                // What was told again is as it was.
+                // The replay repeats earlier states.
                 self.calls.values_mut().for_each(|call| call.is_reported = true);
             }
             "session/load" | "session/resume" => self.standing = Standing::Early,
@@ -312,13 +287,7 @@ impl Session {
                 self.standing = Standing::Closed;
             }
             "session/set_config_option" if is_result => self.take_options(result, limits),
-            "terminal/create" if is_result => {
-                if let Some(id) = text(result, "terminalId")
-                    && self.terminals.len() < limits.names
-                {
-                    self.terminals.insert(id.to_owned());
-                }
-            }
+            "terminal/create" if is_result => self.terminals.handle_created(result, limits),
             "elicitation/create" if is_result => forms::answered(&pending.params, result, report),
             "session/request_permission" if is_result => {
                 permission_answered(version, pending, result, report);

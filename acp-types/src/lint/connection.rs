@@ -1,0 +1,174 @@
+//! What a connection has agreed on: capabilities, ways to log in, open requests.
+use super::check::{self, Capabilities};
+use super::pending::{Pending, is_initialize, protocol_version};
+use super::proxy::Proxy;
+use super::report::{Limits, Report};
+use super::rule;
+use super::value::{shown, text};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use jsonrpc_core::RequestId;
+use jsonrpc_core::transcript::Direction;
+use serde_json::Value;
+
+/// State of a connection apart from its sessions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connection {
+    /// The version that it speaks, once `initialize` is answered.
+    pub(super) version: Option<u16>,
+    pub(super) capabilities: Capabilities,
+    /// By id, whether it is for a terminal.
+    auth_methods: BTreeMap<String, bool>,
+    /// Providers that must not be disabled.
+    required_providers: BTreeSet<String>,
+    /// Elicitations by URL that the agent requested.
+    elicitations: BTreeSet<String>,
+    /// The agent archives sessions.
+    archives: bool,
+    /// The agent is a proxy.
+    pub(super) proxy: Option<Proxy>,
+    /// Requests of the client.
+    pub(super) open_to_agent: BTreeMap<RequestId, Pending>,
+    /// Requests of the agent.
+    pub(super) open_to_client: BTreeMap<RequestId, Pending>,
+}
+
+impl Connection {
+    /// Returns the open requests of the sender of `direction`.
+    pub(super) fn open(&mut self, direction: Direction) -> &mut BTreeMap<RequestId, Pending> {
+        match direction {
+            Direction::Sent => &mut self.open_to_agent,
+            Direction::Received => &mut self.open_to_client,
+        }
+    }
+
+    /// Whether a request is open that makes a session.
+    pub(super) fn begins_session(&self) -> bool {
+        let begins = |pending: &Pending| matches!(&*pending.method, "session/new" | "session/fork");
+        self.open_to_agent.values().any(begins)
+    }
+
+    /// Checks a message against earlier ones of the connection, of any session.
+    pub(super) fn handle_message(
+        &mut self,
+        name: &str,
+        params: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        let text = |name| text(params, name);
+        match name {
+            "authenticate" | "auth/login" => {
+                let Some(method) = text("methodId") else { return };
+                let (rule, message) = match self.auth_methods.get(method) {
+                    Some(false) => return,
+                    Some(true) => (
+                        &rule::AUTH_METHOD_TERMINAL,
+                        format!("`{}` is for a terminal", shown(method)),
+                    ),
+                    None => {
+                        let message = format!("the agent does not offer `{}`", shown(method));
+                        (&rule::AUTH_METHOD_UNKNOWN, message)
+                    }
+                };
+                report.add(rule, "/params/methodId", message);
+            }
+            "providers/disable" => {
+                let provider = text("providerId");
+                if provider.is_some_and(|it| self.required_providers.contains(it)) {
+                    let message = format!("`{}` is required", shown(provider.unwrap_or_default()));
+                    report.add(&rule::PROVIDER_REQUIRED, "/params/providerId", message);
+                }
+            }
+            "elicitation/create" if self.elicitations.len() < limits.names => {
+                self.elicitations.extend(text("elicitationId").map(str::to_owned));
+            }
+            "elicitation/complete" => {
+                let Some(id) = text("elicitationId") else { return };
+                if !self.elicitations.contains(id) {
+                    let message = format!("the agent did not request `{}`", shown(id));
+                    report.add(&rule::ELICITATION_UNKNOWN, "/params/elicitationId", message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes what a result says about the self.
+    pub(super) fn handle_result(
+        &mut self,
+        version: u16,
+        method: &str,
+        result: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        let items = |name: &str| {
+            let items = result.get(name).and_then(Value::as_array);
+            items.map(|items| items.as_slice()).unwrap_or_default()
+        };
+        check::options(items("configOptions"), &self.capabilities, report);
+        match method {
+            "providers/list" => {
+                let required =
+                    items("providers").iter().filter(|it| it.get("required") == Some(&true.into()));
+                let ids = required
+                    .filter_map(|it| it.get("providerId").or_else(|| it.get("id"))?.as_str());
+                self.required_providers = ids.take(limits.names).map(str::to_owned).collect();
+            }
+            "session/list" if self.archives => {
+                for (index, session) in items("sessions").iter().enumerate() {
+                    if !session.get("archived").is_some_and(Value::is_boolean) {
+                        let pointer = format!("/result/sessions/{index}");
+                        report.add(&rule::ARCHIVED_MISSING, pointer, "no `archived`");
+                    }
+                }
+            }
+            "mcp/message" if result.get("result").is_some() && result.get("error").is_some() => {
+                report.add(&rule::MCP_OUTCOME, "/result", "expected one of `result` and `error`");
+            }
+            name if is_initialize(name) && version == 1 => check::capability_pairs(result, report),
+            _ => {}
+        }
+    }
+
+    /// Takes the response to `initialize`.
+    pub(super) fn handle_initialized(
+        &mut self,
+        version: u16,
+        pending: &Pending,
+        result: &Value,
+        limits: &Limits,
+        report: &mut Report,
+    ) {
+        let asked = protocol_version(&pending.params);
+        if let (Some(asked), Some(answered)) = (asked, protocol_version(result)) {
+            let pointer = "/result/protocolVersion";
+            if version == 2 && answered > asked {
+                let message = format!("asked for version {asked}, answered {answered}");
+                report.add(&rule::VERSION_ANSWER, pointer, message);
+            }
+            if (answered >= 2) != (version == 2) {
+                let message = format!("it says {answered}, and is of version {version}");
+                report.add(&rule::VERSION_SHAPE, pointer, message);
+            }
+        }
+        self.version = Some(version);
+        let params = pending.params.to_string();
+        self.capabilities = Capabilities::new(version, &params, &result.to_string());
+        let methods = result.get("authMethods").and_then(Value::as_array).into_iter().flatten();
+        let method = |method: &Value| {
+            let id = method.get("id").or_else(|| method.get("methodId"))?;
+            let is_for_terminal = method.get("type").is_some_and(|kind| kind == "terminal");
+            Some((id.as_str()?.to_owned(), is_for_terminal))
+        };
+        self.auth_methods = methods.filter_map(method).take(limits.names).collect();
+        let archive =
+            ["/agentCapabilities/sessionCapabilities/archive", "/capabilities/session/archive"];
+        let has = |path: &&str| result.pointer(path).is_some_and(Value::is_object);
+        self.archives = archive.iter().any(has);
+        check::auth_methods(&pending.params, result, &self.capabilities, report);
+    }
+}

@@ -1,0 +1,123 @@
+//! Findings, and the bounds of a linter.
+use super::rule::Rule;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
+use core::fmt;
+use jsonrpc_core::transcript::Direction;
+
+/// Bounds of what a [`Linter`](super::Linter) keeps. Anything beyond them is not checked.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Sessions.
+    pub sessions: usize,
+    /// Requests that are open, of each side.
+    pub requests: usize,
+    /// Tool calls, terminals and other named things of each session, of each kind.
+    pub names: usize,
+    /// Findings that wait to be taken; the rest is counted, see [`missed`](super::Linter::missed).
+    pub findings: usize,
+    /// Findings of one rule in one line; the rest is counted, see [`missed`](super::Linter::missed).
+    pub findings_per_rule: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            sessions: 1024,
+            requests: 4096,
+            names: 16 * 1024,
+            findings: 16 * 1024,
+            findings_per_rule: 16,
+        }
+    }
+}
+
+/// A violation of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that is broken.
+    pub rule: &'static Rule,
+    /// The line, counted from 1. An unanswered request is found in its own line.
+    pub line: u64,
+    /// Direction of the line, as the client sees it.
+    pub direction: Direction,
+    /// Place in the line as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for all of it.
+    pub pointer: String,
+    /// Description of the problem. It repeats received names, ids and methods, and no text.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Sent => "sent",
+            Direction::Received => "received",
+        };
+        let (severity, code) = (self.rule.severity, self.rule.code);
+        write!(f, "line {}, {direction}: {severity}[{code}]", self.line)?;
+        if !self.pointer.is_empty() {
+            write!(f, " at {}", self.pointer)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// The findings, and the line that is checked.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    limits: Limits,
+    pub(super) off: BTreeSet<&'static str>,
+    pub(super) findings: VecDeque<Finding>,
+    pub(super) missed: u64,
+    pub(super) line: u64,
+    pub(super) direction: Direction,
+    /// How often each rule was broken in this line.
+    pub(super) in_line: BTreeMap<&'static str, usize>,
+}
+
+impl Report {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            off: BTreeSet::new(),
+            findings: VecDeque::new(),
+            missed: 0,
+            line: 0,
+            direction: Direction::Sent,
+            in_line: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a finding in the line that is checked.
+    pub(super) fn add(
+        &mut self,
+        rule: &'static Rule,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        self.add_at(rule, self.line, self.direction, pointer.into(), message.into());
+    }
+
+    /// Adds a finding in another line.
+    pub(super) fn add_at(
+        &mut self,
+        rule: &'static Rule,
+        line: u64,
+        direction: Direction,
+        pointer: String,
+        message: String,
+    ) {
+        if self.off.contains(rule.code) {
+            return;
+        }
+        let in_line = self.in_line.entry(rule.code).or_default();
+        *in_line += 1;
+        if *in_line > self.limits.findings_per_rule || self.findings.len() >= self.limits.findings {
+            self.missed += 1;
+            return;
+        }
+        self.findings.push_back(Finding { rule, line, direction, pointer, message });
+    }
+}
