@@ -1,7 +1,9 @@
 //! What reading by method has in common in all versions.
+use alloc::boxed::Box;
+use core::ops::Deref;
 use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, decode, decode_with};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// Requests of one side and their results.
@@ -9,7 +11,7 @@ macro_rules! requests {
     (
         $(#[$rattr:meta])* pub enum $Requests:ident;
         $(#[$sattr:meta])* pub enum $Responses:ident;
-        $( $($shared:ident)? $method:literal $Request:ident -> $Response:ident, )+
+        $( $($shared:ident)? $method:literal $Request:ident -> $Response:ident $(or $null:ident)?, )+
     ) => {
         $(#[$rattr])*
         #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +76,7 @@ macro_rules! requests {
         pub enum $Responses {
             $(
                 #[doc = concat!("`", $method, "`")]
-                $Response(Box<$Response>),
+                $Response($crate::dispatch::payload! { $Response $($null)? }),
             )+
             /// The result of a method that this version does not know.
             Other {
@@ -86,14 +88,14 @@ macro_rules! requests {
         }
 
         impl $Responses {
-            /// Reads the result of a request by the method of that; `null` as an empty object, for there are agents
-            /// that answer so where there is nothing to say.
+            /// Reads the result of a request by its method; `null` as an empty object, because some agents send it
+            /// instead of one.
             ///
             /// # Errors
             /// The method is known and this is not its result. The pointer begins at the result.
             pub fn decode(method: &str, result: &RawValue) -> Result<Self, DecodeError> {
                 Ok(match method {
-                    $( $method => Self::$Response(Box::new($crate::dispatch::Answer::read(result)?)), )+
+                    $( $method => Self::$Response($crate::dispatch::Answer::read(result)?), )+
                     other => Self::Other { method: other.into(), result: result.into() },
                 })
             }
@@ -109,7 +111,7 @@ macro_rules! requests {
             ) -> Result<Decoded<Self>, DecodeError> {
                 Ok(match method {
                     $( $method => $crate::dispatch::Answer::read_with(result, mode)?
-                        .map(|result| Self::$Response(Box::new(result))), )+
+                        .map(Self::$Response), )+
                     other => Decoded::from(Self::Other {
                         method: other.into(),
                         result: result.into(),
@@ -170,6 +172,12 @@ macro_rules! params {
             type Response = $Response;
         }
     };
+}
+
+/// The type of a result: boxed, with the `null` that stands for it where no member is required.
+macro_rules! payload {
+    ($Response:ident) => { Box<$Response> };
+    ($Response:ident null) => { $crate::methods::OrNull<$Response> };
 }
 
 /// Notifications of one side.
@@ -260,7 +268,7 @@ macro_rules! notifications {
     };
 }
 
-pub(crate) use {notifications, params, requests};
+pub(crate) use {notifications, params, payload, requests};
 
 /// The parameters of a request: they know its method and the type of its result.
 pub trait RequestParams: Object {
@@ -276,6 +284,58 @@ pub trait RequestParams: Object {
 pub trait NotificationParams: Object {
     /// The method.
     const METHOD: &'static str;
+}
+
+/// A result without required members, which some agents send as `null`.
+///
+/// It is read as an empty object, and written as `null` again.
+///
+/// ```
+/// use acp_types::v1::dispatch::AgentResponse;
+/// use jsonrpc_core::wire::Raw;
+///
+/// let response = AgentResponse::decode("session/load", Raw::from_text("null")?.as_ref())?;
+/// let AgentResponse::LoadSessionResponse(load) = &response else { panic!("another method") };
+/// assert!(load.is_null() && load.modes.is_none());
+/// assert_eq!(serde_json::to_string(&response)?, "null");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrNull<T> {
+    value: Box<T>,
+    is_null: bool,
+}
+
+impl<T> OrNull<T> {
+    /// Whether the result was `null`.
+    pub fn is_null(&self) -> bool {
+        self.is_null
+    }
+
+    /// Returns the result, an empty one for `null`.
+    pub fn into_inner(self) -> T {
+        *self.value
+    }
+}
+
+impl<T> From<T> for OrNull<T> {
+    fn from(value: T) -> Self {
+        Self { value: Box::new(value), is_null: false }
+    }
+}
+
+impl<T> Deref for OrNull<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: Serialize> Serialize for OrNull<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_null { serializer.serialize_unit() } else { self.value.serialize(serializer) }
+    }
 }
 
 /// A result that is read by the method of its request.
@@ -295,6 +355,21 @@ impl<T: Object + DeserializeOwned> Answer for T {
     fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
         decode_with(object(Some(result)), mode)
     }
+}
+
+impl<T: Answer> Answer for OrNull<T> {
+    fn read(result: &RawValue) -> Result<Self, DecodeError> {
+        T::read(result).map(|value| Self { value: Box::new(value), is_null: is_null(result) })
+    }
+
+    fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError> {
+        let value = T::read_with(result, mode)?;
+        Ok(value.map(|value| Self { value: Box::new(value), is_null: is_null(result) }))
+    }
+}
+
+fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
 }
 
 /// The text of an object that may be absent.

@@ -12,7 +12,7 @@
 //! # Ok::<(), &str>(())
 //! ```
 #![doc = include_str!("../METHODS.md")]
-pub use crate::dispatch::{NotificationParams, RequestParams};
+pub use crate::dispatch::{NotificationParams, OrNull, RequestParams};
 use core::fmt;
 
 mod v1;

@@ -17,6 +17,7 @@ use super::session_list::{
 };
 use super::session_setup::{CloseSessionRequest, CloseSessionResponse};
 use crate::dispatch::{Answer, NotificationParams, params};
+use alloc::boxed::Box;
 use jsonrpc_core::wire::{DecodeError, Decoded, Mode};
 use serde_json::value::RawValue;
 
@@ -52,9 +53,9 @@ impl NotificationParams for ProxySuccessorNotification {
     const METHOD: &'static str = "proxy/successor";
 }
 
-impl Answer for ProxySuccessorResponse {
+impl Answer for Box<ProxySuccessorResponse> {
     fn read(result: &RawValue) -> Result<Self, DecodeError> {
-        Ok(Self(result.into()))
+        Ok(Self::new(ProxySuccessorResponse(result.into())))
     }
 
     fn read_with(result: &RawValue, _: Mode) -> Result<Decoded<Self>, DecodeError> {

@@ -83,24 +83,24 @@ requests! {
     pub enum AgentResponse;
 
     "initialize" InitializeRequest -> InitializeResponse,
-    "auth/login" LoginAuthRequest -> LoginAuthResponse,
-    "auth/logout" LogoutAuthRequest -> LogoutAuthResponse,
+    "auth/login" LoginAuthRequest -> LoginAuthResponse or null,
+    "auth/logout" LogoutAuthRequest -> LogoutAuthResponse or null,
     "session/new" NewSessionRequest -> NewSessionResponse,
-    "session/resume" ResumeSessionRequest -> ResumeSessionResponse,
-    shared "session/close" CloseSessionRequest -> CloseSessionResponse,
+    "session/resume" ResumeSessionRequest -> ResumeSessionResponse or null,
+    shared "session/close" CloseSessionRequest -> CloseSessionResponse or null,
     "session/list" ListSessionsRequest -> ListSessionsResponse,
-    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse,
+    shared "session/delete" DeleteSessionRequest -> DeleteSessionResponse or null,
     "session/set_config_option" SetSessionConfigOptionRequest -> SetSessionConfigOptionResponse,
     "session/prompt" PromptRequest -> PromptResponse,
-    "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse,
-    "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse,
+    "tool_call/cancel" CancelToolCallRequest -> CancelToolCallResponse or null,
+    "terminal/cancel" CancelTerminalRequest -> CancelTerminalResponse or null,
     shared "auth/status" AuthStatusRequest -> AuthStatusResponse,
     shared "providers/list" ListProvidersRequest -> ListProvidersResponse,
-    shared "providers/set" SetProviderRequest -> SetProviderResponse,
-    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse,
+    shared "providers/set" SetProviderRequest -> SetProviderResponse or null,
+    shared "providers/disable" DisableProviderRequest -> DisableProviderResponse or null,
     "session/fork" ForkSessionRequest -> ForkSessionResponse,
-    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse,
-    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse,
+    shared "session/archive" ArchiveSessionRequest -> ArchiveSessionResponse or null,
+    shared "session/unarchive" UnarchiveSessionRequest -> UnarchiveSessionResponse or null,
     "session/status" SessionStatusRequest -> SessionStatusResponse,
     shared "session/set_title" SetSessionTitleRequest -> SetSessionTitleResponse,
 }
@@ -118,7 +118,7 @@ requests! {
 
     "session/request_permission" RequestPermissionRequest -> RequestPermissionResponse,
     "elicitation/create" CreateElicitationRequest -> CreateElicitationResponse,
-    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse,
+    shared "mcp/message" MessageMcpRequest -> MessageMcpResponse or null,
 }
 
 requests! {

@@ -1,6 +1,11 @@
 //! Reading by method.
+use crate::wire_types::VERSIONS;
+use acp_types::methods::Direction;
 use acp_types::v1::dispatch::{AgentNotification, AgentResponse, ClientRequest};
-use jsonrpc_core::wire::Raw;
+use acp_types::{v1, v2};
+use jsonrpc_core::wire::{DecodeError, Raw};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use std::error::Error;
 
 #[test]
@@ -22,6 +27,52 @@ fn an_empty_result_may_be_null() -> Result<(), Box<dyn Error>> {
     assert!(matches!(response, AgentResponse::ResumeSessionResponse(_)), "{response:?}");
     let error = AgentResponse::decode("session/prompt", null.as_ref()).expect_err("no reason");
     assert_eq!(error.to_string(), "expected member `stopReason`, got none");
+    Ok(())
+}
+
+/// Decodes a result by its method, then encodes it.
+type Again = fn(&str, &RawValue) -> Result<String, DecodeError>;
+
+fn again<T: Serialize>(read: Result<T, DecodeError>) -> Result<String, DecodeError> {
+    read.map(|read| serde_json::to_string(&read).expect("it has a JSON form"))
+}
+
+/// A result without required members may be `null`, and stays what it is; others may not.
+#[test]
+fn null_results_stay_null() -> Result<(), Box<dyn Error>> {
+    let readers: [[Again; 2]; 2] = [
+        [
+            |method, result| again(v1::dispatch::AgentResponse::decode(method, result)),
+            |method, result| again(v1::dispatch::ClientResponse::decode(method, result)),
+        ],
+        [
+            |method, result| again(v2::dispatch::AgentResponse::decode(method, result)),
+            |method, result| again(v2::dispatch::ClientResponse::decode(method, result)),
+        ],
+    ];
+    let null = Raw::from_text("null")?;
+    for (version, [agent, client]) in VERSIONS.iter().zip(readers) {
+        let mut empty = 0;
+        for method in version.methods {
+            let read = match method.direction {
+                Direction::ToAgent => agent,
+                Direction::ToClient => client,
+                _ => continue,
+            };
+            let Some(result) = method.result else { continue };
+            let required = (version.find(result).again)("{}").is_err();
+            let here = format!("{} {}", version.name, method.name);
+            if required {
+                assert!(read(method.name, null.as_ref()).is_err(), "{here}");
+                continue;
+            }
+            empty += 1;
+            assert_eq!(read(method.name, null.as_ref())?, "null", "{here}");
+            let object = Raw::from_text(r#"{"other":null}"#)?;
+            assert_eq!(read(method.name, object.as_ref())?, object.as_str(), "{here}");
+        }
+        assert!(empty > 10, "{empty} in {}", version.name);
+    }
     Ok(())
 }
 
