@@ -18,7 +18,7 @@
 //! ```
 //! use acp_types::v1::content::ContentBlock;
 //! use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
-//! use jsonrpc_core::wire;
+//! use acp_types::jsonrpc_core::wire;
 //!
 //! let params = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}}}"#;
 //! let notification: SessionNotification = wire::decode(params)?;
@@ -91,6 +91,9 @@ mod shared;
 mod spoken;
 pub mod v1;
 pub mod v2;
+
+pub use jsonrpc_core;
+pub use serde_json;
 
 /// The examples of the notes for those who come from the official crate.
 #[cfg(doctest)]

@@ -21,7 +21,7 @@
 //! use agui_bridge::input::{Work, work};
 //! use agui_bridge::{Begun, Options, Translator};
 //! use agui_types::{sse, verify::Verifier};
-//! use jsonrpc_core::wire;
+//! use agui_bridge::jsonrpc_core::wire;
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","protocolVersion":"1.0",
 //!     "messages":[{"id":"u","role":"user","content":"What is in notes.txt?"}]}"#;
@@ -196,6 +196,8 @@ mod unified_diff;
 mod update;
 mod usage;
 mod waiting;
+
+pub use jsonrpc_core;
 
 pub use answer_error::AnswerError;
 pub use arguments::ArgsMode;

@@ -31,7 +31,7 @@
 //! use agui_types::input::RunAgentInput;
 //! use agui_types::verify::Verifier;
 //! use agui_types::{PROTOCOL_VERSION, sse};
-//! use jsonrpc_core::wire;
+//! use agui_types::jsonrpc_core::wire;
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
 //! let input: RunAgentInput = wire::decode(posted)?;
@@ -87,6 +87,9 @@ pub mod tool;
 pub mod transport;
 pub mod usage;
 pub mod verify;
+
+pub use jsonrpc_core;
+pub use serde_json;
 
 /// The version of the protocol that this crate speaks, as `protocolVersion` says it.
 ///

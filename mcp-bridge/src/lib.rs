@@ -28,7 +28,7 @@
 //! Nothing here does IO, except for `stdio`.
 //!
 //! ```
-//! use jsonrpc_core::wire;
+//! use mcp_bridge::jsonrpc_core::wire;
 //! use mcp_bridge::mcp::content::ContentBlock;
 //! use mcp_bridge::mcp::tools::CallToolResult;
 //!
@@ -62,6 +62,9 @@ pub mod server;
 #[cfg(feature = "tokio")]
 pub mod stdio;
 pub mod tool_events;
+
+pub use jsonrpc_core;
+pub use serde_json;
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -108,6 +108,8 @@ pub mod tool_type;
 pub mod trace_context;
 mod tracker;
 
+pub use jsonrpc_core;
+
 pub use attribute::{Attribute, AttributeValue};
 pub use policy::{Policy, Profile, SCHEMA_URL};
 pub use rpc::RpcTracker;

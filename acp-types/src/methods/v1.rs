@@ -1,3 +1,4 @@
+//! The methods of version 1.
 use super::{Direction, Method, notification, request};
 use crate::v1::authentication::{
     AuthStatusRequest, AuthStatusUpdateNotification, AuthenticateRequest, LogoutRequest,

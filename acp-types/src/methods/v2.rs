@@ -1,3 +1,4 @@
+//! The methods of version 2.
 use super::{Direction, Method, notification, request};
 use crate::v2::authentication::{
     AuthStatusRequest, AuthStatusUpdateNotification, LoginAuthRequest, LogoutAuthRequest,

@@ -16,6 +16,7 @@ object! {
     /// **Unstable.** The client asks whether the user has to log in.
     ///
     /// Method `auth/status`. Spec: [`AuthStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusrequest)
+    #[doc(alias = "auth/status")]
     pub struct AuthStatusRequest {}
     and "_meta"
 }
@@ -39,6 +40,7 @@ object! {
     /// **Unstable.** Whether the user has to log in has changed.
     ///
     /// Method `auth/status_update`. Spec: [`AuthStatusUpdateNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#authstatusupdatenotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#authstatusupdatenotification)
+    #[doc(alias = "auth/status_update")]
     pub struct AuthStatusUpdateNotification {
         /// Whether a session can begin as things are.
         state: AuthState = "state",

@@ -427,6 +427,7 @@ object! {
     /// A question on a page is done with.
     ///
     /// Method `elicitation/complete`. Spec: [`CompleteElicitationNotification`](https://agentclientprotocol.com/protocol/v1/schema#completeelicitationnotification), [version 2](https://agentclientprotocol.com/protocol/v2/schema#completeelicitationnotification)
+    #[doc(alias = "elicitation/complete")]
     pub struct CompleteElicitationNotification {
         /// Which one.
         elicitation_id: ElicitationId = "elicitationId",

@@ -24,6 +24,7 @@ object! {
     /// **Unstable.** The agent sends a request to an MCP server of the client.
     ///
     /// Method `mcp/message`. Spec: [`MessageMcpRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcprequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest)
+    #[doc(alias = "mcp/message")]
     pub struct MessageMcpRequest {
         /// Which server.
         server_id: McpServerAcpId = "serverId",
@@ -43,6 +44,7 @@ object! {
     /// **Unstable.** The client sends a notification of an MCP server, in the course of a request.
     ///
     /// Method `mcp/message`. Spec: [`MessageMcpNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpnotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification)
+    #[doc(alias = "mcp/message")]
     pub struct MessageMcpNotification {
         /// Which server.
         server_id: McpServerAcpId = "serverId",

@@ -35,6 +35,7 @@ object! {
     /// **Unstable.** The client asks for the providers that can be set.
     ///
     /// Method `providers/list`. Spec: [`ListProvidersRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#listprovidersrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest)
+    #[doc(alias = "providers/list")]
     pub struct ListProvidersRequest {}
     and "_meta"
 }
@@ -86,6 +87,7 @@ object! {
     /// **Unstable.** The client sets a provider, whole.
     ///
     /// Method `providers/set`. Spec: [`SetProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest)
+    #[doc(alias = "providers/set")]
     pub struct SetProviderRequest {
         /// Which one.
         provider_id: ProviderId = "providerId",
@@ -113,6 +115,7 @@ object! {
     /// **Unstable.** The client disables a provider.
     ///
     /// Method `providers/disable`. Spec: [`DisableProviderRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#disableproviderrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest)
+    #[doc(alias = "providers/disable")]
     pub struct DisableProviderRequest {
         /// Which one; not one that is required.
         provider_id: ProviderId = "providerId",

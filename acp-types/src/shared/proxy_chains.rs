@@ -10,6 +10,7 @@ object! {
     /// **Unstable.** A request to or from the successor of a proxy, wrapped.
     ///
     /// Method `proxy/successor`. Spec: [`ProxySuccessorRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorrequest)
+    #[doc(alias = "proxy/successor")]
     pub struct ProxySuccessorRequest {
         /// The inner method.
         method: String = "method",
@@ -25,6 +26,7 @@ object! {
     /// **Unstable.** A notification to or from the successor of a proxy, wrapped.
     ///
     /// Method `proxy/successor`. Spec: [`ProxySuccessorNotification`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessornotification), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessornotification)
+    #[doc(alias = "proxy/successor")]
     pub struct ProxySuccessorNotification {
         /// The inner method.
         method: String = "method",

@@ -10,6 +10,7 @@ object! {
     /// The client wants a session out of the list.
     ///
     /// Method `session/delete`. Spec: [`DeleteSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#deletesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#deletesessionrequest)
+    #[doc(alias = "session/delete")]
     pub struct DeleteSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -44,6 +45,7 @@ object! {
     /// **Unstable.** The client puts a session away.
     ///
     /// Method `session/archive`. Spec: [`ArchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#archivesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#archivesessionrequest)
+    #[doc(alias = "session/archive")]
     pub struct ArchiveSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -63,6 +65,7 @@ object! {
     /// **Unstable.** The client takes a session out again.
     ///
     /// Method `session/unarchive`. Spec: [`UnarchiveSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#unarchivesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#unarchivesessionrequest)
+    #[doc(alias = "session/unarchive")]
     pub struct UnarchiveSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -96,6 +99,7 @@ object! {
     /// **Unstable.** The client gives a session a title.
     ///
     /// Method `session/set_title`. Spec: [`SetSessionTitleRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#setsessiontitlerequest), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#setsessiontitlerequest)
+    #[doc(alias = "session/set_title")]
     pub struct SetSessionTitleRequest {
         /// Which one.
         session_id: SessionId = "sessionId",

@@ -16,6 +16,7 @@ object! {
     /// The client has no more use for a session; what runs in it is cancelled.
     ///
     /// Method `session/close`. Spec: [`CloseSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#closesessionrequest), [version 2](https://agentclientprotocol.com/protocol/v2/schema#closesessionrequest)
+    #[doc(alias = "session/close")]
     pub struct CloseSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",

@@ -12,6 +12,17 @@ object! {
     /// The plan as it is now, whole.
     ///
     /// Spec: [`Plan`](https://agentclientprotocol.com/protocol/v1/schema#plan)
+    ///
+    /// ```
+    /// use acp_types::v1::agent_plan::{Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus};
+    ///
+    /// let entry = PlanEntry::new("Read main.rs", PlanEntryPriority::High, PlanEntryStatus::Pending);
+    /// assert_eq!(
+    ///     serde_json::to_string(&Plan::new(vec![entry]))?,
+    ///     r#"{"entries":[{"content":"Read main.rs","priority":"high","status":"pending"}]}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct Plan {
         /// What is to be done, all of it.
         entries: Vec<PlanEntry> = "entries" [default_on_error, skip_invalid_items] or "[]",

@@ -66,6 +66,7 @@ object! {
     /// The client asks the agent to log in.
     ///
     /// Method `authenticate`. Spec: [`AuthenticateRequest`](https://agentclientprotocol.com/protocol/v1/schema#authenticaterequest)
+    #[doc(alias = "authenticate")]
     pub struct AuthenticateRequest {
         /// One of the ways that the agent offered.
         method_id: AuthMethodId = "methodId",
@@ -85,6 +86,7 @@ object! {
     /// The client asks the agent to log out.
     ///
     /// Method `logout`. Spec: [`LogoutRequest`](https://agentclientprotocol.com/protocol/v1/schema#logoutrequest)
+    #[doc(alias = "logout")]
     pub struct LogoutRequest {}
     and "_meta"
 }

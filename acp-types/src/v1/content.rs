@@ -10,6 +10,18 @@ open_union! {
     /// A block of content.
     ///
     /// Spec: [`ContentBlock`](https://agentclientprotocol.com/protocol/v1/schema#contentblock)
+    ///
+    /// ```
+    /// use acp_types::v1::content::ContentBlock;
+    ///
+    /// let block: ContentBlock =
+    ///     serde_json::from_str(r#"{"type":"resource_link","name":"main.rs","uri":"file:///main.rs"}"#)?;
+    /// let ContentBlock::ResourceLink(link) = &block else { panic!("another block") };
+    /// assert_eq!(link.uri, "file:///main.rs");
+    ///
+    /// assert_eq!(serde_json::to_string(&ContentBlock::from("Hi"))?, r#"{"type":"text","text":"Hi"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub enum ContentBlock by "type" {
         /// Text, plain or Markdown.
         Text(TextContent) = "text",

@@ -19,6 +19,20 @@ object! {
     /// The agent asks the user something.
     ///
     /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::elicitation::{CreateElicitationRequest, ElicitationMode};
+    ///
+    /// let request: CreateElicitationRequest = serde_json::from_str(
+    ///     r#"{"message":"Which branch?","mode":"form","sessionId":"sess-1",
+    ///         "requestedSchema":{"type":"object","properties":{"branch":{"type":"string"}}}}"#,
+    /// )?;
+    /// let ElicitationMode::Form(form) = &request.mode else { panic!("another mode") };
+    /// let properties = form.requested_schema.properties.as_ref();
+    /// assert!(properties.is_some_and(|properties| properties.get("branch").is_some()));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "elicitation/create")]
     pub struct CreateElicitationRequest {
         /// The question, for people to read.
         message: String = "message",

@@ -9,6 +9,19 @@ object! {
     /// The agent asks for the text of a file.
     ///
     /// Method `fs/read_text_file`. Spec: [`ReadTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#readtextfilerequest)
+    ///
+    /// ```
+    /// use acp_types::v1::file_system::ReadTextFileRequest;
+    ///
+    /// let mut request = ReadTextFileRequest::new("sess-1", "/home/user/project/main.rs");
+    /// request.limit = Some(100);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"sessionId":"sess-1","path":"/home/user/project/main.rs","limit":100}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "fs/read_text_file")]
     pub struct ReadTextFileRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -39,6 +52,16 @@ object! {
     /// The agent gives a file a new text.
     ///
     /// Method `fs/write_text_file`. Spec: [`WriteTextFileRequest`](https://agentclientprotocol.com/protocol/v1/schema#writetextfilerequest)
+    ///
+    /// ```
+    /// use acp_types::v1::file_system::WriteTextFileRequest;
+    ///
+    /// let request: WriteTextFileRequest =
+    ///     serde_json::from_str(r#"{"sessionId":"sess-1","path":"/tmp/a.txt","content":"Hi"}"#)?;
+    /// assert_eq!((&*request.path, &*request.content), ("/tmp/a.txt", "Hi"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "fs/write_text_file")]
     pub struct WriteTextFileRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

@@ -16,6 +16,19 @@ object! {
     /// The client opens the connection and says what it can do.
     ///
     /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v1/schema#initializerequest)
+    ///
+    /// ```
+    /// use acp_types::v1::initialization::{Implementation, InitializeRequest, ProtocolVersion};
+    ///
+    /// let mut request = InitializeRequest::new(ProtocolVersion::V1);
+    /// request.client_info = Some(Implementation::new("my-editor", "1.2.0"));
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"protocolVersion":1,"clientInfo":{"name":"my-editor","version":"1.2.0"}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "initialize")]
     pub struct InitializeRequest {
         /// The newest version that the client speaks.
         protocol_version: ProtocolVersion = "protocolVersion",
@@ -33,6 +46,20 @@ object! {
     /// The agent answers with the version that both speak, and what it can do.
     ///
     /// Method `initialize`. Spec: [`InitializeResponse`](https://agentclientprotocol.com/protocol/v1/schema#initializeresponse)
+    ///
+    /// ```
+    /// use acp_types::v1::initialization::{AgentCapabilities, InitializeResponse, ProtocolVersion};
+    ///
+    /// let mut capabilities = AgentCapabilities::new();
+    /// capabilities.load_session = Some(true);
+    /// let mut response = InitializeResponse::new(ProtocolVersion::V1);
+    /// response.agent_capabilities = Some(capabilities);
+    /// assert_eq!(
+    ///     serde_json::to_string(&response)?,
+    ///     r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct InitializeResponse {
         /// The version of this connection; the client leaves if it does not speak it.
         protocol_version: ProtocolVersion = "protocolVersion",
@@ -52,6 +79,21 @@ object! {
     /// What a client can do.
     ///
     /// Spec: [`ClientCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#clientcapabilities)
+    ///
+    /// ```
+    /// use acp_types::v1::initialization::{ClientCapabilities, FileSystemCapabilities};
+    ///
+    /// let mut files = FileSystemCapabilities::new();
+    /// files.read_text_file = Some(true);
+    /// let mut capabilities = ClientCapabilities::new();
+    /// capabilities.fs = Some(files);
+    /// capabilities.terminal = Some(true);
+    /// assert_eq!(
+    ///     serde_json::to_string(&capabilities)?,
+    ///     r#"{"fs":{"readTextFile":true},"terminal":true}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct ClientCapabilities {}
     optional {
         /// Whether it reads and writes files for the agent.
@@ -152,6 +194,16 @@ object! {
     /// What an agent can do.
     ///
     /// Spec: [`AgentCapabilities`](https://agentclientprotocol.com/protocol/v1/schema#agentcapabilities)
+    ///
+    /// ```
+    /// use acp_types::v1::initialization::AgentCapabilities;
+    ///
+    /// let capabilities: AgentCapabilities =
+    ///     serde_json::from_str(r#"{"promptCapabilities":{"image":true}}"#)?;
+    /// let prompt = capabilities.prompt_capabilities.unwrap_or_default();
+    /// assert_eq!((prompt.image, prompt.audio), (Some(true), None));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct AgentCapabilities {}
     optional {
         /// Whether it serves `session/load`. Absent means no.

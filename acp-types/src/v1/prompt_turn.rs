@@ -33,6 +33,7 @@ object! {
     /// );
     /// # Ok::<(), serde_json::Error>(())
     /// ```
+    #[doc(alias = "session/prompt")]
     pub struct PromptRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -46,6 +47,14 @@ object! {
     /// The turn is over.
     ///
     /// Method `session/prompt`. Spec: [`PromptResponse`](https://agentclientprotocol.com/protocol/v1/schema#promptresponse)
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::{PromptResponse, StopReason};
+    ///
+    /// let response: PromptResponse = serde_json::from_str(r#"{"stopReason":"end_turn"}"#)?;
+    /// assert_eq!(response, PromptResponse::new(StopReason::EndTurn));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct PromptResponse {
         /// Why it ended.
         stop_reason: StopReason = "stopReason",
@@ -87,6 +96,7 @@ object! {
     /// The client cancels the turn of a session; the prompt is still answered, with `cancelled`.
     ///
     /// Method `session/cancel`. Spec: [`CancelNotification`](https://agentclientprotocol.com/protocol/v1/schema#cancelnotification)
+    #[doc(alias = "session/cancel")]
     pub struct CancelNotification {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -98,6 +108,20 @@ object! {
     /// The agent reports something of a session.
     ///
     /// Method `session/update`. Spec: [`SessionNotification`](https://agentclientprotocol.com/protocol/v1/schema#sessionnotification)
+    ///
+    /// ```
+    /// use acp_types::v1::prompt_turn::{SessionNotification, SessionUpdate};
+    /// use acp_types::v1::tool_calls::ToolCall;
+    ///
+    /// let call = ToolCall::new("call-1", "Read main.rs");
+    /// let notification = SessionNotification::new("sess-1", SessionUpdate::ToolCall(call.into()));
+    /// assert_eq!(
+    ///     serde_json::to_string(&notification)?,
+    ///     r#"{"sessionId":"sess-1","update":{"sessionUpdate":"tool_call","toolCallId":"call-1","title":"Read main.rs"}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "session/update")]
     pub struct SessionNotification {
         /// Which one.
         session_id: SessionId = "sessionId",

@@ -19,6 +19,18 @@ object! {
     /// An option of a session, and what it stands at.
     ///
     /// Spec: [`SessionConfigOption`](https://agentclientprotocol.com/protocol/v1/schema#sessionconfigoption)
+    ///
+    /// ```
+    /// use acp_types::v1::session_config_options::{SessionConfigKind, SessionConfigOption};
+    ///
+    /// let option: SessionConfigOption = serde_json::from_str(
+    ///     r#"{"id":"model","name":"Model","category":"model","type":"select","currentValue":"fast",
+    ///         "options":[{"value":"fast","name":"Fast"},{"value":"deep","name":"Deep"}]}"#,
+    /// )?;
+    /// let SessionConfigKind::Select(select) = &option.kind else { panic!("another kind") };
+    /// assert_eq!(select.current_value.as_str(), "fast");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct SessionConfigOption {
         /// Names it.
         id: SessionConfigId = "id",
@@ -164,6 +176,21 @@ object! {
     /// The client chooses a value for an option.
     ///
     /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionconfigoptionrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::session_config_options::{
+    ///     SessionConfigOptionValue, SessionConfigOptionValueId, SetSessionConfigOptionRequest,
+    /// };
+    ///
+    /// let value = SessionConfigOptionValue::ValueId(SessionConfigOptionValueId::new("deep"));
+    /// let request = SetSessionConfigOptionRequest::new("sess-1", "model", value);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"sessionId":"sess-1","configId":"model","value":"deep"}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "session/set_config_option")]
     pub struct SetSessionConfigOptionRequest {
         /// Which session.
         session_id: SessionId = "sessionId",

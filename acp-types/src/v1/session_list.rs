@@ -15,6 +15,7 @@ object! {
     /// The client asks for the sessions that the agent knows, page by page.
     ///
     /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v1/schema#listsessionsrequest)
+    #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
         /// Only those that work in this folder, an absolute path.

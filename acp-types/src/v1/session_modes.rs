@@ -17,6 +17,14 @@ object! {
     /// The modes of a session, and the one it is in.
     ///
     /// Spec: [`SessionModeState`](https://agentclientprotocol.com/protocol/v1/schema#sessionmodestate)
+    ///
+    /// ```
+    /// use acp_types::v1::session_modes::{SessionMode, SessionModeState};
+    ///
+    /// let modes = vec![SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")];
+    /// let state = SessionModeState::new("ask", modes);
+    /// assert!(state.available_modes.iter().any(|mode| mode.id == state.current_mode_id));
+    /// ```
     pub struct SessionModeState {
         /// The one it is in.
         current_mode_id: SessionModeId = "currentModeId",
@@ -47,6 +55,15 @@ object! {
     /// The client switches a session to a mode.
     ///
     /// Method `session/set_mode`. Spec: [`SetSessionModeRequest`](https://agentclientprotocol.com/protocol/v1/schema#setsessionmoderequest)
+    ///
+    /// ```
+    /// use acp_types::v1::session_modes::SetSessionModeRequest;
+    ///
+    /// let request = SetSessionModeRequest::new("sess-1", "architect");
+    /// assert_eq!(serde_json::to_string(&request)?, r#"{"sessionId":"sess-1","modeId":"architect"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "session/set_mode")]
     pub struct SetSessionModeRequest {
         /// Which session.
         session_id: SessionId = "sessionId",

@@ -16,6 +16,19 @@ object! {
     /// The client begins a session.
     ///
     /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#newsessionrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::session_setup::{McpServer, McpServerStdio, NewSessionRequest};
+    ///
+    /// let server = McpServerStdio::new("files", "/usr/bin/mcp-files", Vec::new(), Vec::new());
+    /// let request = NewSessionRequest::new("/home/user/project", vec![McpServer::Stdio(server)]);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"cwd":"/home/user/project","mcpServers":[{"name":"files","command":"/usr/bin/mcp-files","args":[],"env":[]}]}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "session/new")]
     pub struct NewSessionRequest {
         /// Absolute path of the folder that the session works in.
         cwd: String = "cwd",
@@ -52,6 +65,7 @@ object! {
     /// The client comes back to a session, and wants its history told first.
     ///
     /// Method `session/load`. Spec: [`LoadSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#loadsessionrequest)
+    #[doc(alias = "session/load")]
     pub struct LoadSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -87,6 +101,7 @@ object! {
     /// The client comes back to a session without its history.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v1/schema#resumesessionrequest)
+    #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -122,6 +137,7 @@ object! {
     /// **Unstable.** The client begins a session with the history of another.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#forksessionrequest)
+    #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
         /// That other one.
         session_id: SessionId = "sessionId",
@@ -160,6 +176,21 @@ open_union! {
     /// How an agent reaches an MCP server.
     ///
     /// Spec: [`McpServer`](https://agentclientprotocol.com/protocol/v1/schema#mcpserver)
+    ///
+    /// ```
+    /// use acp_types::v1::session_setup::McpServer;
+    ///
+    /// let server: McpServer =
+    ///     serde_json::from_str(r#"{"type":"http","name":"docs","url":"https://example.com","headers":[]}"#)?;
+    /// let McpServer::Http(http) = &server else { panic!("another transport") };
+    /// assert_eq!(http.url, "https://example.com");
+    ///
+    /// let newer = r#"{"type":"pigeon","name":"docs","loft":7}"#;
+    /// let server: McpServer = serde_json::from_str(newer)?;
+    /// assert!(!server.is_known());
+    /// assert_eq!(serde_json::to_string(&server)?, newer);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub enum McpServer by "type" {
         /// Over HTTP, where the agent's `mcpCapabilities.http` says so.
         Http(McpServerHttp) = "http",

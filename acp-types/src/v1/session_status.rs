@@ -9,6 +9,7 @@ object! {
     /// **Unstable.** The client asks whether a session is in memory; nothing else happens.
     ///
     /// Method `session/status`. Spec: [`SessionStatusRequest`](https://agentclientprotocol.com/protocol/v1/draft/schema#sessionstatusrequest)
+    #[doc(alias = "session/status")]
     pub struct SessionStatusRequest {
         /// Which one.
         session_id: SessionId = "sessionId",

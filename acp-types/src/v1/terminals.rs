@@ -11,6 +11,19 @@ object! {
     /// The agent asks for a command to be run.
     ///
     /// Method `terminal/create`. Spec: [`CreateTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#createterminalrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::terminals::CreateTerminalRequest;
+    ///
+    /// let mut request = CreateTerminalRequest::new("sess-1", "cargo");
+    /// request.args = Some(vec!["test".into()]);
+    /// assert_eq!(
+    ///     serde_json::to_string(&request)?,
+    ///     r#"{"sessionId":"sess-1","command":"cargo","args":["test"]}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "terminal/create")]
     pub struct CreateTerminalRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -45,6 +58,7 @@ object! {
     /// The agent asks for the output so far.
     ///
     /// Method `terminal/output`. Spec: [`TerminalOutputRequest`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputrequest)
+    #[doc(alias = "terminal/output")]
     pub struct TerminalOutputRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -58,6 +72,20 @@ object! {
     /// The output so far.
     ///
     /// Method `terminal/output`. Spec: [`TerminalOutputResponse`](https://agentclientprotocol.com/protocol/v1/schema#terminaloutputresponse)
+    ///
+    /// ```
+    /// use acp_types::v1::terminals::{TerminalExitStatus, TerminalOutputResponse};
+    ///
+    /// let mut exit_status = TerminalExitStatus::new();
+    /// exit_status.exit_code = Some(0);
+    /// let mut response = TerminalOutputResponse::new("ok\n", false);
+    /// response.exit_status = Some(exit_status);
+    /// assert_eq!(
+    ///     serde_json::to_string(&response)?,
+    ///     r#"{"output":"ok\n","truncated":false,"exitStatus":{"exitCode":0}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct TerminalOutputResponse {
         /// The output.
         output: String = "output",
@@ -89,6 +117,7 @@ object! {
     /// The agent waits for a command to end.
     ///
     /// Method `terminal/wait_for_exit`. Spec: [`WaitForTerminalExitRequest`](https://agentclientprotocol.com/protocol/v1/schema#waitforterminalexitrequest)
+    #[doc(alias = "terminal/wait_for_exit")]
     pub struct WaitForTerminalExitRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -116,6 +145,7 @@ object! {
     /// The agent ends a command and keeps its terminal.
     ///
     /// Method `terminal/kill`. Spec: [`KillTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#killterminalrequest)
+    #[doc(alias = "terminal/kill")]
     pub struct KillTerminalRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -137,6 +167,7 @@ object! {
     /// The agent has no more use for a terminal; a command still running is ended.
     ///
     /// Method `terminal/release`. Spec: [`ReleaseTerminalRequest`](https://agentclientprotocol.com/protocol/v1/schema#releaseterminalrequest)
+    #[doc(alias = "terminal/release")]
     pub struct ReleaseTerminalRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

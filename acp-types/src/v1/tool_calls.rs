@@ -17,6 +17,19 @@ object! {
     /// A tool that the model asked for, as the agent announces it.
     ///
     /// Spec: [`ToolCall`](https://agentclientprotocol.com/protocol/v1/schema#toolcall)
+    ///
+    /// ```
+    /// use acp_types::v1::tool_calls::{ToolCall, ToolCallStatus, ToolKind};
+    ///
+    /// let mut call = ToolCall::new("call-1", "Read main.rs");
+    /// call.kind = Some(ToolKind::Read);
+    /// call.status = Some(ToolCallStatus::InProgress);
+    /// assert_eq!(
+    ///     serde_json::to_string(&call)?,
+    ///     r#"{"toolCallId":"call-1","title":"Read main.rs","kind":"read","status":"in_progress"}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct ToolCall {
         /// Names it.
         tool_call_id: ToolCallId = "toolCallId",
@@ -172,6 +185,23 @@ object! {
     /// The agent asks whether it may go on with a tool call.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionrequest)
+    ///
+    /// ```
+    /// use acp_types::v1::tool_calls::{
+    ///     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    ///     SelectedPermissionOutcome, ToolCallUpdate,
+    /// };
+    ///
+    /// let allow = PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce);
+    /// let reject = PermissionOption::new("no", "Reject", PermissionOptionKind::RejectOnce);
+    /// let request =
+    ///     RequestPermissionRequest::new("sess-1", ToolCallUpdate::new("call-1"), vec![allow, reject]);
+    ///
+    /// let yes = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new("yes"));
+    /// let no = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new("no"));
+    /// assert!(request.is_granted_by(&yes) && !request.is_granted_by(&no));
+    /// ```
+    #[doc(alias = "session/request_permission")]
     pub struct RequestPermissionRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

@@ -64,6 +64,7 @@ object! {
     /// The client asks the agent to log in.
     ///
     /// Method `auth/login`. Spec: [`LoginAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#loginauthrequest)
+    #[doc(alias = "auth/login")]
     pub struct LoginAuthRequest {
         /// One of the ways that the agent offered.
         method_id: AuthMethodId = "methodId",
@@ -83,6 +84,7 @@ object! {
     /// The client asks the agent to log out.
     ///
     /// Method `auth/logout`. Spec: [`LogoutAuthRequest`](https://agentclientprotocol.com/protocol/v2/schema#logoutauthrequest)
+    #[doc(alias = "auth/logout")]
     pub struct LogoutAuthRequest {}
     and "_meta"
 }

@@ -19,6 +19,7 @@ object! {
     /// The agent asks the user something.
     ///
     /// Method `elicitation/create`. Spec: [`CreateElicitationRequest`](https://agentclientprotocol.com/protocol/v2/schema#createelicitationrequest)
+    #[doc(alias = "elicitation/create")]
     pub struct CreateElicitationRequest {
         /// The question, for people to read.
         message: String = "message",

@@ -17,6 +17,18 @@ object! {
     /// The client opens the connection and says what it can do.
     ///
     /// Method `initialize`. Spec: [`InitializeRequest`](https://agentclientprotocol.com/protocol/v2/schema#initializerequest)
+    ///
+    /// ```
+    /// use acp_types::v2::initialization::{Implementation, InitializeRequest, ProtocolVersion};
+    ///
+    /// let info = Implementation::new("my-editor", "1.2.0");
+    /// assert_eq!(
+    ///     serde_json::to_string(&InitializeRequest::new(ProtocolVersion::V2, info))?,
+    ///     r#"{"protocolVersion":2,"info":{"name":"my-editor","version":"1.2.0"}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[doc(alias = "initialize")]
     pub struct InitializeRequest {
         /// The newest version that the client speaks.
         protocol_version: ProtocolVersion = "protocolVersion",

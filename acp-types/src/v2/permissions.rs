@@ -18,6 +18,19 @@ object! {
     /// The agent asks whether it may go on.
     ///
     /// Method `session/request_permission`. Spec: [`RequestPermissionRequest`](https://agentclientprotocol.com/protocol/v2/schema#requestpermissionrequest)
+    ///
+    /// ```
+    /// use acp_types::v2::permissions::{
+    ///     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
+    ///     SelectedPermissionOutcome,
+    /// };
+    ///
+    /// let allow = PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce);
+    /// let request = RequestPermissionRequest::new("sess-1", "Run the tests?", vec![allow]);
+    /// let yes = RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new("yes"));
+    /// assert!(request.is_granted_by(&yes));
+    /// ```
+    #[doc(alias = "session/request_permission")]
     pub struct RequestPermissionRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

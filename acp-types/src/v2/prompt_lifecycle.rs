@@ -35,6 +35,7 @@ object! {
     /// );
     /// # Ok::<(), serde_json::Error>(())
     /// ```
+    #[doc(alias = "session/prompt")]
     pub struct PromptRequest {
         /// In which session.
         session_id: SessionId = "sessionId",
@@ -59,6 +60,7 @@ object! {
     /// The client cancels what a session is at; an idle `state_update` follows.
     ///
     /// Method `session/cancel`. Spec: [`CancelSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#cancelsessionnotification)
+    #[doc(alias = "session/cancel")]
     pub struct CancelSessionNotification {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -70,6 +72,7 @@ object! {
     /// The agent reports something of a session.
     ///
     /// Method `session/update`. Spec: [`UpdateSessionNotification`](https://agentclientprotocol.com/protocol/v2/schema#updatesessionnotification)
+    #[doc(alias = "session/update")]
     pub struct UpdateSessionNotification {
         /// Which one.
         session_id: SessionId = "sessionId",

@@ -11,6 +11,7 @@ object! {
     /// **Unstable.** The conductor opens the connection to a program that has a successor.
     ///
     /// Method `proxy/initialize`. Spec: [`InitializeProxyRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#initializeproxyrequest)
+    #[doc(alias = "proxy/initialize")]
     pub struct InitializeProxyRequest {}
     rest {
         /// As for `initialize`; the proxy passes it on before it answers.

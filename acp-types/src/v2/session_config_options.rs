@@ -164,6 +164,7 @@ object! {
     /// The client chooses a value for an option.
     ///
     /// Method `session/set_config_option`. Spec: [`SetSessionConfigOptionRequest`](https://agentclientprotocol.com/protocol/v2/schema#setsessionconfigoptionrequest)
+    #[doc(alias = "session/set_config_option")]
     pub struct SetSessionConfigOptionRequest {
         /// Which session.
         session_id: SessionId = "sessionId",

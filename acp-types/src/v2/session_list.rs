@@ -23,6 +23,7 @@ object! {
     /// The client asks for the sessions that the agent knows, page by page.
     ///
     /// Method `session/list`. Spec: [`ListSessionsRequest`](https://agentclientprotocol.com/protocol/v2/schema#listsessionsrequest)
+    #[doc(alias = "session/list")]
     pub struct ListSessionsRequest {}
     optional {
         /// Only those that work in this folder.

@@ -23,6 +23,7 @@ object! {
     /// The client begins a session.
     ///
     /// Method `session/new`. Spec: [`NewSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#newsessionrequest)
+    #[doc(alias = "session/new")]
     pub struct NewSessionRequest {
         /// The folder that the session works in.
         cwd: AbsolutePath = "cwd",
@@ -59,6 +60,7 @@ object! {
     /// The client comes back to a session, with its history or without.
     ///
     /// Method `session/resume`. Spec: [`ResumeSessionRequest`](https://agentclientprotocol.com/protocol/v2/schema#resumesessionrequest)
+    #[doc(alias = "session/resume")]
     pub struct ResumeSessionRequest {
         /// Which one.
         session_id: SessionId = "sessionId",
@@ -114,6 +116,7 @@ object! {
     /// **Unstable.** The client begins a session with the history of another.
     ///
     /// Method `session/fork`. Spec: [`ForkSessionRequest`](https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest)
+    #[doc(alias = "session/fork")]
     pub struct ForkSessionRequest {
         /// That other one.
         session_id: SessionId = "sessionId",

@@ -109,6 +109,7 @@ object! {
     /// The client ends the command of a terminal, and nothing else.
     ///
     /// Method `terminal/cancel`. Spec: [`CancelTerminalRequest`](https://agentclientprotocol.com/protocol/v2/schema#cancelterminalrequest)
+    #[doc(alias = "terminal/cancel")]
     pub struct CancelTerminalRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

@@ -116,6 +116,7 @@ object! {
     /// The client cancels a tool call, and nothing else.
     ///
     /// Method `tool_call/cancel`. Spec: [`CancelToolCallRequest`](https://agentclientprotocol.com/protocol/v2/schema#canceltoolcallrequest)
+    #[doc(alias = "tool_call/cancel")]
     pub struct CancelToolCallRequest {
         /// In which session.
         session_id: SessionId = "sessionId",

@@ -91,3 +91,20 @@ fn every_shared_type_links_to_both_specifications() {
     }
     assert!(count > 100, "{count} shared types");
 }
+
+/// The parameters of each method are found by the method's name.
+#[test]
+fn every_method_is_an_alias_of_its_parameters() {
+    for version in VERSIONS {
+        let texts: Vec<_> = ["shared", version.name].into_iter().flat_map(pages).collect();
+        for method in version.methods {
+            let of_alias = format!("#[doc(alias = \"{}\")]", method.name);
+            let of_type = format!("pub struct {} ", method.params);
+            let has_alias = |text: &str| {
+                let lines: Vec<_> = text.lines().map(str::trim).collect();
+                lines.windows(2).any(|pair| pair[0] == of_alias && pair[1].starts_with(&of_type))
+            };
+            assert!(texts.iter().any(|(_, text)| has_alias(text)), "{}", method.name);
+        }
+    }
+}
