@@ -85,14 +85,16 @@ fn is_end(event: &Event) -> bool {
 
 /// Whether the agent's turn has ended with the run: it was not interrupted, and not asked again in vain.
 fn is_end_of_turn(event: &Event) -> bool {
+    // The turn goes on behind answers that fit no open question.
+    let is_refusal = |code: &str| code.starts_with("RESUME") || code.starts_with("INTERRUPT");
     match event {
         Event::RunFinished(finished) => {
+            let result = finished.result.as_ref().and_then(|it| it.decode::<Value>().ok());
+            let code = result.as_ref().and_then(|result| result["error"]["code"].as_str());
             !matches!(finished.outcome, Some(RunFinishedOutcome::Interrupt(_)))
+                && !code.is_some_and(is_refusal)
         }
-        Event::RunError(error) => !error
-            .code
-            .as_deref()
-            .is_some_and(|code| code.starts_with("RESUME") || code.starts_with("INTERRUPT")),
+        Event::RunError(error) => !error.code.as_deref().is_some_and(is_refusal),
         _ => false,
     }
 }
