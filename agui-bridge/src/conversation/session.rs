@@ -158,7 +158,10 @@ impl Trouble {
                 let message = format!("{method}: {error}");
                 return Self::Refused(ErrorObject::new(ErrorCode::INVALID_REQUEST, message));
             }
-            CallError::Timeout => timeout,
+            // The error of a call does not know which side of the connection the peer is.
+            CallError::Timeout => {
+                return Self::Failed(timeout, "the agent took too long to answer".into());
+            }
             CallError::Full => Failure::Overloaded,
             CallError::Closed(_) => Failure::AgentExited,
             _ => Failure::AgentUnavailable,
