@@ -77,14 +77,14 @@ pub(crate) struct Exporter {
 impl Exporter {
     /// # Errors
     /// The file cannot be written to; the exporter without it is returned as well.
-    pub(crate) fn new(destinations: Destinations) -> Result<Self, (Self, OpenError)> {
+    pub(crate) fn new(destinations: Destinations) -> Result<Self, Box<(Self, OpenError)>> {
         let batches = destinations.collector.map(Batches::new);
         match destinations.file.as_deref().map(LineFile::append).transpose() {
             Ok(file) => {
                 let file = file.map(|file| (JsonLines::new(&destinations.resource), file));
                 Ok(Self { batches, file })
             }
-            Err(error) => Err((Self { batches, file: None }, error)),
+            Err(error) => Err(Box::new((Self { batches, file: None }, error))),
         }
     }
 

@@ -74,7 +74,8 @@ fn set_up(options: &Options, runtime: &Runtime) -> Outputs {
             Destinations::file_only(&options.spans, resource.clone())
         }
     };
-    let exporter = Exporter::new(destinations).unwrap_or_else(|(exporter, error)| {
+    let exporter = Exporter::new(destinations).unwrap_or_else(|failed| {
+        let (exporter, error) = *failed;
         eprintln!("acp-traces: {error}; no spans are written there");
         exporter
     });

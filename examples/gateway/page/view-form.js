@@ -42,6 +42,8 @@ export class FormView {
     const title = question.schema.title;
     if (typeof title === "string" && title !== question.title && question.component === undefined) this.#form.append(el("p", { class: "form-title" }, title));
     this.#component = questionComponent(question);
+    // A component shows the choices, which the message lists behind its first line for pages without one.
+    const [asked = question.title] = this.#component === null ? [] : question.title.split("\n");
     if (this.#component !== null) this.#form.append(this.#component.element);
     for (const [name, schema] of Object.entries(this.#component === null ? (question.schema.properties ?? {}) : {})) {
       const field = fieldOf(`${question.id}-${name}`, name, schema, required.has(name));
@@ -58,8 +60,8 @@ export class FormView {
     });
     this.element = el(
       "div",
-      { class: "permission", role: "group", tabindex: -1, "aria-label": `Question: ${question.title}` },
-      el("p", { class: "permission-question" }, el("strong", {}, question.title)),
+      { class: "permission", role: "group", tabindex: -1, "aria-label": `Question: ${asked}` },
+      el("p", { class: "permission-question" }, el("strong", {}, asked)),
       question.kind === "page" ? pageLink(question.url) : null,
       this.#form,
       this.#note,

@@ -178,8 +178,8 @@ fn each_session_has_an_instance_id_of_its_own() {
         editor.proxy.finish();
         let line = lines(&path).remove(0);
         let attributes = line["resourceSpans"][0]["resource"]["attributes"].clone();
-        let attributes = attributes.as_array().unwrap().iter();
-        attributes.filter(|it| it["key"] == "service.instance.id").cloned().next().unwrap()
+        let mut attributes = attributes.as_array().unwrap().iter();
+        attributes.find(|it| it["key"] == "service.instance.id").cloned().unwrap()
     };
     assert_ne!(instance_of("one"), instance_of("two"));
 }
