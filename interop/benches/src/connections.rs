@@ -162,7 +162,8 @@ async fn our_notifications(count: usize) {
 }
 
 async fn our_round_trips(count: usize) {
-    let (agent, _, client, sessions) = ours(&Arc::default());
+    let answered = Arc::default();
+    let (agent, _, client, sessions) = ours(&answered);
     let ask = async {
         let session = sessions.open(NewSessionRequest::new("/", [])).await.expect("open");
         for _ in 0..count {
