@@ -1,6 +1,7 @@
 //! A message of a client, whose params are read once: for the transport, which routes by them, as for the server.
 use crate::mcp::base::{RequestMetaObject, RequestParams};
 use crate::mcp::dispatch::ClientRequest;
+#[cfg(feature = "http")]
 use alloc::borrow::Cow;
 use jsonrpc_core::wire::{self, DecodeError, Meta};
 use jsonrpc_core::{Message, Request};
@@ -75,11 +76,13 @@ impl ReadParams {
     }
 
     /// The version that the request says it is made in.
+    #[cfg(feature = "http")]
     pub(crate) fn version(&self) -> Option<&str> {
         Some(self.meta.as_ref().ok()?.protocol_version.as_ref()?.as_str())
     }
 
     /// The tool, prompt, resource or task that the request is about.
+    #[cfg(feature = "http")]
     pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self.request()? {
             ClientRequest::CallTool(params) => params.name.as_str(),
