@@ -1,5 +1,5 @@
 //! Agents and clients as objects with async methods, on any runtime (feature `async`): front doors of the machines
-//! [`agent`](crate::agent) and [`client`](crate::client).
+//! [`agent`] and [`client`].
 //!
 //! A program implements [`v1::Agent`] or [`v1::Client`] (or those of [`v2`], a draft): a method for each request and
 //! notification that its side may get, typed, most of them with a default. `connect` gives a future that runs the

@@ -1,7 +1,7 @@
 //! One client connection with its conversations: lines and run inputs in, lines and numbered frames out, without IO.
 //!
 //! A [`Hub`] composes [`acp_types::client`], a [`Conversation`] for each thread, and a
-//! [`RunLog`](agui_types::run_log::RunLog) for each run. A program that embeds it moves bytes: lines between the hub and an
+//! [`RunLog`] for each run. A program that embeds it moves bytes: lines between the hub and an
 //! agent, inputs and frames between the hub and pages.
 //!
 //! # Run loop

@@ -129,27 +129,26 @@ impl Conversation {
         if run.is_cancelled {
             return self.begin(run);
         }
-        match &self.agent {
+        let continued = match &self.agent {
             AgentState::Connecting => {
                 self.known.insert(&run.request.input);
                 self.starting = Some(StartingRun { run, loading: None });
-                Ok(Accepted::Queued)
+                return Ok(Accepted::Queued);
             }
             AgentState::Connected(features)
-                if self.session.is_none()
-                    && !self.translator.is_interrupted()
-                    && let Some(remembered) = &self.remembered
-                    && let Some(origin) = remembered.origin(features) =>
+                if self.session.is_none() && !self.translator.is_interrupted() =>
             {
-                self.known.insert(&run.request.input);
-                self.page.set_tools(&run.request.input);
-                let meta = run.request.meta.clone();
-                let loading = Some(self.open(origin, None, None, meta));
-                self.starting = Some(StartingRun { run, loading });
-                Ok(Accepted::Queued)
+                self.remembered.as_ref().and_then(|remembered| remembered.origin(features))
             }
-            _ => self.begin(run),
-        }
+            _ => None,
+        };
+        let Some(origin) = continued else { return self.begin(run) };
+        self.known.insert(&run.request.input);
+        self.page.set_tools(&run.request.input);
+        let meta = run.request.meta.clone();
+        let loading = Some(self.open(origin, None, None, meta));
+        self.starting = Some(StartingRun { run, loading });
+        Ok(Accepted::Queued)
     }
 
     /// Cancels the run that waits for the agent or for its session: it ends without them.
