@@ -1,4 +1,4 @@
-//! The shortest agent: it repeats what it is told, on standard input and output.
+//! The shortest agent: it repeats each prompt, over standard input and output.
 use acp_types::connection::{Context, Options, stdio, v1};
 use acp_types::v1::initialization::*;
 use acp_types::v1::prompt_turn::*;
