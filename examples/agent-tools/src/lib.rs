@@ -9,6 +9,7 @@ pub mod page_server;
 pub mod questions;
 pub mod shim;
 pub mod toolbox;
+mod tools;
 
 pub use page_server::{FromServer, PageServer, PageServers, ToolQuestion};
 pub use questions::{Called, Questions, Refused, Sampler};

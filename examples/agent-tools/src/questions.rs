@@ -1,4 +1,5 @@
 //! Tools that ask the user while they run: a call is suspended for its questions, and resumed with the answers.
+use crate::tools;
 use agui_bridge::hybrid_tools::ToolRequest;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
@@ -17,7 +18,7 @@ use mcp_bridge::plugin::{
     SessionStore, SuspendPolicy, Turn,
 };
 use mcp_bridge::tool_events::result_text;
-use mcp_http::{book_flight, random_id};
+use mcp_http::random_id;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -76,7 +77,7 @@ impl Questions {
     /// # Errors
     /// The system has no randomness, or the schema of a tool is invalid.
     pub fn new(store: Arc<dyn SessionStore>, clock: Clock) -> io::Result<Self> {
-        let tools = vec![book_flight::tool().map_err(io::Error::other)?];
+        let tools = tools::all().map_err(io::Error::other)?;
         let host =
             PluginHost::new(tools, SuspendPolicy::Replay, store.clone(), random_id()?, clock);
         Ok(Self { host, store, held: Mutex::default() })
