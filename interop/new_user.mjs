@@ -1,5 +1,5 @@
-// What a new user does: a fresh clone, and the first steps of the gateway's README, each block as it stands there, but for the
-// port. The real agent that the README names is gemini-cli, before the scripted model.
+// The first steps of a new user, in a fresh clone: each named block of the gateway's `docs/` runs as it stands there, with another
+// port. The real agent of those pages is gemini-cli, here with the scripted model.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const TURN_SECONDS = 60;
 const EXIT_SECONDS = 15;
 const ADDRESS = "127.0.0.1:8787";
 
-/** The same files, which take no room: what is built there stays there. */
+/** Hard-links a folder of build results, so that the clone does not build them again. */
 function linked(from, to) {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -34,7 +34,7 @@ async function freePort() {
 
 let running;
 
-/** For all of the group: bash, cargo, and what they have become. */
+/** Signals the process group of bash, cargo and the gateway. */
 function signal(name) {
   if (running && running.child.exitCode === null && running.child.signalCode === null) process.kill(-running.child.pid, name);
 }
@@ -45,7 +45,7 @@ const clone = join(place.root, "clone");
 const bin = join(place.root, "bin");
 
 try {
-  // The checkout may be another user's than who runs this.
+  // The checkout may belong to another user.
   const gitConfig = join(place.root, "gitconfig");
   writeFileSync(gitConfig, "[safe]\n\tdirectory = *\n");
   const git = { env: { ...process.env, GIT_CONFIG_GLOBAL: gitConfig } };
@@ -69,15 +69,21 @@ try {
     OTEL_EXPORTER_OTLP_ENDPOINT: process.env.INTEROP_OTLP_GRPC,
     OTEL_RESOURCE_ATTRIBUTES: `run=${place.run}`,
   };
-  const readme = readFileSync(join(clone, "examples/gateway/README.md"), "utf8");
-  const blocks = new Map([...readme.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name, text]) => [name, text]));
+  const docs = join(clone, "examples/gateway/docs");
+  const blocks = new Map();
+  for (const page of readdirSync(docs)) {
+    for (const [, name, text] of readFileSync(join(docs, page), "utf8").matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)) {
+      assert.ok(!blocks.has(name), `${page} repeats the block ${name}`);
+      blocks.set(name, text);
+    }
+  }
   const block = (name) => {
-    assert.ok(blocks.has(name), `the README has no block ${name}`);
+    assert.ok(blocks.has(name), `the pages have no block ${name}`);
     return blocks.get(name).replaceAll(ADDRESS, address);
   };
   const bash = (text) => ["-c", `set -euo pipefail\n${text}`];
 
-  /** Runs a block that starts a gateway, in the place of the last one. */
+  /** Runs a block that starts a gateway, after stopping the previous one. */
   const start = async (name) => {
     await stop();
     running = new Program("bash", bash(block(name)), environment, { cwd: clone, detached: true });
@@ -88,7 +94,7 @@ try {
     if (running) await within(EXIT_SECONDS, "the end of the gateway", running.exited);
     running = undefined;
   };
-  /** Runs a block that asks; gives the events. */
+  /** Runs a block that sends a request; returns the events. */
   const ask = async (name) => {
     const child = spawn("bash", bash(block(name)), { cwd: clone, env: environment, stdio: ["ignore", "pipe", "ignore"] });
     let told = "";

@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The most bytes of a body, as the README says.
+/// Largest body in bytes, as documented.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// Bodies, with the status and what the message has in it.

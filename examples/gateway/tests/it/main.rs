@@ -28,6 +28,8 @@ mod conversations;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod doors;
 #[cfg(all(test, unix))]
 mod ending;
@@ -55,8 +57,6 @@ mod permission;
 mod plugins;
 #[cfg(test)]
 mod reading;
-#[cfg(test)]
-mod readme;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod replaced;

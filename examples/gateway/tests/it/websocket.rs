@@ -10,7 +10,7 @@ use tokio::process::Command;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
-/// The most bytes of a message, as the README says.
+/// Largest message in bytes, as documented.
 const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
 type Socket = WebSocketStream<TcpStream>;
