@@ -4,6 +4,7 @@ use agui_bridge::hybrid_tools::ToolRequest;
 use agui_types::id::ToolCallId;
 use agui_types::input::RunAgentInput;
 use agui_types::interrupt::{Interrupt, ResumeStatus};
+use agui_types::message::Message;
 use async_trait::async_trait;
 use futures::future::join_all;
 use jsonrpc_core::wire::{self, Extra, Raw};
@@ -24,6 +25,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io, mem};
 use tokio_util::sync::CancellationToken;
+
+/// The result of a call whose session was lost with its program.
+const LOST: &str = "the call was lost while it waited for the user, because the server restarted; call the tool again";
 
 /// Separates the call from its question in the id of an interrupt.
 const ELICIT: &str = ":elicit:";
@@ -217,9 +221,17 @@ impl Questions {
                 .map_err(|error| Refused("RESUME_INVALID", error.to_string()))?;
             sessions.entry(session).or_default().push((key.to_owned(), Outcome::Value(answer)));
         }
-        let mut came = Vec::new();
+        let (mut came, mut has_lost) = (Vec::new(), false);
         for (session, answers) in sessions {
             let record = self.store.load(session).await.ok().flatten();
+            if record.is_none() && !has_lost {
+                let lost = self.lost_calls(input, principal).await;
+                has_lost = !lost.is_empty();
+                came.extend(lost.into_iter().map(|id| (id, Called::Done(Err(LOST.into())))));
+            }
+            if record.is_none() && has_lost {
+                continue;
+            }
             let record =
                 record.filter(|record| record.principal == principal).ok_or_else(|| {
                     Refused(
@@ -240,6 +252,30 @@ impl Questions {
             came.push((call_id.into(), called));
         }
         Ok(came)
+    }
+
+    /// The calls in the history of a run that have neither a result nor a session: the session was in a program that has
+    /// ended, and the model has to know.
+    async fn lost_calls(&self, input: &RunAgentInput, principal: &str) -> Vec<ToolCallId> {
+        let active = self.host.active().await.unwrap_or_default();
+        let is_kept = |id: &ToolCallId| {
+            let own = active.iter().filter(|record| record.principal == principal);
+            own.into_iter().any(|record| record.call_id == id.as_str())
+        };
+        let mut open = Vec::new();
+        for message in &input.messages {
+            match message {
+                Message::Assistant(message) => {
+                    let calls = message.tool_calls.iter().flatten();
+                    let own = calls.filter(|call| self.has(&call.function.name));
+                    open.extend(own.map(|call| call.id.clone()));
+                }
+                Message::Tool(result) => open.retain(|id| *id != result.tool_call_id),
+                _ => {}
+            }
+        }
+        open.retain(|id| !is_kept(id));
+        open
     }
 
     /// Returns the open calls of a user, for display.

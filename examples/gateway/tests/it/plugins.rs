@@ -166,6 +166,19 @@ async fn a_session_can_be_ended_and_its_answer_says_so() {
 }
 
 #[tokio::test]
+async fn model_goes_on_after_a_restart_in_a_question() {
+    let (first, second) = (Gateway::demo(&[]).await, Gateway::demo(&[]).await);
+    let mut chat = Chat::new(&first);
+    let which = chat.say("book").await;
+    let flight = context(&which)["flights"][0]["id"].clone();
+    chat.gateway = &second;
+    let told = chat.answer(&which, accept(json!({ "flightId": flight }))).await;
+    let [result] = &told.results()[..] else { panic!("one result: {:?}", told.results()) };
+    assert!(result.starts_with("the call was lost"), "{result}");
+    assert_eq!(told.end(), "success");
+}
+
+#[tokio::test]
 async fn questions_of_one_user_are_not_anothers() {
     let gateway = Gateway::configured("[auth.tokens]\nalice = 'a-secret'\nbob = 'b-secret'").await;
     let mut alice = Chat { token: Some("a-secret"), ..Chat::new(&gateway) };
