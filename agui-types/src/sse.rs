@@ -32,11 +32,11 @@
 //! Spec: [HTTP + Server-Sent Events, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse),
 //! [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html)
 use crate::event::Event;
-use bytes::BufMut;
+use alloc::vec::Vec;
+use jsonrpc_core::{keep_on_one_line, wire};
 
 mod decoder;
 mod delta;
-mod json;
 
 pub use decoder::{Decoder, Frame, FrameError};
 pub use delta::{DeltaWriter, JsonString, NotAString};
@@ -49,17 +49,20 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 /// Appends an event: one `data` line and an empty line, both ended by a line feed. Nothing is put together elsewhere
 /// before: a delta costs a copy of its text.
 ///
-/// `out` is a `Vec<u8>`, a `BytesMut`, or whatever else takes bytes.
-///
 /// # Errors
 /// A value in the event has no JSON form, which does not happen for events that were decoded or made from the types
-/// of this crate. `out` has a part of the event then.
+/// of this crate. Nothing is appended then.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
-pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), serde_json::Error> {
-    out.put_slice(BEGIN);
-    json::write(out, event)?;
-    out.put_slice(END);
+pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    out.extend_from_slice(BEGIN);
+    if let Err(error) = wire::write(event, out) {
+        out.truncate(start);
+        return Err(error);
+    }
+    keep_on_one_line(out, start + BEGIN.len());
+    out.extend_from_slice(END);
     Ok(())
 }
 
@@ -69,10 +72,10 @@ pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), serde_jso
 /// carriage return or a NUL in `id` cannot be written, and is left out.
 ///
 /// Spec: [No resumption, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#no-resumption)
-pub fn write_id(out: &mut impl BufMut, id: &str) {
-    out.put_slice(b"id: ");
-    id.split(['\n', '\r', '\0']).for_each(|part| out.put_slice(part.as_bytes()));
-    out.put_u8(b'\n');
+pub fn write_id(out: &mut Vec<u8>, id: &str) {
+    out.extend_from_slice(b"id: ");
+    id.split(['\n', '\r', '\0']).for_each(|part| out.extend_from_slice(part.as_bytes()));
+    out.push(b'\n');
 }
 
 /// Appends a comment, which receivers ignore: one line for each of `text`, then an empty one.
@@ -84,13 +87,13 @@ pub fn write_id(out: &mut impl BufMut, id: &str) {
 /// ```
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
-pub fn write_comment(out: &mut impl BufMut, text: &str) {
+pub fn write_comment(out: &mut Vec<u8>, text: &str) {
     for line in text.split(['\n', '\r']) {
-        out.put_slice(b": ");
-        out.put_slice(line.as_bytes());
-        out.put_u8(b'\n');
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
     }
-    out.put_u8(b'\n');
+    out.push(b'\n');
 }
 
 const BEGIN: &[u8] = b"data: ";

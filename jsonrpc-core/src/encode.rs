@@ -1,4 +1,4 @@
-//! Writes messages as one line of JSON.
+//! Writes messages as one line of JSON, and the strings and line breaks of all JSON text.
 use crate::message::Message;
 use crate::{ErrorObject, RequestId, scan};
 use alloc::vec::Vec;
@@ -69,8 +69,14 @@ fn raw(text: &[u8], out: &mut Vec<u8>) {
     keep_on_one_line(out, start);
 }
 
-/// A line break inside JSON can only stand between tokens, where a space means the same.
-pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
+/// Makes one line of the JSON text behind `start`. A line break can only stand between tokens, where a space means the same.
+///
+/// ```
+/// let mut json = b"data: {\n}".to_vec();
+/// jsonrpc_core::keep_on_one_line(&mut json, 6);
+/// assert_eq!(json, b"data: { }");
+/// ```
+pub fn keep_on_one_line(out: &mut [u8], start: usize) {
     let mut rest = out.get_mut(start..).unwrap_or_default();
     while let Some((byte, behind)) =
         memchr2(b'\n', b'\r', rest).and_then(|at| rest.get_mut(at..)?.split_first_mut())
@@ -78,6 +84,17 @@ pub(crate) fn keep_on_one_line(out: &mut [u8], start: usize) {
         *byte = b' ';
         rest = behind;
     }
+}
+
+/// Appends a JSON string, with its quotes.
+///
+/// ```
+/// let mut out = Vec::new();
+/// jsonrpc_core::write_str("a \"b\"\n", &mut out);
+/// assert_eq!(out, br#""a \"b\"\n""#);
+/// ```
+pub fn write_str(text: &str, out: &mut Vec<u8>) {
+    string(text, out);
 }
 
 /// Appends a JSON string.

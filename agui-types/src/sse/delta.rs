@@ -1,10 +1,9 @@
-use super::json::{plain_prefix, write_str};
 use super::{BEGIN, END};
 use crate::id::{MessageId, ToolCallId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use bytes::BufMut;
 use jsonrpc_core::wire::{self, DecodeError, Raw};
+use jsonrpc_core::write_str;
 use serde_json::value::RawValue;
 
 /// Writes the deltas of one message or tool call: all that stays the same from one to the next is written once.
@@ -54,29 +53,29 @@ impl DeltaWriter {
     fn new(event_type: &str, name: &str, id: &str) -> Self {
         let mut head = Vec::from(BEGIN);
         head.extend_from_slice(b"{\"type\":");
-        write_str(&mut head, event_type);
+        write_str(event_type, &mut head);
         head.push(b',');
-        write_str(&mut head, name);
+        write_str(name, &mut head);
         head.push(b':');
-        write_str(&mut head, id);
+        write_str(id, &mut head);
         head.extend_from_slice(b",\"delta\":");
         Self { head: head.into() }
     }
 
     /// Appends the event for a delta.
-    pub fn write(&self, out: &mut impl BufMut, delta: &str) {
-        out.put_slice(&self.head);
-        write_str(out, delta);
-        out.put_u8(b'}');
-        out.put_slice(END);
+    pub fn write(&self, out: &mut Vec<u8>, delta: &str) {
+        out.extend_from_slice(&self.head);
+        write_str(delta, out);
+        out.push(b'}');
+        out.extend_from_slice(END);
     }
 
     /// Appends the event for a delta that is a JSON string already; its text is not looked at.
-    pub fn write_escaped(&self, out: &mut impl BufMut, delta: JsonString<'_>) {
-        out.put_slice(&self.head);
-        out.put_slice(delta.as_str().as_bytes());
-        out.put_u8(b'}');
-        out.put_slice(END);
+    pub fn write_escaped(&self, out: &mut Vec<u8>, delta: JsonString<'_>) {
+        out.extend_from_slice(&self.head);
+        out.extend_from_slice(delta.as_str().as_bytes());
+        out.push(b'}');
+        out.extend_from_slice(END);
     }
 }
 
@@ -110,7 +109,8 @@ impl<'a> JsonString<'a> {
 /// Whether a text is the inside of a JSON string.
 fn is_between_quotes(mut rest: &[u8]) -> bool {
     loop {
-        let (_, escape) = rest.split_at(plain_prefix(rest));
+        let plain = rest.iter().position(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\'));
+        let (_, escape) = rest.split_at(plain.unwrap_or(rest.len()));
         rest = match escape {
             [] => return true,
             [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => behind,

@@ -2,7 +2,6 @@
 use crate::generate;
 use agui_types::event::{DeltaRef, Event};
 use agui_types::sse::{self, DeltaWriter, JsonString};
-use bytes::BytesMut;
 use jsonrpc_core::wire;
 use jsonrpc_core::wire::Raw;
 use proptest::prelude::*;
@@ -68,7 +67,7 @@ proptest! {
     /// A writer of deltas writes what the writer of events writes, whether the text is decoded before or not.
     #[test]
     fn deltas_are_written_alike(id in text(), delta in text()) {
-        let mut expected = BytesMut::new();
+        let mut expected = Vec::new();
         for event in [
             agui_types::event::TextMessageContentEvent::new(&*id, &*delta).into(),
             agui_types::event::ReasoningMessageContentEvent::new(&*id, &*delta).into(),
