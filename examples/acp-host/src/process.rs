@@ -2,6 +2,7 @@
 //!
 //! Each leads a process group of its own, or a job on Windows, so that what it started ends with it. On Linux it runs
 //! below a [`Guard`], which ends the group when this program is killed.
+pub use crate::system::termination;
 #[cfg(any(feature = "transport", feature = "workspace"))]
 pub(crate) use child::Process;
 pub use guard::Guard;

@@ -16,9 +16,13 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
+pub use unix::termination;
+#[cfg(unix)]
 pub(crate) use unix::{
     End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,
 };
+#[cfg(windows)]
+pub use windows::termination;
 #[cfg(windows)]
 pub(crate) use windows::{
     End, ProcessGroup, editor_ends, find, forward_signals, lead_group, wait_ready, widen,

@@ -44,6 +44,21 @@ pub enum Address {
     Http(Remote),
 }
 
+/// A command line is invalid.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// A quote is not closed.
+    #[error("unbalanced quotes in `{0}`")]
+    Quotes(String),
+    /// There is no word.
+    #[error("the command is empty")]
+    Empty,
+    /// The program does not exist.
+    #[error("command not found: {0}")]
+    NotFound(String),
+}
+
 /// Bytes as they are read; framing is up to the reader.
 pub type Incoming = BoxStream<'static, io::Result<Bytes>>;
 
@@ -120,6 +135,18 @@ pub enum ConnectError {
 }
 
 impl Address {
+    /// Returns the address of a command line, which is split into words as a shell would. `secrets` are variables that
+    /// the command does not inherit.
+    ///
+    /// # Errors
+    /// The command line is invalid, or its program does not exist.
+    pub fn command(line: &str, secrets: Vec<String>) -> Result<Self, CommandError> {
+        let words = shlex::split(line).ok_or_else(|| CommandError::Quotes(line.to_owned()))?;
+        let program = words.first().ok_or(CommandError::Empty)?;
+        which::which(program).map_err(|_| CommandError::NotFound(program.clone()))?;
+        Ok(Self::Command { words, secrets })
+    }
+
     /// Returns the `network.transport` of the conventions.
     ///
     /// Spec: [network.transport](https://opentelemetry.io/docs/specs/semconv/registry/attributes/network/)

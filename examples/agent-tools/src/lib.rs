@@ -5,6 +5,8 @@
 //!                                                         └─ Toolbox ─ Questions ─ FromServer::Ask ─ the user
 //! model without ACP ───────────────────────── Toolbox ────── Questions ─ interrupts of the run
 //! ```
+pub use {mcp_bridge, mcp_http};
+
 pub mod page_server;
 pub mod questions;
 pub mod shim;

@@ -5,6 +5,7 @@
 use agent_tools::{Sampler, Toolbox};
 use agui_bridge::hybrid_tools::runner::{self, Backend, Model};
 use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ToolRequest};
+use agui_types::capabilities::AgentCapabilities;
 use agui_types::content::Content;
 use agui_types::event::Event;
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub use traced::Traced;
 use traced::TracedModel;
 
+mod capabilities;
 mod endpoint;
 mod run;
 mod script;
@@ -96,6 +98,11 @@ impl ChatModel {
         };
         let tools = toolbox.for_models();
         Ok(Self { kind, tools, legacy_interrupts, toolbox })
+    }
+
+    /// Returns what the model can do, in the form for AG-UI clients.
+    pub fn capabilities(&self, name: &str) -> AgentCapabilities {
+        capabilities::capabilities(name, self.toolbox.registry())
     }
 
     /// Opens the model for one run.

@@ -1,4 +1,4 @@
-//! Who may use the gateway: which hosts, which pages of other sites, and who is there.
+//! Access: hosts, pages of other sites, and users.
 use crate::server::Refusal;
 use crate::settings::{AuthSettings, SettingsError, SiteSettings};
 use axum::extract::{Request, State};
@@ -6,7 +6,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
+use run_telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 /// How long a browser may remember what pages of other sites may do.
 const CORS_TIME: Duration = Duration::from_secs(600);
 
-/// Somebody who uses the gateway: what one has begun, others do not find.
+/// A user of the gateway. The threads and runs of a user are invisible to others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Principal(Arc<str>);
 
@@ -34,7 +34,7 @@ impl Principal {
     }
 }
 
-/// What nobody may see who sees the settings.
+/// A value that is hidden where settings are shown.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(String);
@@ -49,7 +49,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// The secret itself, for whom it is.
+    /// Returns the secret itself, for its receiver.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -103,7 +103,7 @@ impl Site {
         Ok(Self { hosts: site.hosts.clone(), origins, tokens, trusted_header })
     }
 
-    /// Whether it is asked who is there.
+    /// Returns whether users are authenticated.
     pub(crate) fn asks(&self) -> bool {
         !self.tokens.is_empty() || self.trusted_header.is_some()
     }
@@ -147,7 +147,7 @@ impl Site {
         })
     }
 
-    /// Who is there; where nobody is asked, everybody is the same.
+    /// Returns the user of a request; without authentication all requests have the same user.
     fn principal(&self, headers: &HeaderMap) -> Option<Principal> {
         if !self.asks() {
             return Some(Principal("".into()));
@@ -161,7 +161,7 @@ impl Site {
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
             return None;
         }
-        // All are looked at, so that the time tells nothing of which is near.
+        // All tokens are compared, so that the time does not depend on which one is similar.
         let matching = self
             .tokens
             .iter()
@@ -182,7 +182,7 @@ pub(crate) async fn only_our_pages(
     }
 }
 
-/// Refuses whoever does not say who is there; the others are known as [`Principal`] from here on.
+/// Rejects requests without a user; others carry a [`Principal`] from here on.
 pub(crate) async fn only_who_is_known(
     State(site): State<Arc<Site>>,
     mut request: Request,

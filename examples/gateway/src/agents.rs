@@ -1,13 +1,9 @@
 //! The agents of the settings: ACP agents and models, and how their threads are served.
 use crate::access::Principal;
-use crate::capabilities::{self, Asks};
-use crate::connection::{AgentConnection, Unavailable};
-use crate::health::Health;
 use crate::run::StartError;
 use crate::settings::{AgentSettings, PageToolsBinding, Permission, Settings, SettingsError};
-use crate::thread::{ThreadKey, ThreadState};
+use crate::thread::ThreadKey;
 use acp_host::host::Access;
-use acp_host::transport::Address;
 use acp_types::client::{self, InitializeResponse};
 use acp_types::v1::initialization::{
     ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities,
@@ -21,6 +17,7 @@ use agui_bridge::{ElicitationMode, Options, PermissionMode, Policy};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::run_log::RunLogLimits;
 use chat_model::ChatModel;
+use hub_server::{AgentConnection, AgentSetup, Answers, Health, ThreadState, Unavailable};
 use run_telemetry::Telemetry;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -39,20 +36,6 @@ const TURN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) enum Agents {
     Acp(Box<AcpAgents>),
     Model(Arc<ChatModel>),
-}
-
-/// How to reach an ACP agent, and what it is offered.
-#[derive(Clone, Debug)]
-pub(crate) struct AcpAgent {
-    pub(crate) address: Address,
-    pub(crate) client: client::Options,
-    /// The authentication method to use once connected.
-    pub(crate) authenticate: Option<String>,
-    /// What the agent may do on this machine.
-    pub(crate) access: Option<Access>,
-    /// How long its process may take to exit once its input has ended.
-    pub(crate) exit_grace: Duration,
-    pub(crate) telemetry: Telemetry,
 }
 
 /// An ACP agent, and how its threads are served.
@@ -93,24 +76,20 @@ impl Agents {
     }
 
     /// What the agent can do; an ACP agent is connected to for it.
-    pub(crate) async fn capabilities(
-        &self,
-        name: &str,
-        toolbox: &Toolbox,
-    ) -> Result<AgentCapabilities, Unavailable> {
+    pub(crate) async fn capabilities(&self, name: &str) -> Result<AgentCapabilities, Unavailable> {
         let acp = match self {
-            Self::Model(_) => return Ok(capabilities::of_model(name, toolbox.registry())),
+            Self::Model(model) => return Ok(model.capabilities(name)),
             Self::Acp(acp) => acp,
         };
         let asks = match acp.conversation.translator.permission {
-            PermissionMode::Interrupt => Asks::Interrupts,
-            PermissionMode::InStream => Asks::InStream,
-            _ => Asks::Nobody,
+            PermissionMode::Interrupt => Answers::Interrupts,
+            PermissionMode::InStream => Answers::InStream,
+            _ => Answers::Policy,
         };
         let initialized = acp.connection.initialized().await?;
         Ok(match &initialized.response.value {
-            InitializeResponse::V1(response) => capabilities::of_acp(name, response, asks),
-            _ => capabilities::of_acp(name, &V1Response::new(ProtocolVersion::V1), asks),
+            InitializeResponse::V1(response) => hub_server::capabilities(name, response, asks),
+            _ => hub_server::capabilities(name, &V1Response::new(ProtocolVersion::V1), asks),
         })
     }
 
@@ -168,7 +147,7 @@ impl AcpAgents {
         let elicits = conversation.translator.elicitation != ElicitationMode::Decline;
         let mut client = client::Options::v1(initialize(elicits, access.as_ref()));
         (client.call_timeout, client.turn_timeout) = (times.answer.0, TURN_TIME);
-        let agent_options = AcpAgent {
+        let setup = AgentSetup {
             address,
             client,
             authenticate: agent.authenticate.clone(),
@@ -176,7 +155,7 @@ impl AcpAgents {
             exit_grace: times.exit_grace.0,
             telemetry: telemetry.clone(),
         };
-        let connection = Arc::new(AgentConnection::new(agent_options, options, removed));
+        let connection = Arc::new(AgentConnection::new(setup, options, removed));
         let (binding, own_tools) = (agent.page_tools, agent.gateway_tools);
         Ok(Self { connection, conversation, binding, own_tools, health: Mutex::default() })
     }

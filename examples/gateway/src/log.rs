@@ -1,4 +1,4 @@
-//! What the gateway says on standard error. Nobody waits for it to be taken, and nothing fails because it is not.
+//! Standard error of the gateway. A slow or closed reader delays nothing and fails nothing.
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use tracing_subscriber::prelude::*;
 /// The most lines that wait to be written; more are lost.
 const MAX_LINES: usize = 4096;
 
-/// Who would log what passes on connections, with the secrets in it; `RUST_LOG` cannot ask for that.
+/// Targets that log the bytes of connections with their secrets. `RUST_LOG` cannot enable those.
 const WIRE: [&str; 2] = ["tungstenite", "tokio_tungstenite"];
 
 /// What writes, once there is a log.

@@ -1,15 +1,18 @@
 //! A gateway between AG-UI web pages and agents: ACP agents, and models with tools.
 //!
-//! `cli` and `settings` say how; `listener` has the connections, `server` the routes and `page` the page; `threads` and
-//! `thread` the conversations, `run_log` what a run has said; `agent`, `connection` and `sessions` the way to an agent,
-//! which `acp_host` starts or dials; `model_thread` the conversations of a model without ACP.
+//! | module | is about |
+//! |---|---|
+//! | `cli`, `settings` | the command line, the file of settings and the environment |
+//! | `listener`, `server`, `page`, `socket`, `session` | connections, routes, the page, the chat over a WebSocket, settings of sessions |
+//! | `access` | callers and pages that may use the gateway |
+//! | `agents` | the agents of the settings: ACP agents behind a hub, and models |
+//! | `threads`, `thread`, `run`, `model` | threads and their runs, and the threads of models |
+//! | `replicas` | other gateways that serve the same threads |
+//! | `log` | standard error |
 
 mod access;
 mod agents;
-mod capabilities;
 mod cli;
-mod connection;
-mod health;
 mod listener;
 mod log;
 mod model;
@@ -24,7 +27,7 @@ mod thread;
 mod threads;
 
 use access::Site;
-use acp_host::process::Guard;
+use acp_host::process::{self, Guard};
 use agent_tools::{PageServers, Toolbox};
 use agents::Agents;
 use clap::Parser;
@@ -91,6 +94,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     if !settings.listen.ip().is_loopback() && !site.asks() {
         return Err(SettingsError::Open(settings.listen).into());
     }
+    let terminated = process::termination()?;
     let default_agent = settings.agent_mut()?.0.to_owned();
     let (sessions, clock) = replicas::tool_sessions(&settings.replicas).await?;
     let toolbox = Arc::new(Toolbox::new(sessions, clock)?);
@@ -122,7 +126,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     let serving = tokio::spawn(replicas::serve(threads.clone(), left.clone()));
     #[cfg(unix)]
     let telling = {
-        // From before anybody knows that it is there: unheard, the signal ends a program.
+        // Registered before the address is announced: without a handler the signal ends the program.
         let asked = signal(SignalKind::user_defined1())?;
         tokio::spawn(tell_when_asked(asked, threads.clone()))
     };
@@ -133,7 +137,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     let server = axum::serve(listener, server::router(threads.clone(), site))
         .with_graceful_shutdown(ending.clone().cancelled_owned());
     let server = tokio::spawn(server.into_future());
-    told_to_end().await;
+    terminated.await;
     ending.cancel();
     #[cfg(unix)]
     telling.abort();
@@ -141,7 +145,7 @@ async fn serve(args: Args) -> Result<(), Error> {
     left.cancel();
     let _left = serving.await;
     threads.replicas().leave().await;
-    // The streams have ended with their runs; who has not read them by then does not get the rest.
+    // The streams have ended with their runs; slow readers lose the rest.
     if timeout(LINGER, server).await.is_err() {
         tracing::warn!("a connection is still open; leaving it");
     }
@@ -155,30 +159,5 @@ async fn tell_when_asked(mut asked: Signal, threads: Arc<Threads>) {
     while asked.recv().await.is_some() {
         let (open, tasks) = (threads.open(), Handle::current().metrics().num_alive_tasks());
         log::say(format_args!("open: {open}, {tasks} tasks"));
-    }
-}
-
-/// Waits for SIGINT or SIGTERM.
-async fn told_to_end() {
-    #[cfg(unix)]
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(error) => {
-                tracing::error!(%error, "cannot listen for SIGTERM");
-                std::future::pending::<()>().await;
-            }
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        () = terminated => {}
-        interrupted = tokio::signal::ctrl_c() => if let Err(error) = interrupted {
-            tracing::error!(%error, "cannot listen for SIGINT");
-            std::future::pending::<()>().await;
-        },
     }
 }

@@ -1,14 +1,13 @@
 //! The thread of a model without ACP: its runs, one after the other. Each run brings all earlier messages.
-use crate::connection::Reply;
-use crate::run::StartError;
-use agui_bridge::conversation::{Admission, RunQueue};
+use agui_bridge::conversation::{Admission, RunQueue, RunRefused};
 use agui_types::input::RunAgentInput;
 use chat_model::{ChatModel, ModelRun, Traced};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use hub_server::Reply;
 use run_store::RunLog;
 use run_telemetry::Telemetry;
-use semconv_map::trace_context::TraceContext;
+use run_telemetry::trace_context::TraceContext;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -71,7 +70,7 @@ impl ModelThread {
         }
     }
 
-    /// The next run whose client still waits.
+    /// Returns the next run that its client still waits for.
     fn next(&mut self) -> Option<ModelRunStart> {
         std::iter::from_fn(|| self.queue.pop()).find(|run| !run.reply.is_closed())
     }
@@ -86,7 +85,7 @@ impl ModelThread {
             _ => Vec::new(),
         };
         for run in refused {
-            let _gone = run.reply.send(Err(StartError::Busy));
+            let _gone = run.reply.send(Err(RunRefused::Busy.into()));
         }
     }
 

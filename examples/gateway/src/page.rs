@@ -96,22 +96,3 @@ fn file(name: &str) -> Result<Response, Refusal> {
     ];
     Ok((headers, *content).into_response())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
-    #[test]
-    fn every_file_of_the_page_is_built_in() -> std::io::Result<()> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
-        let there: BTreeSet<_> = fs::read_dir(folder)?
-            .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
-            .collect::<std::io::Result<_>>()?;
-        let built_in: BTreeSet<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(there, built_in);
-        Ok(())
-    }
-}

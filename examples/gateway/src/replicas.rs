@@ -1,8 +1,8 @@
 //! This gateway among those that share a store.
 use crate::settings::{ReplicaSettings, SettingsError};
+use agent_tools::mcp_bridge::plugin::{Clock, SessionStore};
+use agent_tools::mcp_http::{random_id, since_1970};
 use agui_types::event::RunErrorEvent;
-use mcp_bridge::plugin::{Clock, SessionStore};
-use mcp_http::{random_id, since_1970};
 use run_store::{MemoryStore, Replica, ReplicaOptions, RunStore};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ mod forwarding;
 
 pub(crate) use forwarding::{Forwarded, ForwardedRequest, ForwardedResponse, serve, to_its_owner};
 
-/// The code of a run whose gateway is dead, or counts as dead.
+/// The code of a run of a gateway that is dead, or counts as dead.
 const GATEWAY_LOST: &str = "GATEWAY_LOST";
 
 /// Joins the gateways that share the store of the settings; without a store this one is alone.
@@ -40,7 +40,7 @@ pub(crate) async fn tool_sessions(
         None => {
             let (start, began) = (since_1970(), std::time::Instant::now());
             let clock = Arc::new(move || start + began.elapsed());
-            Ok((Arc::new(mcp_bridge::plugin::MemoryStore::default()), clock))
+            Ok((Arc::new(agent_tools::mcp_bridge::plugin::MemoryStore::default()), clock))
         }
         Some(url) => {
             let prefix = format!("{}:tools", settings.prefix);
@@ -61,7 +61,7 @@ async fn shared(
 
 #[cfg(feature = "redis")]
 async fn shared_sessions(url: &str, prefix: &str) -> Result<Arc<dyn SessionStore>, SettingsError> {
-    let store = mcp_http::RedisStore::connect(url, prefix).await;
+    let store = agent_tools::mcp_http::RedisStore::connect(url, prefix).await;
     Ok(Arc::new(store.map_err(|error| SettingsError::Store(error.to_string()))?))
 }
 

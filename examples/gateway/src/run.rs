@@ -1,4 +1,6 @@
 //! Errors of starting a run, and of inputs beside it.
+use agui_bridge::conversation::RunRefused;
+use agui_bridge::hub::HubRefused;
 use agui_bridge::input::InputError;
 use run_store::{StoreError, TooManyReaders};
 
@@ -37,11 +39,14 @@ pub(crate) enum StartError {
     Resumed(String),
 }
 
-/// A result of a page's tool was not taken.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-pub(crate) enum ResultError {
-    #[error("no such call waits for a result")]
-    Unknown,
-    #[error("the call has its result")]
-    AlreadyDone,
+impl From<HubRefused> for StartError {
+    fn from(refused: HubRefused) -> Self {
+        match refused {
+            HubRefused::Run(RunRefused::OtherRun) => Self::OtherRun,
+            HubRefused::Run(RunRefused::Resumed(run)) => Self::Resumed(run.to_string()),
+            HubRefused::Run(RunRefused::Input(error)) => Self::Input(error),
+            HubRefused::Run(_) => Self::Busy,
+            _ => Self::Overloaded,
+        }
+    }
 }

@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, StatusCode};
 use jsonrpc_core::wire::Raw;
 use std::sync::Arc;
 
-/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session; nothing where
-/// there is none.
+/// `GET /api/ai/agents/{agent}/threads/{threadId}/settings`: what a user may set in the agent's session; empty
+/// without a session.
 pub(crate) async fn get(
     State(threads): State<Arc<Threads>>,
     Extension(principal): Extension<Principal>,

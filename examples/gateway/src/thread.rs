@@ -1,18 +1,6 @@
-//! Threads: their names, and what the program keeps of each beside its conversation.
+//! The name of a thread.
 use crate::access::Principal;
-use acp_types::v1::elicitation::ElicitationAction;
-use agent_tools::PageServer;
-use agent_tools::page_server::TextResult;
-use agui_bridge::conversation::{QuestionKey, Remembered, SettingError, SettingKey};
-use agui_bridge::frontend_tool::Outcome;
-use agui_types::id::{RunId, ToolCallId};
-use mcp_http::CallContext;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use run_store::RunLog;
-use semconv_map::trace_context::TraceContext;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use tokio::sync::{oneshot, watch};
 
 /// A thread. The same id of another user, or with another agent, is another thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,94 +25,5 @@ impl ThreadKey {
     /// The path at which runs of the thread begin.
     pub(crate) fn path(&self) -> String {
         format!("/api/ai/agents/{}/chat", utf8_percent_encode(&self.agent, NON_ALPHANUMERIC))
-    }
-}
-
-/// A run that waits or is open.
-#[derive(Debug)]
-pub(crate) struct OpenRun {
-    pub(crate) log: Arc<RunLog>,
-    /// Reports the beginning of a run that waits.
-    pub(crate) reply: Option<oneshot::Sender<Result<(), crate::run::StartError>>>,
-    pub(crate) span: Option<TraceContext>,
-}
-
-/// What the program keeps of a thread beside its conversation.
-#[derive(Debug)]
-pub(crate) struct ThreadState {
-    /// The MCP server with the page's tools.
-    pub(crate) page: Option<PageServer>,
-    pub(crate) runs: BTreeMap<RunId, OpenRun>,
-    /// The run that began last, and its span.
-    pub(crate) current: Option<RunId>,
-    pub(crate) span: Option<TraceContext>,
-    calls: HashMap<ToolCallId, WaitingCall>,
-    /// Questions of the gateway's tools: the call, and the sender of the answer.
-    pub(crate) questions: HashMap<QuestionKey, (u64, oneshot::Sender<ElicitationAction>)>,
-    pub(crate) settings: BTreeMap<SettingKey, oneshot::Sender<Result<(), SettingError>>>,
-    /// The session to continue after a restart.
-    pub(crate) remembered: watch::Sender<Option<Remembered>>,
-}
-
-/// A call of a page's tool by the agent over MCP.
-#[derive(Debug)]
-struct WaitingCall {
-    key: u64,
-    reply: oneshot::Sender<TextResult>,
-    context: CallContext,
-    /// Number of progress notifications so far.
-    beats: u32,
-}
-
-impl ThreadState {
-    pub(crate) fn new(
-        page: Option<PageServer>,
-        remembered: watch::Sender<Option<Remembered>>,
-    ) -> Self {
-        Self {
-            page,
-            runs: BTreeMap::new(),
-            current: None,
-            span: None,
-            calls: HashMap::new(),
-            questions: HashMap::new(),
-            settings: BTreeMap::new(),
-            remembered,
-        }
-    }
-
-    /// Keeps a call until its outcome is known.
-    pub(crate) fn wait_for_call(
-        &mut self,
-        id: ToolCallId,
-        key: u64,
-        reply: oneshot::Sender<TextResult>,
-        context: CallContext,
-    ) {
-        self.calls.insert(id, WaitingCall { key, reply, context, beats: 0 });
-    }
-
-    /// Ends a call; calls of the extension method are answered already.
-    pub(crate) fn answer_call(&mut self, id: &ToolCallId, outcome: Outcome) {
-        if let Some(call) = self.calls.remove(id) {
-            let _gone = call.reply.send(outcome.to_text());
-        }
-    }
-
-    /// Reports that a call still waits.
-    pub(crate) fn keep_call_alive(&mut self, id: &ToolCallId) {
-        if let Some(call) = self.calls.get_mut(id) {
-            call.beats += 1;
-            let progress = f64::from(call.beats);
-            call.context.progress(progress, None, Some("waiting for the page"));
-        }
-    }
-
-    /// Removes what waits for a cancelled call: the call itself, and the questions of it.
-    pub(crate) fn withdraw(&mut self, key: u64) -> (Vec<ToolCallId>, Vec<QuestionKey>) {
-        let calls = self.calls.extract_if(|_, call| call.key == key);
-        let calls = calls.map(|(id, _)| id).collect();
-        let questions = self.questions.extract_if(|_, (asking, _)| *asking == key);
-        (calls, questions.map(|(question, _)| question).collect())
     }
 }

@@ -1,41 +1,34 @@
-//! All the threads and runs, and who may be told what.
+//! All threads and runs, and the access of users to them.
 use crate::access::Principal;
 use crate::agents::{AcpAgents, Agents};
-use crate::connection::{NewRun, Unavailable};
-use crate::model::{ModelRunStart, ModelThread};
+use crate::model::ModelRunStart;
 use crate::run::StartError;
 use crate::settings::{Limits, Settings, Times, WhenBusy};
 use crate::thread::ThreadKey;
 use agent_tools::{PageServers, Toolbox};
-use agui_bridge::conversation::RunQueue;
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
-use chat_model::ChatModel;
 use futures::future::join_all;
+use hub_server::Unavailable;
 use run_store::{Lease, Reader, Replica, RunLog};
-use run_telemetry::{Span, Telemetry, Timeline};
-use semconv_map::trace_context::TraceContext;
+use run_telemetry::trace_context::TraceContext;
+use run_telemetry::{Telemetry, Timeline};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::oneshot::error::RecvError;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 mod kept;
 mod shared;
+mod starting;
 mod steering;
 
 pub(crate) use shared::Target;
-use shared::run_name;
-
-/// Maximum number of runs that wait for the task of a model's thread.
-const MAX_STARTS: usize = 64;
 
 /// Stands between the number of a thread and that of a permission request in it.
 const INTERRUPT: &str = "-int-";
@@ -67,18 +60,18 @@ pub(crate) struct Threads {
     tasks: TaskTracker,
 }
 
-/// A run: the same id of somebody else is another.
+/// A run: the same id of another user names another run.
 type RunKey = (Principal, String);
 
 /// A run, until a while after its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
     /// Runs are numbered as they come.
     number: u64,
     /// Whether it was begun here; else this is what is known of it.
     is_ours: bool,
     thread: ThreadKey,
-    /// Tells whether a later input of its id is the same.
+    /// Hash of the input, which a later input of the same id is compared with.
     fingerprint: u64,
     log: Arc<RunLog>,
     cancel: CancellationToken,
@@ -89,14 +82,6 @@ struct Kept {
     /// Its spans, where they are wanted and it was begun here.
     timeline: Option<Arc<Timeline>>,
     /// Its own span, likewise.
-    span: Option<TraceContext>,
-}
-
-/// A run for which there is no agent yet.
-struct Asked {
-    input: RunAgentInput,
-    log: Arc<RunLog>,
-    cancel: CancellationToken,
     span: Option<TraceContext>,
 }
 
@@ -158,7 +143,7 @@ impl Threads {
         &self,
         agent: &str,
     ) -> Option<Result<AgentCapabilities, Unavailable>> {
-        Some(self.agents.get(agent)?.capabilities(agent, &self.toolbox).await)
+        Some(self.agents.get(agent)?.capabilities(agent).await)
     }
 
     /// Which agents can be reached.
@@ -173,7 +158,7 @@ impl Threads {
     }
 
     /// Begins a run with this agent or the default one, or follows the run that the same input began. `caller` is the span
-    /// of whoever wants it.
+    /// of the request.
     pub(crate) async fn start(
         self: &Arc<Self>,
         principal: Principal,
@@ -194,7 +179,7 @@ impl Threads {
         let started =
             self.start_anywhere(run.clone(), key.clone(), input.clone(), is_forwarded, caller);
         match started.await {
-            // Whoever brings the same answers again gets what came of them.
+            // A repeated request with the same answers gets the run that they resumed.
             Err(StartError::Resumed(other)) => match self.find(&run.0, &other).await? {
                 Some(log) => Ok(log.follow(0)?),
                 None => Err(StartError::Resumed(other)),
@@ -208,157 +193,6 @@ impl Threads {
                 known.unwrap_or(Err(StartError::OtherRun))
             }
             started => started,
-        }
-    }
-
-    /// Begins a run in a thread that this gateway has.
-    async fn start_here(
-        self: &Arc<Self>,
-        run: RunKey,
-        key: ThreadKey,
-        lease: Lease,
-        input: RunAgentInput,
-        caller: Option<TraceContext>,
-    ) -> Result<Reader, StartError> {
-        let (log, cancel) = (RunLog::new(&input, self.limits.log()), CancellationToken::new());
-        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
-        let (log, reader, record, mut before, forgotten, resumed) = {
-            let mut runs = lock(&self.runs);
-            let resumed = kept::resumed(&runs, &key, &input);
-            let log = Arc::new(match runs.get(&run) {
-                Some(other) if other.is_resumed_by(&key, &input) => log.behind(&other.log),
-                Some(other) => return other.follow_same(&key, fingerprint(&input)),
-                None => log,
-            });
-            let kept = Kept {
-                number: self.number(),
-                is_ours: true,
-                thread: key.clone(),
-                fingerprint: fingerprint(&input),
-                log: log.clone(),
-                cancel: cancel.clone(),
-                forgotten: crowded_out.clone(),
-                shared: shared.clone(),
-                timeline: None,
-                span: None,
-            };
-            let record = self.record(&kept, &input);
-            let reader = log.follow(0)?;
-            let forgotten = self.make_room(&mut runs)?;
-            (log, reader, record, runs.insert(run.clone(), kept), forgotten, resumed)
-        };
-        self.forget_everywhere(&forgotten).await;
-        let mut span = self.telemetry.run(&key.agent, &key.id, &run.1, caller.as_ref());
-        if let (Some(span), Some(resumed)) = (&mut span, &resumed) {
-            span.link_resumed(resumed);
-        }
-        if let Some(kept) = lock(&self.runs).get_mut(&run) {
-            kept.timeline = span.as_ref().and_then(Span::timeline);
-            kept.span = span.as_ref().and_then(Span::context);
-        }
-        // A task of its own: the client may go away at any time.
-        let (reply, begun) = oneshot::channel();
-        let threads = self.clone();
-        self.tasks.spawn(async move {
-            let name = run_name(&run);
-            if let Some(before) = &before {
-                before.shared.cancelled().await;
-                threads.replicas.forget_run(&name).await;
-            }
-            let begun = match threads.replicas.begin_run(&name, &record).await {
-                Ok(true) => {
-                    let context = span.as_ref().and_then(Span::context);
-                    let (log, cancel) = (log.clone(), cancel.clone());
-                    let asked = Asked { input, log, cancel, span: context };
-                    let begun = threads.begin(&key, lease, asked).await;
-                    if begun.is_err() {
-                        threads.replicas.forget_run(&name).await;
-                    }
-                    begun
-                }
-                Ok(false) => Err(StartError::Known),
-                Err(error) => Err(error.into()),
-            };
-            let has_begun = begun.is_ok();
-            if !has_begun {
-                // Before anybody hears of it: the same may be asked for again at once.
-                threads.forget(&run, &log);
-                if let Some(before) = before.take() {
-                    lock(&threads.runs).entry(run.clone()).or_insert(before);
-                }
-                log.end();
-                if let Some(span) = &mut span {
-                    span.set("agui.run.outcome", "refused");
-                }
-            }
-            let _ = reply.send(begun);
-            if has_begun {
-                if let Some(before) = before {
-                    before.forgotten.cancel();
-                }
-                let share = async {
-                    threads.share(&run, &record, &log, &cancel).await;
-                    shared.cancel();
-                };
-                let steer = threads.steer(&key, &run, &log, &cancel);
-                let watch = threads.watch(&run, &log, &cancel);
-                tokio::join!(share, watch, steer, end(span, &log));
-                threads.keep(&crowded_out).await;
-                // What others still read when this gateway ends, the store forgets by itself.
-                if threads.forget(&run, &log) && !threads.shutdown.is_cancelled() {
-                    threads.replicas.forget_run(&name).await;
-                }
-                threads.drop_log(&key, &run);
-            }
-        });
-        begun.await.map_err(|_| StartError::Ending)?.map(|()| reader)
-    }
-
-    async fn begin(
-        self: &Arc<Self>,
-        key: &ThreadKey,
-        lease: Lease,
-        asked: Asked,
-    ) -> Result<(), StartError> {
-        let agents = self.agents.get(&key.agent).ok_or(StartError::Ending)?;
-        if self.shutdown.is_cancelled() {
-            return Err(StartError::Ending);
-        }
-        let (reply, begun) = oneshot::channel();
-        let Asked { input, log, cancel, span } = asked;
-        match agents {
-            Agents::Model(model) => {
-                let run = ModelRunStart { input, log, cancel, span, reply };
-                let sent = self.model_thread(key, lease, model)?.try_send(run);
-                sent.map_err(|_| StartError::Overloaded)?;
-                match timeout(self.times.queue.0, begun).await {
-                    Ok(begun) => self.begun(begun),
-                    Err(_) => Err(StartError::Busy),
-                }
-            }
-            Agents::Acp(acp) => {
-                let (name, run_id) = (key.name(), input.run_id.clone());
-                self.open_thread(key, lease, acp).await?;
-                acp.connection.start(&name, NewRun { input, log, span }, reply);
-                let cancelled = async {
-                    cancel.cancelled().await;
-                    acp.connection.cancel(&name, &run_id);
-                    std::future::pending::<()>().await;
-                };
-                tokio::select! {
-                    begun = begun => self.begun(begun),
-                    () = cancelled => Err(StartError::Ending),
-                }
-            }
-        }
-    }
-
-    /// The answer of the thread; none comes when the thread ends before.
-    fn begun(&self, begun: Result<Result<(), StartError>, RecvError>) -> Result<(), StartError> {
-        match begun {
-            Ok(begun) => begun,
-            Err(_) if self.shutdown.is_cancelled() => Err(StartError::Ending),
-            Err(_) => Err(StartError::Overloaded),
         }
     }
 
@@ -376,88 +210,6 @@ impl Threads {
         join_all(self.agents.values().map(Agents::shut_down)).await;
         self.tasks.close();
         self.tasks.wait().await;
-    }
-
-    /// Takes the place of a new thread. Returns its name, or `None` if the thread is open under this lease.
-    fn enter(
-        &self,
-        key: &ThreadKey,
-        lease: &Lease,
-        model: Option<&mpsc::Sender<ModelRunStart>>,
-    ) -> Result<Option<String>, StartError> {
-        let mut threads = lock(&self.threads);
-        if threads.get(key).is_some_and(|thread| thread.is_open(lease)) {
-            return Ok(None);
-        }
-        threads.retain(|_, thread| !thread.has_ended());
-        if threads.len() >= self.limits.threads {
-            return Err(StartError::Overloaded);
-        }
-        let name = self.name();
-        let entry = Entry { name: name.clone(), lease: lease.clone(), model: model.cloned() };
-        threads.insert(key.clone(), entry);
-        Ok(Some(name))
-    }
-
-    /// Opens the conversation of a thread, unless it is open.
-    async fn open_thread(
-        self: &Arc<Self>,
-        key: &ThreadKey,
-        lease: Lease,
-        acp: &AcpAgents,
-    ) -> Result<(), StartError> {
-        let name = key.name();
-        let entered = self.enter(key, &lease, None)?;
-        if entered.is_none() && acp.connection.has_thread(&name) {
-            return Ok(());
-        }
-        let entry = lock(&self.threads).get(key).map(|entry| entry.name.clone());
-        let prefix = format!("{}{INTERRUPT}", entered.or(entry).unwrap_or_default());
-        let session = self.replicas.recall(&name).await;
-        let session = session.and_then(|session| serde_json::from_str(&session).ok());
-        let remembered = watch::Sender::new(session);
-        let mut remembers = remembered.subscribe();
-        let opened = acp.open_thread(key, prefix, &self.page_servers, remembered)?;
-        if opened {
-            let (threads, name) = (self.clone(), name);
-            self.tasks.spawn(async move {
-                while remembers.changed().await.is_ok() {
-                    let session = remembers.borrow_and_update().clone();
-                    let session = session.and_then(|it| serde_json::to_string(&it).ok());
-                    threads.replicas.remember(&name, session.as_deref()).await;
-                }
-            });
-        }
-        Ok(())
-    }
-
-    /// The thread of a model, new when there is none.
-    fn model_thread(
-        self: &Arc<Self>,
-        key: &ThreadKey,
-        lease: Lease,
-        model: &Arc<ChatModel>,
-    ) -> Result<mpsc::Sender<ModelRunStart>, StartError> {
-        let (runs, inbox) = mpsc::channel(MAX_STARTS);
-        if self.enter(key, &lease, Some(&runs))?.is_none() {
-            let open = lock(&self.threads).get(key).and_then(|entry| entry.model.clone());
-            return open.ok_or(StartError::Overloaded);
-        }
-        let thread = ModelThread {
-            model: model.clone(),
-            user: key.principal.as_str().to_owned(),
-            queue: RunQueue::new(self.when_busy.into(), self.limits.queue),
-            idle: self.times.idle.0,
-            time: self.times.turn.0,
-            telemetry: self.telemetry.clone(),
-            shutdown: self.shutdown.clone(),
-        };
-        let (threads, key) = (self.clone(), key.clone());
-        self.tasks.spawn(async move {
-            thread.serve(inbox).await;
-            threads.release(&key, &lease).await;
-        });
-        Ok(runs)
     }
 
     /// Releases threads that the connections of agents have removed, until those end.
@@ -496,6 +248,22 @@ impl Entry {
 }
 
 impl Kept {
+    /// Returns what is kept of a run that begins here.
+    fn new(number: u64, thread: ThreadKey, fingerprint: u64, log: Arc<RunLog>) -> Self {
+        Self {
+            number,
+            is_ours: true,
+            thread,
+            fingerprint,
+            log,
+            cancel: CancellationToken::new(),
+            forgotten: CancellationToken::new(),
+            shared: CancellationToken::new(),
+            timeline: None,
+            span: None,
+        }
+    }
+
     /// Follows it, if it is what the same input has begun.
     fn follow_same(&self, thread: &ThreadKey, fingerprint: u64) -> Result<Reader, StartError> {
         if self.thread != *thread || self.fingerprint != fingerprint {
@@ -510,18 +278,6 @@ impl Kept {
             self.log.outcome().is_some_and(|outcome| outcome == RunOutcome::Interrupt);
         let answers = input.resume.as_ref().is_some_and(|answers| !answers.is_empty());
         interrupted && answers && self.thread == *thread && self.fingerprint != fingerprint(input)
-    }
-}
-
-/// Ends the span of a run with the run.
-async fn end(span: Option<Span>, log: &RunLog) {
-    let Some(mut span) = span else { return };
-    log.ended().await;
-    if let Some(outcome) = log.outcome() {
-        span.set("agui.run.outcome", outcome.name().to_owned());
-        if let RunOutcome::Error(_) = outcome {
-            span.fail(outcome.name().to_owned());
-        }
     }
 }
 

@@ -36,8 +36,9 @@ use tokio::time::timeout;
 mod http;
 mod timeline;
 
-pub use acp_otlp::{ExportError, Program};
+pub use acp_otlp::{ExportError, Program, is_disabled, variable};
 pub use http::{HttpSpan, remote, traced};
+pub use semconv_map::trace_context;
 pub use timeline::Timeline;
 use timeline::Timelines;
 

@@ -128,6 +128,22 @@ fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     nix::sys::wait::waitpid(agent, None)
 }
 
+/// Returns a future that waits for SIGTERM or SIGINT, or for an event of the console on Windows. From now on these signals
+/// do not end the program.
+///
+/// # Errors
+/// The system does not let this program handle signals.
+pub fn termination() -> io::Result<impl Future<Output = ()>> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminated.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
+}
+
 /// Tells each signal that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,

@@ -95,6 +95,22 @@ impl ProcessGroup {
     }
 }
 
+/// Returns a future that waits for an event of the console that ends programs. From now on Ctrl-C and Ctrl-Break do not end
+/// this program.
+///
+/// # Errors
+/// The system does not let this program handle events of the console.
+pub fn termination() -> io::Result<impl Future<Output = ()>> {
+    let (mut interrupted, mut broken, mut closed) = (ctrl_c()?, ctrl_break()?, ctrl_close()?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = broken.recv() => {}
+            _ = closed.recv() => {}
+        }
+    })
+}
+
 /// Tells each event of the console that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use run_store::StoreError;
-use semconv_map::trace_context::{TRACEPARENT, TRACESTATE};
+use run_telemetry::trace_context::{TRACEPARENT, TRACESTATE};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -83,7 +83,7 @@ pub(crate) async fn to_its_owner(
     }
 }
 
-/// Who answers a request.
+/// Gateway that answers a request.
 enum Answered {
     Here(Request),
     Elsewhere(Response),
@@ -127,7 +127,7 @@ async fn elsewhere(
     };
     Ok(match forwarded.send(threads, &owner).await? {
         Some(response) => Answered::Elsewhere(response.into_response()),
-        // Nobody has it any more.
+        // The owner has released it.
         None => Answered::Here(Request::from_parts(parts, Body::from(bytes))),
     })
 }
@@ -168,7 +168,7 @@ async fn answer(threads: &Arc<Threads>, forwarded: ForwardedRequest) -> Forwarde
         .header(header::CONTENT_TYPE, "application/json")
         .extension(Principal::from(&*forwarded.principal))
         .extension(Forwarded);
-    // The caller's span, which the gateway that was asked has made.
+    // The span of the request at the gateway that forwards it.
     let request = match forwarded.trace {
         None => request,
         Some((parent, state)) => {

@@ -1,10 +1,10 @@
-//! How an agent is reached, and what it is told of who comes.
+//! Transport and credentials of an agent.
 use super::{AgentSettings, SettingsError};
 use crate::access::Secret;
 use acp_host::process::own_program;
 use acp_host::transport::{Address, Remote};
-use acp_otlp::variable;
 use axum::http::{HeaderValue, Uri};
+use run_telemetry::variable;
 use std::fs;
 
 /// The `User-Agent` header of requests to agents.
@@ -49,17 +49,8 @@ impl AgentSettings {
                     _ => Err(SettingsError::Url(remote.url)),
                 }
             }
-            (Some(command), None) => {
-                let words = shlex::split(command).ok_or_else(|| {
-                    SettingsError::Command(format!("unbalanced quotes in `{command}`"))
-                })?;
-                let program = words
-                    .first()
-                    .ok_or_else(|| SettingsError::Command("the command is empty".to_owned()))?;
-                which::which(program)
-                    .map_err(|_| SettingsError::Command(format!("command not found: {program}")))?;
-                Ok(Address::Command { words, secrets })
-            }
+            (Some(command), None) => Address::command(command, secrets)
+                .map_err(|error| SettingsError::Command(error.to_string())),
         }
     }
 

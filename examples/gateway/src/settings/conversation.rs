@@ -10,7 +10,7 @@ pub(crate) enum Sessions {
     /// As long as the thread.
     #[default]
     Thread,
-    /// One turn; the next is told what was said before, as text.
+    /// One turn; the next session receives the conversation so far as text.
     Turn,
 }
 

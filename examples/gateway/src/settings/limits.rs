@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Times {
     /// How long the agent may take to start, and to answer anything but a prompt.
     pub(crate) answer: Seconds,
-    /// How long a turn may take, without the time in which a person was asked.
+    /// How long a turn may take, without the time that the user takes to answer.
     pub(crate) turn: Seconds,
     /// How long the agent may take to end a turn that was cancelled.
     pub(crate) cancel_grace: Seconds,
@@ -19,7 +19,7 @@ pub(crate) struct Times {
     pub(crate) question: Seconds,
     /// How long a thread is kept in which nothing happens.
     pub(crate) idle: Seconds,
-    /// How long a run goes on without anybody who reads it.
+    /// How long a run goes on without readers.
     pub(crate) disconnect_grace: Seconds,
     /// How long a run can be read after its end.
     pub(crate) keep: Seconds,

@@ -1,7 +1,7 @@
 //! What can be set of traces and metrics.
 use super::{SettingsError, own};
-use acp_otlp::{is_disabled, variable};
 use run_telemetry::{ExportError, Program, Telemetry, TelemetryOptions};
+use run_telemetry::{is_disabled, variable};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
@@ -12,7 +12,7 @@ const PROGRAM: Program = Program {
     tell: |wrong| tracing::warn!("{wrong}"),
 };
 
-/// What is told of runs to a collector, over OTLP; what is not said here, the standard variables of the environment say.
+/// Export of runs to a collector over OTLP. The standard variables of the environment set the rest.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TelemetrySettings {
@@ -22,7 +22,7 @@ pub(crate) struct TelemetrySettings {
     pub(crate) metrics: bool,
     /// Where the collector listens.
     pub(crate) endpoint: Option<String>,
-    /// Whether the spans of a run can be read by whoever can read the run, without a collector.
+    /// Whether readers of a run can also read its spans, without a collector.
     pub(crate) timeline: bool,
 }
 

@@ -8,13 +8,13 @@ use agui_types::input::RunAgentInput;
 use agui_types::run_log::RunOutcome;
 use run_store::{Reader, RunLog, TooManyReaders};
 use run_telemetry::Timeline;
-use semconv_map::trace_context::TraceContext;
+use run_telemetry::trace_context::TraceContext;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// How much there is of things, for who asks with a signal.
+/// Numbers of open threads and runs, reported on a signal.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Open {
@@ -45,7 +45,7 @@ impl Threads {
         Open { threads: lock(&self.threads).values().filter(is_open).count(), going_on, kept }
     }
 
-    /// Stops a run that nobody reads any more; returns when it has ended.
+    /// Stops a run without readers. Returns when it has ended.
     pub(super) async fn watch(&self, run: &RunKey, log: &RunLog, cancel: &CancellationToken) {
         let grace = self.times.disconnect_grace.0;
         let abandoned = async {

@@ -1,4 +1,4 @@
-//! Threads and runs that other gateways have, and what is told them of ours.
+//! Threads and runs of other gateways, and records of own ones for them.
 use super::{Kept, RunKey, Threads, lock};
 use crate::access::Principal;
 use crate::replicas::{ForwardedRequest, ForwardedResponse};
@@ -7,7 +7,7 @@ use crate::thread::ThreadKey;
 use agui_types::input::RunAgentInput;
 use axum::http::{Method, StatusCode};
 use run_store::{Lease, Reader, Replica, RunLog, RunRecord, StoreError};
-use semconv_map::trace_context::TraceContext;
+use run_telemetry::trace_context::TraceContext;
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -84,26 +84,18 @@ impl Threads {
         let Some(record) = self.replicas.run(&name).await? else { return Ok(None) };
         let Some(thread) = ThreadKey::of_name(&record.thread) else { return Ok(None) };
         let log = Arc::new(RunLog::new(&record.input, self.limits.log()));
-        let (crowded_out, shared) = (CancellationToken::new(), CancellationToken::new());
-        shared.cancel();
+        let crowded_out;
         let forgotten = {
             let mut runs = lock(&self.runs);
             if let Some(kept) = runs.get(&run) {
                 return Ok(Some(kept.log.clone()));
             }
             let forgotten = self.make_room(&mut runs)?;
-            let mirror = Kept {
-                number: self.number(),
-                is_ours: false,
-                thread,
-                fingerprint: record.fingerprint,
-                log: log.clone(),
-                cancel: CancellationToken::new(),
-                forgotten: crowded_out.clone(),
-                shared,
-                timeline: None,
-                span: None,
-            };
+            let (number, mirrored) = (self.number(), log.clone());
+            let mut mirror = Kept::new(number, thread, record.fingerprint, mirrored);
+            mirror.is_ours = false;
+            mirror.shared.cancel();
+            crowded_out = mirror.forgotten.clone();
             runs.insert(run.clone(), mirror);
             forgotten
         };
@@ -122,7 +114,7 @@ impl Threads {
                 () = follow => {}
             }
             threads.forget(&run, &mirrored);
-            // Whoever has begun to read it just now comes again.
+            // A reader that began just now reconnects.
             mirrored.end();
         });
         Ok(Some(log))
@@ -185,7 +177,7 @@ impl Threads {
         }
     }
 
-    /// Begins a run where its thread is; here if nobody has the thread.
+    /// Begins a run at the owner of its thread; here if the thread has none.
     pub(super) async fn start_anywhere(
         self: &Arc<Self>,
         run: RunKey,
@@ -217,7 +209,7 @@ impl Threads {
         self.replicas.record(kept.thread.name(), kept.fingerprint, input)
     }
 
-    /// Brings what a run says to those who read it elsewhere; one that another gateway has ended is stopped.
+    /// Copies the events of a run to the store for readers elsewhere. Stops a run that another gateway has ended.
     pub(super) async fn share(
         &self,
         run: &RunKey,
@@ -231,7 +223,7 @@ impl Threads {
         }
     }
 
-    /// Somebody is about to read a run at another gateway.
+    /// Notes that a run is about to be read at another gateway.
     pub(crate) async fn read_elsewhere(
         &self,
         principal: &Principal,

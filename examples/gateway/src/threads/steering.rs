@@ -2,7 +2,6 @@
 use super::{INTERRUPT, RunKey, Threads, lock};
 use crate::access::Principal;
 use crate::agents::AcpAgents;
-use crate::run::ResultError;
 use crate::thread::ThreadKey;
 use agui_bridge::AnswerError;
 use agui_bridge::conversation::{SessionSettings, Setting, SettingError, UserAnswer};
@@ -29,23 +28,18 @@ impl Threads {
         acp.connection.answer(&thread, interrupt_id, answer)
     }
 
-    /// Takes the result of a page's tool for the thread of a run.
+    /// Takes the result of a page's tool for the thread of a run. Returns `None` if there is no such thread.
     pub(crate) fn tool_result(
         &self,
         principal: &Principal,
         run_id: &str,
         call: &ToolCallId,
         result: ToolResult,
-    ) -> Result<(), ResultError> {
+    ) -> Option<Completion> {
         let run = (principal.clone(), run_id.to_owned());
-        let key = lock(&self.runs).get(&run).map(|kept| kept.thread.clone());
-        let (acp, thread) =
-            key.and_then(|key| self.conversation(&key)).ok_or(ResultError::Unknown)?;
-        match acp.connection.tool_result(&thread, call, result) {
-            Some(Completion::Delivered) => Ok(()),
-            Some(Completion::AlreadyDone) => Err(ResultError::AlreadyDone),
-            _ => Err(ResultError::Unknown),
-        }
+        let key = lock(&self.runs).get(&run).map(|kept| kept.thread.clone())?;
+        let (acp, thread) = self.conversation(&key)?;
+        acp.connection.tool_result(&thread, call, result)
     }
 
     /// What a user may set in the agent's session of a thread.

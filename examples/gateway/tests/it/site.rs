@@ -155,3 +155,16 @@ async fn secrets_are_not_shown() {
         assert!(!line.contains("s3cret"), "{line}");
     }
 }
+
+#[tokio::test]
+async fn each_file_of_the_page_is_served() {
+    let gateway = Gateway::configured("").await;
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap();
+        let path = format!("/assets/{}", file.file_name().to_string_lossy());
+        let response = soon(gateway.client.get(gateway.url(&path)).send()).await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        assert_eq!(response.bytes().await.unwrap(), std::fs::read(file.path()).unwrap(), "{path}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Events of the hub for the program: requests for this machine, notices of conversations, frames of runs.
-use super::link::Link;
-use super::{Shared, State, Unavailable};
+use crate::connection::{Shared, State, Unavailable};
+use crate::link::Link;
 use acp_host::host::HostEvent;
 use acp_host::terminals::TerminalEvent;
 use acp_types::client::{AgentRequest, Diagnostic, Received, Reply, RequestKey};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 impl State {
     /// Handles all events and frames of the hub. `link` is the transport, if one is open.
-    pub(super) fn handle_events(
+    pub(crate) fn handle_events(
         &mut self,
         shared: &Shared,
         mut link: Option<&mut Link>,
@@ -117,7 +117,7 @@ impl State {
     }
 
     /// Handles a result of the host, or a change of a terminal.
-    pub(super) fn handle_host(
+    pub(crate) fn handle_host(
         &mut self,
         shared: &Shared,
         link: &Link,

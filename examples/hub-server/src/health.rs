@@ -1,15 +1,15 @@
-//! Whether an agent is there, as far as is known. One attempt that fails is not the end of it, nor is one that succeeds
-//! the end of its trouble.
+//! Whether an agent can be reached, from several attempts: one failure does not make it unhealthy, nor one success
+//! healthy.
 
-/// So many attempts in a row have to fail before an agent that was there is not.
+/// Number of failures in a row after which a healthy agent is not.
 const DOWN_AFTER: u32 = 3;
 
-/// So many have to succeed before one that was not there is.
+/// Number of successes in a row after which an unhealthy agent is healthy.
 const UP_AFTER: u32 = 2;
 
-/// What the attempts to reach an agent have come to.
+/// The health of an agent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Health {
+pub struct Health {
     /// Unknown before the first attempt, which decides alone.
     is_up: Option<bool>,
     /// Attempts in a row that speak against it.
@@ -17,8 +17,8 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Takes what came of an attempt; gives how it stands now.
-    pub(crate) fn observe(&mut self, succeeded: bool) -> bool {
+    /// Handles the outcome of an attempt; returns whether the agent is healthy.
+    pub fn observe(&mut self, succeeded: bool) -> bool {
         let is_up = *self.is_up.get_or_insert(succeeded);
         if succeeded == is_up {
             self.against = 0;

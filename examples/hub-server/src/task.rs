@@ -1,25 +1,42 @@
 //! The task of a connection: opens the transport when it is needed, moves bytes, and ends it.
-use super::link::{Input, Link};
-use super::{Shared, State, Unavailable};
-use crate::agents::AcpAgent;
-use acp_host::host::Host;
-use acp_host::transport::{ConnectError, Transport};
-use acp_types::client::{CloseReason, Purpose};
+use crate::connection::{Shared, State, Unavailable};
+use crate::link::{Input, Link};
+use acp_host::host::{Access, Host};
+use acp_host::transport::{Address, ConnectError, Transport};
+use acp_types::client::{self, CloseReason, Purpose};
 use acp_types::v1::error::AUTH_REQUIRED;
 use agui_bridge::Failure;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonrpc_core::ErrorObject;
+use run_telemetry::Telemetry;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+/// How an agent is reached, and what it is offered.
+#[derive(Clone, Debug)]
+pub struct AgentSetup {
+    /// Where the agent is.
+    pub address: Address,
+    /// The `initialize` request, and times.
+    pub client: client::Options,
+    /// The authentication method to use once connected.
+    pub authenticate: Option<String>,
+    /// What the agent may do on this machine.
+    pub access: Option<Access>,
+    /// How long its process may take to exit once its input has ended.
+    pub exit_grace: Duration,
+    /// Where spans and metrics go.
+    pub telemetry: Telemetry,
+}
+
 /// The task of a connection.
-pub(super) struct Task {
+pub(crate) struct Task {
     shared: Arc<Shared>,
-    agent: AcpAgent,
+    agent: AgentSetup,
     removed: mpsc::UnboundedSender<String>,
     stage: Stage,
 }
@@ -43,15 +60,15 @@ enum News {
 }
 
 impl Task {
-    pub(super) fn new(
+    pub(crate) fn new(
         shared: Arc<Shared>,
-        agent: AcpAgent,
+        agent: AgentSetup,
         removed: mpsc::UnboundedSender<String>,
     ) -> Self {
         Self { shared, agent, removed, stage: Stage::Idle }
     }
 
-    pub(super) async fn serve(mut self, ending: CancellationToken) {
+    pub(crate) async fn serve(mut self, ending: CancellationToken) {
         loop {
             let timeout = self.flush();
             match self.news(timeout, &ending).await {

@@ -1,9 +1,5 @@
-//! The connection to one ACP agent: its [`Hub`] behind a lock, and the task that moves its bytes.
-//!
-//! A request of a page locks the hub, gives it its input, and wakes the task, which sends what follows. A reader locks it
-//! to copy frames of its run. No lock is held across an await, so that a slow page delays neither agent nor other pages.
-use crate::agents::AcpAgent;
-use crate::run::StartError;
+//! The hub of an agent behind a lock, and its inputs.
+use crate::task::{AgentSetup, Task};
 use crate::thread::{OpenRun, ThreadState};
 use acp_types::client::{self, Call, Initialized};
 use acp_types::v1::authentication::AuthenticateRequest;
@@ -28,31 +24,33 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-mod events;
-mod link;
-mod serve;
-
 /// Reports whether a run has begun.
-pub(crate) type Reply = oneshot::Sender<Result<(), StartError>>;
+pub type Reply = oneshot::Sender<Result<(), HubRefused>>;
 
 /// A run to start.
 #[derive(Debug)]
-pub(crate) struct NewRun {
-    pub(crate) input: RunAgentInput,
+pub struct NewRun {
+    /// The input.
+    pub input: RunAgentInput,
     /// The log that its events go to.
-    pub(crate) log: Arc<RunLog>,
+    pub log: Arc<RunLog>,
     /// Its span, if it is traced.
-    pub(crate) span: Option<TraceContext>,
+    pub span: Option<TraceContext>,
 }
 
 /// The agent cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{1}")]
-pub(crate) struct Unavailable(pub(crate) Failure, pub(crate) String);
+pub struct Unavailable(
+    /// The kind of failure.
+    pub Failure,
+    /// The message for the user.
+    pub String,
+);
 
 /// A connection to an ACP agent, opened when it is needed.
 #[derive(Debug)]
-pub(crate) struct AgentConnection {
+pub struct AgentConnection {
     shared: Arc<Shared>,
     ending: CancellationToken,
     task: Mutex<Option<JoinHandle<()>>>,
@@ -60,33 +58,33 @@ pub(crate) struct AgentConnection {
 
 /// What the task shares with requests and readers.
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     state: Mutex<State>,
     /// Wakes the task.
-    wake: Notify,
-    began: Instant,
+    pub(crate) wake: Notify,
+    pub(crate) began: Instant,
 }
 
 /// The hub, and what the program keeps beside it.
 #[derive(Debug)]
-struct State {
-    hub: Hub,
-    client: client::Options,
+pub(crate) struct State {
+    pub(crate) hub: Hub,
+    pub(crate) client: client::Options,
     /// The authentication method to use once connected.
-    authenticate: Option<String>,
-    threads: BTreeMap<String, ThreadState>,
+    pub(crate) authenticate: Option<String>,
+    pub(crate) threads: BTreeMap<String, ThreadState>,
     /// Callers that wait for the agent's answer to `initialize`.
-    waiting: Vec<oneshot::Sender<Result<Box<Initialized>, Unavailable>>>,
+    pub(crate) waiting: Vec<oneshot::Sender<Result<Box<Initialized>, Unavailable>>>,
     /// Whether a transport is to be opened.
-    is_wanted: bool,
+    pub(crate) is_wanted: bool,
     /// Runs that wait for the end of an old connection; `None` unless one is ending.
-    postponed: Option<Vec<(String, NewRun, Reply)>>,
+    pub(crate) postponed: Option<Vec<(String, NewRun, Reply)>>,
 }
 
 impl AgentConnection {
     /// Starts the task of an agent. `removed` receives the names of threads that ended without a request.
-    pub(crate) fn new(
-        agent: AcpAgent,
+    pub fn new(
+        agent: AgentSetup,
         options: HubOptions,
         removed: mpsc::UnboundedSender<String>,
     ) -> Self {
@@ -102,35 +100,34 @@ impl AgentConnection {
         let (state, wake, began) = (Mutex::new(state), Notify::new(), Instant::now());
         let shared = Arc::new(Shared { state, wake, began });
         let ending = CancellationToken::new();
-        let task = serve::Task::new(shared.clone(), agent, removed);
+        let task = Task::new(shared.clone(), agent, removed);
         let task = tokio::spawn(task.serve(ending.clone()));
         Self { shared, ending, task: Mutex::new(Some(task)) }
     }
 
     /// Returns whether a thread is open.
-    pub(crate) fn has_thread(&self, name: &str) -> bool {
+    pub fn has_thread(&self, name: &str) -> bool {
         self.shared.lock().threads.contains_key(name)
     }
 
     /// Adds a thread. Returns `false` if it is open.
-    pub(crate) fn open_thread(
+    pub fn open_thread(
         &self,
         name: &str,
         conversation: Conversation,
         thread: ThreadState,
-    ) -> Result<bool, StartError> {
+    ) -> Result<bool, HubRefused> {
         let mut state = self.shared.lock();
         if state.threads.contains_key(name) {
             return Ok(false);
         }
-        let inserted = state.hub.insert_thread(name, conversation, self.shared.now());
-        inserted.map_err(|_| StartError::Overloaded)?;
+        state.hub.insert_thread(name, conversation, self.shared.now())?;
         state.threads.insert(name.to_owned(), thread);
         Ok(true)
     }
 
     /// Starts a run of a thread. `reply` is answered when it has begun, or is refused.
-    pub(crate) fn start(&self, thread: &str, run: NewRun, reply: Reply) {
+    pub fn start(&self, thread: &str, run: NewRun, reply: Reply) {
         let mut state = self.shared.lock();
         match &mut state.postponed {
             Some(postponed) => postponed.push((thread.to_owned(), run, reply)),
@@ -141,12 +138,12 @@ impl AgentConnection {
     }
 
     /// Cancels a run.
-    pub(crate) fn cancel(&self, thread: &str, run_id: &RunId) {
+    pub fn cancel(&self, thread: &str, run_id: &RunId) {
         self.shared.with(|hub, now| hub.handle_cancel(thread, run_id, now));
     }
 
     /// Leaves a thread that has another owner now.
-    pub(crate) fn remove(&self, thread: &str) {
+    pub fn remove(&self, thread: &str) {
         let mut state = self.shared.lock();
         if let Some(removed) = state.threads.remove(thread) {
             for (run_id, run) in removed.runs {
@@ -161,12 +158,12 @@ impl AgentConnection {
     }
 
     /// Forgets the log of a run.
-    pub(crate) fn forget(&self, thread: &str, run_id: &RunId) {
+    pub fn forget(&self, thread: &str, run_id: &RunId) {
         self.shared.lock().hub.forget_run(thread, run_id);
     }
 
     /// Answers a question of the agent.
-    pub(crate) fn answer(
+    pub fn answer(
         &self,
         thread: &str,
         interrupt_id: &str,
@@ -179,7 +176,7 @@ impl AgentConnection {
     }
 
     /// Takes the result of a call of the page's tools.
-    pub(crate) fn tool_result(
+    pub fn tool_result(
         &self,
         thread: &str,
         call: &ToolCallId,
@@ -191,16 +188,12 @@ impl AgentConnection {
     }
 
     /// Returns what a user may set in the session of a thread.
-    pub(crate) fn settings(&self, thread: &str) -> Option<SessionSettings> {
+    pub fn settings(&self, thread: &str) -> Option<SessionSettings> {
         self.shared.lock().hub.conversation(thread)?.session_settings().cloned()
     }
 
     /// Changes a setting of the session of a thread. Returns `None` if it has no session.
-    pub(crate) async fn set(
-        &self,
-        thread: &str,
-        setting: Setting,
-    ) -> Option<Result<(), SettingError>> {
+    pub async fn set(&self, thread: &str, setting: Setting) -> Option<Result<(), SettingError>> {
         let (reply, ended) = oneshot::channel();
         {
             let mut state = self.shared.lock();
@@ -215,13 +208,13 @@ impl AgentConnection {
     }
 
     /// Handles an event of the MCP server of a thread.
-    pub(crate) fn handle_page(&self, thread: &str, event: FromServer) {
+    pub fn handle_page(&self, thread: &str, event: FromServer) {
         self.shared.lock().handle_page(thread, event, self.shared.now());
         self.shared.wake.notify_one();
     }
 
     /// Connects to the agent, and returns its answer to `initialize`.
-    pub(crate) async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
+    pub async fn initialized(&self) -> Result<Box<Initialized>, Unavailable> {
         let (reply, initialized) = oneshot::channel();
         {
             let mut state = self.shared.lock();
@@ -237,7 +230,7 @@ impl AgentConnection {
     }
 
     /// Ends all runs, then the agent.
-    pub(crate) async fn shut_down(&self) {
+    pub async fn shut_down(&self) {
         self.ending.cancel();
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(task) = task
@@ -252,11 +245,11 @@ impl AgentConnection {
 const LOST: &str = "the connection to the agent is gone";
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
@@ -284,7 +277,7 @@ impl State {
         }
     }
 
-    fn start(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
+    pub(crate) fn start(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
         let now = shared.now();
         if reply.is_closed() {
             return;
@@ -295,7 +288,7 @@ impl State {
         let reply = match self.hub.handle_run(thread, input, now) {
             Ok(Accepted::Queued) => Some(reply),
             Ok(Accepted::Again(run_id)) => {
-                let _gone = reply.send(Err(StartError::Resumed(run_id.to_string())));
+                let _gone = reply.send(Err(RunRefused::Resumed(run_id).into()));
                 return;
             }
             Ok(_) => {
@@ -306,7 +299,7 @@ impl State {
                 None
             }
             Err(refused) => {
-                let _gone = reply.send(Err(refused.into()));
+                let _gone = reply.send(Err(refused));
                 return;
             }
         };
@@ -352,26 +345,6 @@ impl State {
                     questions.iter().for_each(|key| it.handle_question_withdrawn(*key, now));
                 });
             }
-        }
-    }
-}
-
-impl From<HubRefused> for StartError {
-    fn from(refused: HubRefused) -> Self {
-        match refused {
-            HubRefused::Run(refused) => refused.into(),
-            _ => Self::Overloaded,
-        }
-    }
-}
-
-impl From<RunRefused> for StartError {
-    fn from(refused: RunRefused) -> Self {
-        match refused {
-            RunRefused::OtherRun => Self::OtherRun,
-            RunRefused::Resumed(run) => Self::Resumed(run.to_string()),
-            RunRefused::Input(error) => Self::Input(error),
-            _ => Self::Busy,
         }
     }
 }

@@ -17,20 +17,20 @@ use tokio::time::{Instant, timeout_at};
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// An open transport to an agent.
-pub(super) struct Link {
+pub(crate) struct Link {
     incoming: Incoming,
     outgoing: Outgoing,
     writer: Writer,
     process: Option<AgentProcess>,
-    pub(super) lines: Lines,
-    pub(super) host: Host<RequestKey>,
+    pub(crate) lines: Lines,
+    pub(crate) host: Host<RequestKey>,
     /// Threads of the sessions that have used the host.
-    pub(super) sessions: BTreeMap<SessionId, String>,
-    pub(super) watch: Option<Watch>,
+    pub(crate) sessions: BTreeMap<SessionId, String>,
+    pub(crate) watch: Option<Watch>,
 }
 
 /// An input of the transport.
-pub(super) enum Input {
+pub(crate) enum Input {
     Bytes(Bytes),
     Host(HostEvent<RequestKey>),
     /// The connection is over, for this reason.
@@ -40,14 +40,14 @@ pub(super) enum Input {
 }
 
 impl Link {
-    pub(super) fn new(transport: Transport, host: Host<RequestKey>, watch: Option<Watch>) -> Self {
+    pub(crate) fn new(transport: Transport, host: Host<RequestKey>, watch: Option<Watch>) -> Self {
         let Transport { incoming, outgoing, writer, process } = transport;
         let (lines, sessions) = (Lines::default(), BTreeMap::new());
         Self { incoming, outgoing, writer, process, lines, host, sessions, watch }
     }
 
     /// Waits for the next input.
-    pub(super) async fn next(&mut self) -> Input {
+    pub(crate) async fn next(&mut self) -> Input {
         let process = async {
             match &mut self.process {
                 Some(process) => process.exited().await,
@@ -62,7 +62,7 @@ impl Link {
     }
 
     /// Waits for more bytes of an agent that has exited.
-    pub(super) async fn last_words(&mut self, since: Instant) -> Input {
+    pub(crate) async fn last_words(&mut self, since: Instant) -> Input {
         let deadline = since + LAST_WORDS;
         match timeout_at(deadline, self.incoming.next()).await {
             Ok(bytes) => read(bytes),
@@ -71,7 +71,7 @@ impl Link {
     }
 
     /// Queues a line; a request of a run carries the context of its span.
-    pub(super) fn send(
+    pub(crate) fn send(
         &mut self,
         line: Vec<u8>,
         span: Option<&TraceContext>,
@@ -85,7 +85,7 @@ impl Link {
 
     /// Ends the connection: sends what is queued, ends files and terminals, then the process. Returns the reason with the
     /// exit status.
-    pub(super) async fn end(self, why: String) -> String {
+    pub(crate) async fn end(self, why: String) -> String {
         let Self { incoming, outgoing, writer, process, host, .. } = self;
         drop((incoming, outgoing));
         writer.end().await;

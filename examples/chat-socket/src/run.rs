@@ -1,0 +1,99 @@
+//! AG-UI events of a run as messages of the chat.
+use crate::error;
+use agui_types::content::Content;
+use agui_types::event::{Event, RunFinishedOutcome};
+use jsonrpc_core::wire::Raw;
+use mcp_bridge::registry::{Registry, SourceNames};
+use mcp_bridge::tool_events::{
+    CallStatus, CallUpdate, ServerCompleteMessage, ServerMessage, ServerTokenMessage, ToolEvents,
+};
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+/// The state of a run.
+pub(crate) struct Run {
+    conversation_id: String,
+    tools: ToolEvents,
+    /// The calls' names and arguments, as far as they came.
+    calls: HashMap<String, (String, String)>,
+    message_id: String,
+    /// Questions that the run ended with.
+    pub(crate) asked: Vec<String>,
+}
+
+impl Run {
+    pub(crate) fn new(conversation_id: &str) -> Self {
+        Self {
+            conversation_id: conversation_id.to_owned(),
+            tools: ToolEvents::new(SourceNames::LocalOrMcp),
+            calls: HashMap::new(),
+            message_id: String::new(),
+            asked: Vec::new(),
+        }
+    }
+
+    /// Returns the messages for an event.
+    pub(crate) fn handle(&mut self, event: &Event, registry: &Registry) -> Vec<ServerMessage> {
+        match event {
+            Event::TextMessageContent(content) => {
+                self.message_id = content.message_id.to_string();
+                vec![ServerMessage::Token(ServerTokenMessage::new(content.delta.as_str()))]
+            }
+            Event::ToolCallStart(start) => {
+                let call = (start.tool_call_name.clone(), String::new());
+                self.calls.insert(start.tool_call_id.to_string(), call);
+                Vec::new()
+            }
+            Event::ToolCallArgs(args) => {
+                if let Some((_, arguments)) = self.calls.get_mut(args.tool_call_id.as_str()) {
+                    arguments.push_str(&args.delta);
+                }
+                Vec::new()
+            }
+            Event::ToolCallEnd(end) => {
+                let id = end.tool_call_id.as_str();
+                let Some((name, arguments)) = self.calls.remove(id) else { return Vec::new() };
+                let input = Raw::from_text(&arguments).ok();
+                let mut update = CallUpdate::new(id);
+                (update.name, update.input) = (Some(&*name), input.as_ref());
+                update.status = CallStatus::InProgress;
+                self.tools.handle(&update, registry, &now())
+            }
+            Event::ToolCallResult(result) => {
+                let mut update = CallUpdate::new(result.tool_call_id.as_str());
+                update.output = Some(match &result.content {
+                    Content::Text(text) => text.as_str().into(),
+                    parts => serde_json::to_string(parts).unwrap_or_default().into(),
+                });
+                update.status = CallStatus::Completed;
+                self.tools.handle(&update, registry, &now())
+            }
+            Event::RunError(failed) => {
+                vec![error(failed.code.as_deref().unwrap_or("FAILED"), &*failed.message)]
+            }
+            Event::RunFinished(finished) => match &finished.outcome {
+                Some(RunFinishedOutcome::Interrupt(outcome)) => {
+                    self.asked = outcome.interrupts.iter().map(|it| it.id.to_string()).collect();
+                    let asked = outcome.interrupts.iter().filter_map(|it| it.message.clone());
+                    let asked = asked.collect::<Vec<_>>().join("; ");
+                    vec![error(
+                        "ASKED",
+                        format!("The agent asks, and this chat cannot answer: {asked}"),
+                    )]
+                }
+                Some(RunFinishedOutcome::Cancelled(_)) => {
+                    vec![error("CANCELLED", "The run was stopped.")]
+                }
+                _ => vec![ServerMessage::Complete(ServerCompleteMessage::new(
+                    &*self.message_id,
+                    &*self.conversation_id,
+                ))],
+            },
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}

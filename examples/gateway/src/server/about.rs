@@ -1,0 +1,90 @@
+//! Agents, tools, readiness, and the MCP servers of threads.
+use super::{Part, Refusal};
+use crate::access::Principal;
+use crate::run::StartError;
+use crate::threads::Threads;
+use agent_tools::mcp_bridge::plugin::SessionError;
+use agent_tools::mcp_bridge::registry::ToolList;
+use agui_types::capabilities::AgentCapabilities;
+use axum::Json;
+use axum::extract::{Extension, Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// `GET /api/ai/agents`
+pub(super) async fn agents(State(threads): State<Arc<Threads>>) -> Json<serde_json::Value> {
+    let agents = threads.agents().map(|name| json!({ "name": name })).collect::<Vec<_>>();
+    Json(json!({ "agents": agents }))
+}
+
+/// `GET /api/tools`: the tools of the gateway, and where each is from.
+pub(super) async fn tools(State(threads): State<Arc<Threads>>) -> Json<ToolList> {
+    Json(threads.toolbox().list())
+}
+
+/// `GET /api/tools/sessions`: the calls of tools that wait for an answer of the user, or go on.
+pub(super) async fn tool_sessions(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+) -> Result<Json<Value>, Refusal> {
+    let sessions = threads.toolbox().questions().sessions(principal.as_str()).await;
+    let sessions =
+        sessions.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
+    Ok(Json(json!({ "sessions": sessions })))
+}
+
+/// `DELETE /api/tools/sessions/{sessionId}`: ends a call of a tool.
+pub(super) async fn abort_session(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    session: Part,
+) -> Result<StatusCode, Refusal> {
+    let Path(session) = session?;
+    match threads.toolbox().questions().abort(&session, principal.as_str()).await {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(error @ SessionError::NotFound) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
+        Err(error) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error)),
+    }
+}
+
+/// `GET /api/ai/agents/{agent}/capabilities`
+pub(super) async fn capabilities(
+    State(threads): State<Arc<Threads>>,
+    agent: Part,
+) -> Result<Json<AgentCapabilities>, Refusal> {
+    let Path(agent) = agent?;
+    match threads.capabilities(&agent).await {
+        None => {
+            let error = StartError::UnknownAgent(agent);
+            Err(Refusal::new(StatusCode::NOT_FOUND, error))
+        }
+        Some(Err(trouble)) => Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, trouble)),
+        Some(Ok(capabilities)) => Ok(Json(capabilities)),
+    }
+}
+
+/// `GET /readyz`: whether the agents can be reached.
+pub(super) async fn ready(State(threads): State<Arc<Threads>>) -> (StatusCode, Json<Value>) {
+    let agents = threads.readiness().await;
+    let store = threads.replicas().is_reached();
+    let is_ready = store && agents.values().all(|is_ready| *is_ready);
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(json!({ "ready": is_ready, "agents": agents, "store": store })))
+}
+
+/// The MCP server with the page's tools of one thread; it checks its own secret.
+pub(super) async fn mcp_server(
+    State(threads): State<Arc<Threads>>,
+    name: Part,
+    request: Request,
+) -> Response {
+    let endpoint = name.ok().and_then(|Path(name)| threads.page_servers().find(&name));
+    match endpoint {
+        Some(endpoint) => endpoint.handle(request).await,
+        None => {
+            Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path").into_response()
+        }
+    }
+}

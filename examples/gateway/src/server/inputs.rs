@@ -1,0 +1,117 @@
+//! Inputs beside runs: cancellation, results of the page's tools, answers to questions.
+use super::{Part, Refusal, read_json};
+use crate::access::Principal;
+use crate::threads::Threads;
+use acp_types::v1::elicitation::ElicitationAction;
+use agui_bridge::conversation::UserAnswer;
+use agui_bridge::frontend_tool::{Completion, ToolResult};
+use agui_bridge::{AnswerError, PermissionAnswer};
+use agui_types::content::Content;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use jsonrpc_core::wire::Raw;
+use std::sync::Arc;
+
+/// `POST /api/ai/chat/runs/{runId}/cancel`
+pub(super) async fn cancel(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    run_id: Part,
+) -> Result<StatusCode, Refusal> {
+    let Path(run_id) = run_id?;
+    if threads.cancel(&principal, &run_id) {
+        return Ok(StatusCode::ACCEPTED);
+    }
+    Err(Refusal::new(StatusCode::NOT_FOUND, "no such run is going on"))
+}
+
+/// `POST /api/ai/chat/runs/{runId}/tools/{toolCallId}`: the result of a tool of the page's, while the run goes on.
+pub(super) async fn tool_result(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    path: Result<Path<(String, String)>, PathRejection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let Path((run_id, call_id)) = path?;
+    let PageResult { content, error, .. } = read_json(&headers, body).await?;
+    let mut result = ToolResult::new(content);
+    result.is_error = error.is_some();
+    match threads.tool_result(&principal, &run_id, &call_id.into(), result) {
+        Some(Completion::Delivered) => Ok(StatusCode::ACCEPTED),
+        Some(Completion::AlreadyDone) => {
+            Err(Refusal::new(StatusCode::CONFLICT, "the call has its result"))
+        }
+        _ => Err(Refusal::new(StatusCode::NOT_FOUND, "no such call waits for a result")),
+    }
+}
+
+jsonrpc_core::object! {
+    /// The result of a tool of the page's.
+    pub struct PageResult {
+        /// What it says.
+        content: Content = "content",
+    }
+    optional {
+        /// What went wrong.
+        error: String = "error",
+    }
+}
+
+/// `POST /api/ai/chat/interrupts/{interruptId}`
+pub(super) async fn answer_question(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    interrupt_id: Part,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let Path(interrupt_id) = interrupt_id?;
+    let body: Answer = read_json(&headers, body).await?;
+    let answer = body.answer().ok_or_else(|| {
+        let message = "expected one of `optionId`, `action`, and `cancelled: true`";
+        Refusal::new(StatusCode::BAD_REQUEST, message)
+    })?;
+    match threads.answer(&principal, &interrupt_id, answer) {
+        Ok(()) => Ok(StatusCode::ACCEPTED),
+        Err(error @ AnswerError::Unknown) => Err(Refusal::new(StatusCode::NOT_FOUND, error)),
+        Err(error @ AnswerError::Answered) => Err(Refusal::new(StatusCode::CONFLICT, error)),
+        Err(error) => Err(Refusal::new(StatusCode::BAD_REQUEST, error)),
+    }
+}
+
+jsonrpc_core::object! {
+    /// The answer to a question of the agent.
+    pub struct Answer {}
+    optional {
+        /// The option of a permission request that was chosen.
+        option_id: String = "optionId",
+        /// What was done about an elicitation: `accept`, `decline` or `cancel`.
+        action: String = "action",
+        /// What its form was filled in with.
+        content: Raw = "content",
+        /// There is no answer.
+        cancelled: bool = "cancelled",
+    }
+}
+
+impl Answer {
+    /// What it says, if that is one thing.
+    fn answer(self) -> Option<UserAnswer> {
+        match (&self.option_id, &self.action, self.cancelled.unwrap_or_default()) {
+            (Some(option_id), None, false) if self.content.is_none() => {
+                let selected = PermissionAnswer::Selected(option_id.as_str().into());
+                Some(UserAnswer::Permission(selected))
+            }
+            (None, Some(_), false) => {
+                let action = Raw::from_value(&self).ok()?.decode::<ElicitationAction>().ok()?;
+                let is_known = !matches!(action, ElicitationAction::Unknown(_));
+                is_known.then_some(UserAnswer::Elicitation(action))
+            }
+            (None, None, true) => Some(UserAnswer::Cancelled),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Responses to requests that are refused before there is a stream.
+use crate::run::StartError;
+use axum::Json;
+use axum::extract::Path;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use run_store::{StoreError, TooManyReaders};
+use serde_json::json;
+
+/// A request that is answered before there is a stream.
+#[derive(Debug)]
+pub(crate) struct Refusal(StatusCode, String);
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, message: impl ToString) -> Self {
+        Self(status, message.to_string())
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error)
+    }
+}
+
+impl From<StartError> for Refusal {
+    fn from(error: StartError) -> Self {
+        let status = match &error {
+            StartError::Busy
+            | StartError::OtherRun
+            | StartError::Known
+            | StartError::Resumed(_) => StatusCode::CONFLICT,
+            StartError::UnknownAgent(_) => StatusCode::NOT_FOUND,
+            StartError::Readers(_) => StatusCode::TOO_MANY_REQUESTS,
+            StartError::Moved => StatusCode::MISDIRECTED_REQUEST,
+            StartError::Overloaded | StartError::Ending | StartError::Store(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            StartError::Input(error) => {
+                StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST)
+            }
+            StartError::Elsewhere(status, _) => {
+                StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
+            }
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<TooManyReaders> for Refusal {
+    fn from(error: TooManyReaders) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, error)
+    }
+}
+
+impl From<PathRejection> for Refusal {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+/// A part of the path.
+pub(crate) type Part = Result<Path<String>, PathRejection>;
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, Json(json!({ "error": self.1 }))).into_response()
+    }
+}

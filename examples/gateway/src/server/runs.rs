@@ -1,0 +1,131 @@
+//! Starting and reading runs.
+use super::{Part, Refusal, read_json};
+use crate::access::Principal;
+use crate::replicas::Forwarded;
+use crate::threads::Threads;
+use agui_types::input::RunAgentInput;
+use axum::Json;
+use axum::body::Body;
+use axum::body::Bytes;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Extension, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use run_store::Reader;
+use run_telemetry::{HttpSpan, remote};
+use serde::Deserialize;
+use serde_json::json;
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// `POST /api/ai/chat`: runs an AG-UI input and streams its events.
+pub(super) async fn chat(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    run(&threads, principal, None, request).await
+}
+
+/// `POST /api/ai/agents/{agent}/chat`: the same with an agent of the caller's choice.
+pub(super) async fn chat_with(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    agent: Part,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let Path(agent) = agent?;
+    run(&threads, principal, Some(&agent), request).await
+}
+
+pub(super) async fn run(
+    threads: &Arc<Threads>,
+    principal: Principal,
+    agent: Option<&str>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let is_forwarded = request.extensions().get::<Forwarded>().is_some();
+    let (parts, body) = request.into_parts();
+    let caller = match parts.extensions.get::<HttpSpan>() {
+        Some(HttpSpan(span)) => Some(span.clone()),
+        None => remote(&parts.headers),
+    };
+    let input: RunAgentInput = read_json(&parts.headers, body).await?;
+    let reader = threads.start(principal.clone(), agent, input, is_forwarded, caller).await?;
+    if !is_forwarded {
+        return Ok(stream(reader));
+    }
+    // The gateway that forwarded the request reads the run.
+    threads.read_elsewhere(&principal, reader.run_id().as_str()).await?;
+    Ok(Json(json!({ "runId": reader.run_id() })).into_response())
+}
+
+fn stream(reader: Reader) -> Response {
+    event_stream(reader.read())
+}
+
+fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
+}
+
+/// `GET /api/ai/chat/runs/{runId}/spans`: the spans of a run, as they begin and end; a replica gets those so far.
+pub(super) async fn spans(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    forwarded: Option<Extension<Forwarded>>,
+    run_id: Part,
+) -> Result<Response, Refusal> {
+    let Path(run_id) = run_id?;
+    let nothing = || Refusal::new(StatusCode::NOT_FOUND, "no spans of such a run are known here");
+    let timeline = threads.timeline(&principal, &run_id)?.ok_or_else(nothing)?;
+    if forwarded.is_some() {
+        return Ok(Json(timeline.so_far()).into_response());
+    }
+    Ok(event_stream(timeline.read()))
+}
+
+/// Where a reader has got to.
+#[derive(Debug, Deserialize)]
+pub(super) struct After {
+    /// The id of the last event that was read.
+    after: Option<String>,
+}
+
+/// `GET /api/ai/chat/runs/{runId}/events`: follows a run from its beginning, or from behind the event that the
+/// `Last-Event-ID` header or `after` names.
+pub(super) async fn follow(
+    State(threads): State<Arc<Threads>>,
+    Extension(principal): Extension<Principal>,
+    run_id: Part,
+    after: Result<Query<After>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let (Path(run_id), Query(After { after })) = (run_id?, after?);
+    let log = threads
+        .find(&principal, &run_id)
+        .await?
+        .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such run is going on or kept"))?;
+    let header = headers.get("last-event-id").map(|id| String::from_utf8_lossy(id.as_bytes()));
+    let after = match header.map(Cow::into_owned).or(after).filter(|id| !id.is_empty()) {
+        None => 0,
+        Some(id) => {
+            threads.event_number(&principal, &run_id, &log, &id).await.ok_or_else(|| {
+                Refusal::new(StatusCode::CONFLICT, format!("the run has no event `{id}`"))
+            })?
+        }
+    };
+    if log.is_read(after) {
+        // To an `EventSource` this says that it need not come again.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let reader =
+        log.follow(after).map_err(|error| Refusal::new(StatusCode::TOO_MANY_REQUESTS, error))?;
+    Ok(stream(reader))
+}

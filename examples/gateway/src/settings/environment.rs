@@ -1,0 +1,93 @@
+//! Settings in variables of the environment.
+use super::{Mistake, Settings, SettingsError};
+use run_telemetry::variable;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::env;
+use toml::{Table, Value};
+
+/// The variables with secrets of the gateway's own; an address may have some in it.
+const SECRET_VARIABLES: [&str; 4] =
+    [TOKEN_VARIABLE, AGENT_URL_VARIABLE, AGENT_TOKEN_VARIABLE, STORE_VARIABLE];
+
+const TOKEN_VARIABLE: &str = "GATEWAY_TOKEN";
+const AGENT_URL_VARIABLE: &str = "GATEWAY_AGENT_URL";
+pub(super) const AGENT_TOKEN_VARIABLE: &str = "GATEWAY_AGENT_TOKEN";
+const STORE_VARIABLE: &str = "GATEWAY_REPLICAS_STORE";
+
+/// User of the token from the environment.
+const UNNAMED_USER: &str = "user";
+
+impl Settings {
+    /// Each setting that is one value has a variable: `GATEWAY_LISTEN`, `GATEWAY_TIMES_TURN`. One agent may be there
+    /// as `GATEWAY_AGENT`, or `GATEWAY_AGENT_URL` with `GATEWAY_AGENT_TOKEN`; one token of a user as `GATEWAY_TOKEN`.
+    pub(super) fn with_environment(mut self) -> Result<Self, SettingsError> {
+        self.name_agent(variable("GATEWAY_AGENT"), variable(AGENT_URL_VARIABLE));
+        if let Ok(token) = env::var(TOKEN_VARIABLE) {
+            self.auth.tokens.insert(UNNAMED_USER.to_owned(), token.into());
+        }
+        if let Some((user, _)) =
+            self.auth.tokens.iter().find(|(_, token)| token.reveal().is_empty())
+        {
+            return Err(SettingsError::Token(user.clone()));
+        }
+        own(&mut self.listen, "GATEWAY_LISTEN")?;
+        own(&mut self.default_agent, "GATEWAY_DEFAULT_AGENT")?;
+        own(&mut self.cwd, "GATEWAY_CWD")?;
+        own(&mut self.permission, "GATEWAY_PERMISSION")?;
+        own(&mut self.when_busy, "GATEWAY_WHEN_BUSY")?;
+        own(&mut self.replicas.store, STORE_VARIABLE)?;
+        own(&mut self.replicas.prefix, "GATEWAY_REPLICAS_PREFIX")?;
+        own(&mut self.replicas.lease, "GATEWAY_REPLICAS_LEASE")?;
+        self.telemetry.read_environment()?;
+        group(&mut self.times, "GATEWAY_TIMES_")?;
+        group(&mut self.limits, "GATEWAY_LIMITS_")?;
+        Ok(self)
+    }
+
+    /// The variables with secrets, which are not for agents: the gateway's own, and those that these settings name.
+    pub(crate) fn secret_variables(&self) -> Vec<String> {
+        let own = SECRET_VARIABLES.map(str::to_owned);
+        let agents = self.agents.values();
+        let models = agents.clone().filter_map(|agent| agent.model.as_ref());
+        let keys = models.filter_map(|model| model.key_variable.clone());
+        let tokens = agents.filter_map(|agent| agent.token_variable.clone());
+        own.into_iter().chain(keys).chain(tokens).collect()
+    }
+}
+
+/// Takes what a variable says, if there is one.
+pub(super) fn own<T: DeserializeOwned>(setting: &mut T, name: &str) -> Result<(), SettingsError> {
+    if let Some(text) = variable(name) {
+        let value = scalar(text).try_into();
+        *setting = value.map_err(|error| wrong_variable(name, &error))?;
+    }
+    Ok(())
+}
+
+/// The same for each setting of a group.
+fn group<T: Serialize + DeserializeOwned>(
+    settings: &mut T,
+    prefix: &str,
+) -> Result<(), SettingsError> {
+    for setting in Table::try_from(&*settings)?.keys() {
+        let name = prefix.to_owned() + &setting.replace('-', "_").to_uppercase();
+        let Some(text) = variable(&name) else { continue };
+        let mut table = Table::try_from(&*settings)?;
+        table.insert(setting.clone(), scalar(text));
+        *settings = table.try_into().map_err(|error| wrong_variable(&name, &error))?;
+    }
+    Ok(())
+}
+
+fn wrong_variable(name: &str, error: &toml::de::Error) -> SettingsError {
+    SettingsError::Variable { name: name.to_owned(), error: Mistake::new("", error) }
+}
+
+/// A number or a truth where it is one.
+fn scalar(text: String) -> Value {
+    let integer = text.parse().map(Value::Integer);
+    let number = integer.or_else(|_| text.parse().map(Value::Float));
+    let scalar = number.or_else(|_| text.parse().map(Value::Boolean));
+    scalar.unwrap_or(Value::String(text))
+}

@@ -1,0 +1,23 @@
+//! Serves the threads of AG-UI clients with one ACP agent: the [hub](agui_bridge::hub) on tokio.
+//!
+//! ```text
+//! requests of pages ─┐                     ┌─ Task ─ Link ─ agent
+//! calls of tools ────┴─ AgentConnection ───┤
+//!                          (a locked Hub)  └─ RunLog ─ readers
+//! ```
+//!
+//! A request locks the hub, gives it its input, and wakes the task, which sends what follows. A reader locks it to copy
+//! frames of its run. No lock is held across an await, so that a slow page delays neither the agent nor other pages.
+mod capabilities;
+mod connection;
+mod events;
+mod health;
+mod link;
+mod task;
+mod thread;
+
+pub use capabilities::{Answers, capabilities};
+pub use connection::{AgentConnection, NewRun, Reply, Unavailable};
+pub use health::Health;
+pub use task::AgentSetup;
+pub use thread::ThreadState;
