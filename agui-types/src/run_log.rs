@@ -43,6 +43,7 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 use jsonrpc_core::wire::Raw;
 
+mod delta;
 mod fold;
 mod outcome;
 mod part;

@@ -1,5 +1,6 @@
 //! Compaction of the older events of a log.
 use super::RunLog;
+use super::delta::DeltaFrame;
 use crate::compact::compact;
 use crate::event::{Event, StateSnapshotEvent};
 use crate::sse;
@@ -15,22 +16,45 @@ impl RunLog {
     }
 
     /// Moves the older half of the recent events to the compacted ones.
+    ///
+    /// Deltas of one target that follow each other are joined as text, so that a long message is not decoded again each time.
     fn fold(&mut self) {
+        let is_short = |frame: &Bytes| frame.len() <= MAX_EXTENDED;
+        let mut delta =
+            self.old.last().filter(|it| is_short(it)).and_then(|it| DeltaFrame::new(it));
+        if delta.is_some() {
+            self.old.pop();
+        }
+        let mut is_compacted = true;
         while (self.recent_bytes > self.limits.bytes / 2
             || self.recent.len() > self.limits.events / 2)
             && let Some(frame) = self.recent.pop_front()
         {
             self.recent_bytes -= frame.len();
             self.folded += 1;
-            self.old.push(frame);
+            if delta.as_mut().is_some_and(|delta| delta.join(&frame)) {
+                continue;
+            }
+            self.old.extend(delta.take().map(DeltaFrame::into_bytes));
+            delta = DeltaFrame::new(&frame);
+            let before = self.old.last().filter(|it| !is_short(it));
+            is_compacted &=
+                delta.as_ref().zip(before).is_some_and(|(it, before)| it.continues(before));
+            if delta.is_none() {
+                self.old.push(frame);
+            }
         }
+        self.old.extend(delta.map(DeltaFrame::into_bytes));
         // Events that cannot be compacted stay as they are.
-        if let Some(compacted) = compacted(&self.old, self.state.as_ref()) {
+        if !is_compacted && let Some(compacted) = compacted(&self.old, self.state.as_ref()) {
             self.old = compacted;
         }
         self.old_bytes = self.old.iter().map(Bytes::len).sum();
     }
 }
+
+/// Size of a frame of deltas to which no more are joined as text: it is copied for that.
+const MAX_EXTENDED: usize = 256 << 10;
 
 /// The same conversation and state in fewer frames; `state` is the one before the run.
 fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {

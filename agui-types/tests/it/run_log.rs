@@ -417,6 +417,34 @@ fn events_that_cannot_be_compacted_stay() {
     assert_eq!(seen, events);
 }
 
+/// Deltas are joined as they were written: quotes and backslashes end no text, and a member beside the text stays.
+#[test]
+fn joined_deltas_have_the_whole_text() {
+    let pieces = ["a\"", "\\", "\"}\n\n", "é", "\",\"delta\":\"", "word ".repeat(40).as_str()]
+        .map(str::to_owned);
+    let mut events = vec![started(), TextMessageStartEvent::new("m\"1").into()];
+    for round in 0..3 {
+        let texts = pieces.iter().cycle().take(9_000);
+        events.extend(texts.map(|it| TextMessageContentEvent::new("m\"1", it.clone()).into()));
+        let marked = r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m\"1","delta":"x","rawEvent":{"delta":"y"}}"#;
+        events.push(wire::decode(marked).expect("an event"));
+        events.push(counted(round));
+    }
+    events.push(TextMessageEndEvent::new("m\"1").into());
+    events.push(finished());
+    let limits = RunLogLimits { events: 100, bytes: 4 << 20 };
+    let mut log = RunLog::new(&input(), limits);
+    events.iter().for_each(|event| assert!(log.push(event).is_ok()));
+    log.end();
+    let mut client = Client::new();
+    while client.read(&log, BATCH) {}
+    assert_eq!(reduced(&client.seen), reduced(&events));
+    assert!(client.seen.len() < 300, "{}", client.seen.len());
+    let has_raw =
+        |event: &&Event| matches!(event, Event::TextMessageContent(it) if it.raw_event.is_some());
+    assert_eq!(client.seen.iter().filter(has_raw).count(), 3);
+}
+
 #[test]
 fn continued_run_continues_the_numbers() {
     let mut log = RunLog::new(&input(), LIMITS).with_last(7);
