@@ -1,7 +1,7 @@
 //! What reading by method has in common in all versions.
 use alloc::boxed::Box;
 use core::ops::Deref;
-use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, decode, decode_with};
+use jsonrpc_core::wire::{DecodeError, Decoded, Mode, Object, Wire, decode, decode_with};
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -277,7 +277,7 @@ pub trait RequestParams: Object {
     /// The name of the result's type in the schema.
     const RESPONSE: &'static str;
     /// The result.
-    type Response: Serialize + DeserializeOwned;
+    type Response: Wire + Serialize + DeserializeOwned;
 }
 
 /// The parameters of a notification: they know its method.
@@ -347,7 +347,7 @@ pub(crate) trait Answer: Sized {
     fn read_with(result: &RawValue, mode: Mode) -> Result<Decoded<Self>, DecodeError>;
 }
 
-impl<T: Object + DeserializeOwned> Answer for T {
+impl<T: Object> Answer for T {
     fn read(result: &RawValue) -> Result<Self, DecodeError> {
         decode(object(Some(result)))
     }

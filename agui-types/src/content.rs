@@ -4,12 +4,8 @@
 //! [Result content, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#result-content)
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use jsonrpc_core::wire::{Extra, Raw};
+use jsonrpc_core::wire::{Extra, Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{object, open_union};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The `content` of user messages, tool messages and tool results: a text, or a list of parts.
 ///
@@ -81,42 +77,33 @@ impl schemars::JsonSchema for Content {
     }
 }
 
-impl Serialize for Content {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for Content {
+    fn blank() -> Self {
+        Self::Text(String::new())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        match reader.next_byte() {
+            b'"' => *self = Self::Text(reader.string()?.into_owned()),
+            b'[' => {
+                let mut parts = Vec::blank();
+                parts.read(reader)?;
+                *self = Self::Parts(parts);
+            }
+            _ => return Err(reader.expected("a string or a list of content parts")),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match self {
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Parts(parts) => parts.serialize(serializer),
+            Self::Text(text) => text.view(),
+            Self::Parts(parts) => parts.view(),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a list of content parts")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-                Ok(text.into())
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Content, E> {
-                Ok(text.into())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Content, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(parts)).map(Content::Parts)
-            }
-        }
-
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
+object! { @serde Content }
 
 open_union! {
     /// A part of a user message or of a tool result.

@@ -57,8 +57,9 @@ pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
     if let Some(delta) = DeltaRef::read(text) {
         return Ok((delta.into(), Vec::new()));
     }
-    let event: Event = wire::decode(text)?;
-    let removals = nulls::find(text, &event, |null| null.was_legal_in_event(event.tag()))?;
+    let mut event: Event = wire::decode(text)?;
+    let tag = String::from(event.tag());
+    let removals = nulls::remove(text, &mut event, |null| null.was_legal_in_event(&tag))?;
     Ok((event, removals))
 }
 
@@ -69,8 +70,8 @@ pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
 pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed> {
-    let input: RunAgentInput = wire::decode(text)?;
-    let removals = nulls::find(text, &input, |null| null.was_legal_in_input())?;
+    let mut input: RunAgentInput = wire::decode(text)?;
+    let removals = nulls::remove(text, &mut input, |null| null.was_legal_in_input())?;
     Ok((input, removals))
 }
 

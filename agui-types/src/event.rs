@@ -131,14 +131,6 @@ macro_rules! events {
                 }
             }
         }
-
-        $(
-            impl From<$Payload> for $Event {
-                fn from(event: $Payload) -> Self {
-                    Self::$Variant(event)
-                }
-            }
-        )*
     };
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Spec: [`BaseEvent.timestamp`, 1.0](https://ag-ui.com/spec/1.0/schema#baseevent)
 use core::fmt;
-use serde::de::{self, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use jsonrpc_core::wire::{Fault, ValueReader, View, Wire};
 
 /// The largest integer that a double holds exactly together with all below it: 2^53 − 1.
 const MAX: i64 = (1 << 53) - 1;
@@ -67,43 +66,40 @@ macro_rules! integer {
             }
         }
 
-        impl Serialize for $Name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                self.0.serialize(serializer)
+        impl Wire for $Name {
+            fn blank() -> Self {
+                Self(0)
             }
-        }
 
-        impl<'de> Deserialize<'de> for $Name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct NumberVisitor;
-
-                impl Visitor<'_> for NumberVisitor {
-                    type Value = $Name;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($expecting)
-                    }
-
-                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$Name, E> {
-                        number.try_into().map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-                    }
-
-                    fn visit_u64<E: de::Error>(self, number: u64) -> Result<$Name, E> {
-                        number.try_into().map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-                    }
-
-                    // `1.0` and `1e3` are integers in JSON Schema; the cast saturates, so the comparison decides.
-                    fn visit_f64<E: de::Error>(self, number: f64) -> Result<$Name, E> {
-                        let whole = number as i64;
-                        let read = if whole as f64 == number { whole.try_into() } else { Err(OutOfRange) };
-                        read.map_err(|_| E::invalid_value(Unexpected::Float(number), &self))
-                    }
+            fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+                match whole_number(reader, $expecting)?.try_into() {
+                    Ok(number) => *self = number,
+                    Err(OutOfRange) => return Err(reader.invalid($expecting)),
                 }
+                Ok(())
+            }
 
-                deserializer.deserialize_i64(NumberVisitor)
+            fn view(&self) -> View<'_> {
+                self.0.view()
             }
         }
+
+        jsonrpc_core::object! { @serde $Name }
     };
+}
+
+/// Reads a number without a fraction: `1.0` and `1e3` are integers in JSON Schema.
+fn whole_number(reader: &mut ValueReader<'_>, what: &'static str) -> Result<i64, Fault> {
+    if !matches!(reader.next_byte(), b'-' | b'0'..=b'9') {
+        return Err(reader.expected(what));
+    }
+    let text = reader.text()?;
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    // The cast saturates, so the comparison decides.
+    let number = text.parse::<f64>().ok().filter(|number| *number as i64 as f64 == *number);
+    number.map(|number| number as i64).ok_or_else(|| reader.invalid(what))
 }
 
 integer! {

@@ -3,13 +3,10 @@
 //! Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch),
 //! [RFC 6902](https://www.rfc-editor.org/rfc/rfc6902)
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{object, open_union};
-use serde::de::{self, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod document;
 
@@ -181,19 +178,25 @@ impl schemars::JsonSchema for JsonPointer {
     }
 }
 
-impl Serialize for JsonPointer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+impl Wire for JsonPointer {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        match Self::try_from(&*reader.string()?) {
+            Ok(pointer) => *self = pointer,
+            Err(NotAPointer) => return Err(reader.invalid("a JSON pointer")),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Str(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for JsonPointer {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::try_from(&*text)
-            .map_err(|_| de::Error::invalid_value(Unexpected::Str(&text), &"a JSON pointer"))
-    }
-}
+object! { @serde JsonPointer }
 
 /// A text is not a JSON pointer: no slash at its begin, or a tilde without `0` or `1` after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -55,13 +55,10 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::Error> {
-    let start = out.len();
     out.extend_from_slice(BEGIN);
-    if let Err(error) = wire::write(event, out) {
-        out.truncate(start);
-        return Err(error);
-    }
-    keep_on_one_line(out, start + BEGIN.len());
+    let start = out.len();
+    wire::write(event, out);
+    keep_on_one_line(out, start);
     out.extend_from_slice(END);
     Ok(())
 }

@@ -1,13 +1,11 @@
 use crate::wire::Raw;
 use alloc::string::String;
 use core::fmt;
-use serde::{Deserialize, Serialize};
 
 /// Says what kind of error happened. Any integer may come; the constants are the ones with a meaning everywhere.
 ///
 /// Spec: [Error object](https://www.jsonrpc.org/specification#error_object) (JSON-RPC 2.0)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(pub i64);
 
 impl ErrorCode {
@@ -27,6 +25,8 @@ impl ErrorCode {
     /// (LSP 3.17), and [`ErrorCode`](https://agentclientprotocol.com/protocol/v1/schema#errorcode) (ACP v1)
     pub const REQUEST_CANCELLED: Self = Self(-32800);
 }
+
+crate::transparent! { ErrorCode(i64) }
 
 impl From<i64> for ErrorCode {
     fn from(code: i64) -> Self {

@@ -1,6 +1,6 @@
 use crate::encode;
 use crate::json_str::JsonStr;
-use crate::wire::Raw;
+use crate::wire::{Fault, Raw, ValueReader, View, Wire};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
@@ -10,8 +10,6 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names a request, so that its response finds it.
 ///
@@ -238,23 +236,28 @@ impl fmt::Debug for RequestId {
     }
 }
 
-impl Serialize for RequestId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for RequestId {
+    fn blank() -> Self {
+        Self(Repr::Null)
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        const WHAT: &str = "a string, a number or null of at most 4096 bytes";
+        match Self::from_text(reader.text()?) {
+            Some(id) => *self = id,
+            None => return Err(reader.invalid(WHAT)),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match &self.0 {
-            Repr::Null => serializer.serialize_unit(),
-            Repr::Integer(value) => serializer.serialize_i64(*value),
-            Repr::String(value) => serializer.serialize_str(value),
-            Repr::Spelled(spelled) => spelled.text.serialize(serializer),
+            Repr::Null => View::Null,
+            Repr::Integer(value) => View::Signed(*value),
+            Repr::String(value) => View::Str(value),
+            Repr::Spelled(spelled) => spelled.text.view(),
         }
     }
 }
 
-/// From `serde_json` only.
-impl<'de> Deserialize<'de> for RequestId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Raw::deserialize(deserializer)?;
-        Self::from_text(raw.as_str()).ok_or_else(|| {
-            D::Error::custom("expected a string, a number or null of at most 4096 bytes")
-        })
-    }
-}
+crate::object! { @serde RequestId }

@@ -336,6 +336,12 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
+    /// Goes to another place.
+    #[inline(always)]
+    pub(crate) fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
     /// Enters an array, or goes on behind an item; whether there is another item.
     #[inline(always)]
     pub(crate) fn next_item(&mut self, is_first: bool) -> Option<bool> {

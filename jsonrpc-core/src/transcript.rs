@@ -124,7 +124,7 @@ impl Entry<'static> {
     /// # Errors
     /// The line is not an entry.
     pub fn from_line(line: &str) -> Result<Self, EntryError> {
-        let line: Line = wire::decode(line)?;
+        let line: Line = wire::decode_serde(line)?;
         let time = time(line.time.as_str()).ok_or(EntryError::Time)?;
         let bytes = match (line.text, line.hex) {
             (Some(text), None) => text.into_bytes(),

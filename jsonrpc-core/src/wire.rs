@@ -13,10 +13,13 @@
 //! | any JSON | [`Raw`] | the text, byte for byte |
 //! | member where `null` has a meaning of its own | [`Presence`] | absent, `null`, value |
 //!
-//! An optional member that is not a [`Presence`] reads `null` as absent, and is left out when it is written.
+//! An optional member that is not a [`Presence`] is `None` for `null`, and is written as `null` again until it has a value.
 //!
-//! Decoding is one pass over the text: no `flatten`, no `untagged`, no intermediate tree. [`decode`] reads a whole
-//! document and says where it went wrong; plain [`serde_json::from_str`] works as well, with serde's own errors.
+//! Decoding is one pass over the text by one reader, [`ValueReader`], and encoding is one pass by [`write`]: no `flatten`, no
+//! `untagged`, no intermediate tree. [`decode`] reads a whole document, and its error has a JSON pointer. Serde's traits are
+//! adapters over both: they work in serde_json and in other formats that describe themselves, and inside `flatten`,
+//! tagged and untagged types. A derived type is a member of these types by [`serde_wire!`](crate::serde_wire), and is read
+//! with pointers by [`decode_serde`].
 //!
 //! Some specifications say what to take instead of a member or an item that cannot be read. Such members have marks, see
 //! [`object!`](crate::object); [`decode_with`] reads in one of these [modes](Mode):
@@ -85,21 +88,24 @@
 mod decode;
 mod diagnostic;
 mod extra;
+mod fields;
 mod id;
-mod lenient;
-mod locate;
-mod mark;
 mod member_union;
 mod object;
 mod open_enum;
 mod open_union;
+mod pointer;
 mod presence;
 mod raw;
+mod reader;
 #[cfg(feature = "schemars")]
 #[doc(hidden)]
 pub mod schema;
+mod serde_wire;
 mod text;
-mod write;
+mod value;
+mod via_serde;
+mod writer;
 
 /// Stands where the macros would implement `JsonSchema`.
 #[cfg(not(feature = "schemars"))]
@@ -109,28 +115,34 @@ macro_rules! __json_schema {
     ($($schema:tt)*) => {};
 }
 
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, Decoded, Mode, decode, decode_serde, decode_with};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use extra::{Extra, Meta};
-pub use lenient::{Decoded, Mode, decode_with};
-pub use object::{Members, Object};
+pub use object::Open;
 pub use open_enum::UnknownName;
 pub use open_union::UnknownVariant;
 pub use presence::Presence;
 pub use raw::Raw;
-pub use write::write;
+pub use reader::{Fault, Items, ValueReader};
+pub use value::{Flat, List, Members, Object, View, Wire};
+pub use writer::{Entries, write};
 
 /// What the macros expand to; not for use by hand.
 #[doc(hidden)]
 pub mod private {
-    pub use super::mark::{Mark, read_marked};
+    pub use super::fields::Defaults;
     pub use super::object::{
-        Name, NameAndTag, assert_distinct, deserialize, optional, read_once, required, serialize,
+        Choice, Mark, Marks, Member, Selector, Table, Tags, assert_distinct, assert_distinct_names,
     };
-    pub use super::open_union::{read_marked_tag, read_tag};
+    pub use super::open_union::from_parts;
+    pub use super::serde_wire::{read_serde, view_serde};
+    pub use super::via_serde::{deserialize, serialize};
+    pub use super::writer::{optional, present};
+    pub use super::{Entries, Fault, Flat, Members, Object, Open, ValueReader, View, Wire};
     pub use alloc::borrow::Cow;
+    pub use alloc::boxed::Box;
     pub use alloc::sync::Arc;
     pub use alloc::vec::Vec;
-    pub use core::result::Result;
+    pub use pastey;
     pub use serde;
 }

@@ -201,7 +201,7 @@ impl ModelContext {
     /// # Errors
     /// It is not a `T`; the error says where.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        self.0.decode()
+        self.0.decode_serde()
     }
 
     /// As JSON.

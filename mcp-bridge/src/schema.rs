@@ -134,7 +134,7 @@ impl Form {
     pub fn read<T: DeserializeOwned>(&self, content: &Extra) -> Result<T, AnswerProblems> {
         let value = self.read_value(content)?;
         let text = Raw::from_value(&value).map_err(|_| AnswerProblems::one("", "expected JSON"))?;
-        text.decode().map_err(|error| {
+        text.decode_serde().map_err(|error| {
             AnswerProblems::one(&self.field_pointer(error.pointer()), error.problem())
         })
     }

@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::wire::Wire;
 use jsonrpc_core::{Kind, Peeked, RequestId, find_member, peek, wire};
 use members::{Interest, Update};
 use quiet::Quiet;
@@ -470,8 +471,16 @@ impl Tracker {
     }
 
     /// Decodes what a method says; what it does not is counted.
-    fn decode<T: DeserializeOwned>(&mut self, json: &str) -> Option<T> {
-        let decoded = wire::decode(json).ok();
+    fn decode<T: Wire>(&mut self, json: &str) -> Option<T> {
+        self.count_undecodable(wire::decode(json).ok())
+    }
+
+    /// Decodes the few members that count of a value.
+    fn decode_serde<T: DeserializeOwned>(&mut self, json: &str) -> Option<T> {
+        self.count_undecodable(wire::decode_serde(json).ok())
+    }
+
+    fn count_undecodable<T>(&mut self, decoded: Option<T>) -> Option<T> {
         if decoded.is_none() {
             self.counters.undecodable += 1;
         }

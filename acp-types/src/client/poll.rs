@@ -8,8 +8,8 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
+use jsonrpc_core::wire::Wire;
 use jsonrpc_core::wire::{self, DecodeError, Decoded, Mode, Raw};
-use serde::de::DeserializeOwned;
 
 impl Connection {
     /// Returns the next line to send. Call until it returns `None`.
@@ -163,6 +163,6 @@ impl Connection {
 }
 
 /// Reads a text as the schema's marks say.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<Decoded<T>, DecodeError> {
+pub(super) fn read<T: Wire>(text: &str) -> Result<Decoded<T>, DecodeError> {
     wire::decode_with(text, Mode::SpecLenient)
 }

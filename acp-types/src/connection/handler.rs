@@ -8,9 +8,8 @@ use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use core::future::poll_fn;
-use jsonrpc_core::wire::{self, DecodeError, Raw};
+use jsonrpc_core::wire::{self, DecodeError, Raw, Wire};
 use jsonrpc_core::{ErrorCode, ErrorObject, RequestId};
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// The context of a request of the peer.
@@ -110,7 +109,7 @@ impl Extension {
     ///
     /// # Errors
     /// It is one of `P`, and these are not its parameters: what to answer.
-    pub fn request<P: RequestParams + DeserializeOwned>(&self) -> Option<Result<P, ErrorObject>> {
+    pub fn request<P: RequestParams + Wire>(&self) -> Option<Result<P, ErrorObject>> {
         self.read(P::METHOD).map(|read| {
             read.map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
         })
@@ -120,9 +119,7 @@ impl Extension {
     ///
     /// # Errors
     /// It is one of `P`, and these are not its parameters.
-    pub fn notification<P: NotificationParams + DeserializeOwned>(
-        &self,
-    ) -> Option<Result<P, DecodeError>> {
+    pub fn notification<P: NotificationParams + Wire>(&self) -> Option<Result<P, DecodeError>> {
         self.read(P::METHOD)
     }
 
@@ -134,7 +131,7 @@ impl Extension {
         side::answer(result)
     }
 
-    fn read<T: DeserializeOwned>(&self, method: &str) -> Option<Result<T, DecodeError>> {
+    fn read<T: Wire>(&self, method: &str) -> Option<Result<T, DecodeError>> {
         let params = self.params.as_ref().map(AsRef::as_ref);
         (self.method == method).then(|| wire::decode(object(params)))
     }

@@ -6,17 +6,17 @@ use crate::{v1, v2};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::Wire;
 use jsonrpc_core::wire::{self, Presence};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// The same value as a type of the other version; nothing if that cannot hold it.
-pub(super) fn alike<A: Serialize, B: DeserializeOwned>(value: &A) -> Option<B> {
+pub(super) fn alike<A: Serialize, B: Wire>(value: &A) -> Option<B> {
     wire::decode(&serde_json::to_string(value).ok()?).ok()
 }
 
 /// Each that the other version can hold, and how many it cannot.
-pub(super) fn all_alike<A: Serialize, B: DeserializeOwned>(values: &[A]) -> (Vec<B>, usize) {
+pub(super) fn all_alike<A: Serialize, B: Wire>(values: &[A]) -> (Vec<B>, usize) {
     let alike: Vec<B> = values.iter().filter_map(alike).collect();
     let lost = values.len() - alike.len();
     (alike, lost)

@@ -16,11 +16,11 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jsonrpc_core::wire::Wire;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// What version 1 cannot hold, is lost.
-fn same<A: Serialize, B: DeserializeOwned>(
+fn same<A: Serialize, B: Wire>(
     value: &A,
     pointer: impl FnOnce() -> String,
     losses: &mut Losses,

@@ -7,12 +7,10 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Members, Object, Raw};
+use jsonrpc_core::wire::{Entries, Extra, Fault, Members, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{
     __json_schema, RequestId, member_union, object, open_enum, open_union, string_id,
 };
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 string_id! {
     /// Names a question that sends the user to a page.
@@ -101,19 +99,28 @@ impl ElicitationProperties {
     }
 }
 
-impl Object for ElicitationProperties {
-    const NAME: &'static str = "ElicitationProperties";
-
-    fn read_members<'de, M: Members<'de>>(mut members: M) -> Result<Self, M::Error> {
-        let mut properties = Vec::new();
-        while let Some(name) = members.next_name()? {
-            properties.push((String::from(name.as_str()), members.next_value()?));
-        }
-        Ok(Self(properties))
+impl Wire for ElicitationProperties {
+    fn blank() -> Self {
+        Self::default()
     }
 
-    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
-        self.0.iter().try_for_each(|(name, schema)| out.serialize_entry(name, schema))
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.members("an object (ElicitationProperties)", &mut |name, reader| {
+            let mut schema = ElicitationPropertySchema::blank();
+            schema.read(reader)?;
+            self.0.push((name.into_owned(), schema));
+            Ok(())
+        })
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Object(self)
+    }
+}
+
+impl Members for ElicitationProperties {
+    fn write_members(&self, out: &mut Entries<'_>) {
+        self.0.iter().for_each(|(name, schema)| out.entry(name, schema));
     }
 }
 
@@ -399,29 +406,36 @@ impl From<Raw> for ElicitationContentValue {
     }
 }
 
-impl Serialize for ElicitationContentValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for ElicitationContentValue {
+    fn blank() -> Self {
+        Self::Boolean(false)
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        let mut value = Raw::blank();
+        value.read(reader)?;
+        *self = value.into();
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match self {
-            Self::String(value) => value.serialize(serializer),
-            Self::Integer(value) => value.serialize(serializer),
-            Self::Number(value) => value.serialize(serializer),
-            Self::Boolean(value) => value.serialize(serializer),
-            Self::StringArray(value) => value.serialize(serializer),
-            Self::Unknown(value) => value.serialize(serializer),
+            Self::String(value) => value.view(),
+            Self::Integer(value) => value.view(),
+            Self::Number(value) => value.view(),
+            Self::Boolean(value) => value.view(),
+            Self::StringArray(value) => value.view(),
+            Self::Unknown(value) => value.view(),
         }
     }
 }
+
+object! { @serde ElicitationContentValue }
 
 __json_schema! { ElicitationContentValue, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema str, generator), object!(@schema i64, generator), object!(@schema f64, generator),
     object!(@schema bool, generator), object!(@schema Vec<String>, generator), true,
 ] }) }
-
-impl<'de> Deserialize<'de> for ElicitationContentValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Raw::deserialize(deserializer).map(Self::from)
-    }
-}
 
 object! {
     /// A question on a page is done with.

@@ -2,18 +2,18 @@
 //!
 //! Spec: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization), [version 2](https://agentclientprotocol.com/protocol/v2/initialization)
 use alloc::string::String;
-use jsonrpc_core::{__json_schema, object};
-use serde::{Deserialize, Serialize};
+use jsonrpc_core::{__json_schema, object, transparent};
 
 /// A version of the protocol: one number, raised only when old and new cannot speak.
 ///
 /// Spec: [`ProtocolVersion`](https://agentclientprotocol.com/protocol/v1/schema#protocolversion), [version 2](https://agentclientprotocol.com/protocol/v2/schema#protocolversion)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProtocolVersion(
     /// The number, from 0 to 65535.
     pub u16,
 );
+
+transparent! { ProtocolVersion(u16) }
 
 __json_schema! { ProtocolVersion, generator => object!(@schema u16, generator) }
 

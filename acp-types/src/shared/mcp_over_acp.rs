@@ -2,9 +2,8 @@
 //!
 //! Spec: [MCP over ACP](https://agentclientprotocol.com/rfds/mcp-over-acp)
 use alloc::string::String;
-use jsonrpc_core::wire::{Extra, Members, Object, Raw};
-use jsonrpc_core::{__json_schema, object, string_id};
-use serde::ser::SerializeMap;
+use jsonrpc_core::wire::Raw;
+use jsonrpc_core::{member_union, object, string_id};
 
 string_id! {
     /// **Unstable.** Names an MCP server that is reached over the connection.
@@ -60,59 +59,27 @@ object! {
     and "_meta"
 }
 
-/// **Unstable.** What the MCP server answered: the outer answer is a success even where the inner one is an error.
-///
-/// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
-///
-/// Where both are there, the result is meant, and `null` is one:
-///
-/// ```
-/// use acp_types::v1::mcp_over_acp::MessageMcpResponse;
-///
-/// let response: MessageMcpResponse = serde_json::from_str(r#"{"result":null}"#)?;
-/// assert!(matches!(response, MessageMcpResponse::Result(_)));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MessageMcpResponse {
-    /// The result.
-    Result(MessageMcpResult),
-    /// The error.
-    Error(MessageMcpError),
-    /// Neither, kept whole.
-    Unknown(Extra),
-}
-
-impl Object for MessageMcpResponse {
-    const NAME: &'static str = "MessageMcpResponse";
-
-    fn read_members<'de, M: Members<'de>>(members: M) -> Result<Self, M::Error> {
-        let members = Extra::read_members(members)?;
-        if members.get("result").is_some() {
-            Object::from_extra(members).map(Self::Result)
-        } else if members.get("error").is_some() {
-            Object::from_extra(members).map(Self::Error)
-        } else {
-            Ok(Self::Unknown(members))
-        }
-    }
-
-    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Result(result) => result.write_members(out),
-            Self::Error(error) => error.write_members(out),
-            Self::Unknown(members) => members.write_members(out),
-        }
+member_union! {
+    /// **Unstable.** What the MCP server answered: the outer answer is a success even where the inner one is an error.
+    ///
+    /// Method `mcp/message`. Spec: [`MessageMcpResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#messagemcpresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpresponse)
+    ///
+    /// Where both are there, the result is meant, and `null` is one:
+    ///
+    /// ```
+    /// use acp_types::v1::mcp_over_acp::MessageMcpResponse;
+    ///
+    /// let response: MessageMcpResponse = serde_json::from_str(r#"{"result":null}"#)?;
+    /// assert!(matches!(response, MessageMcpResponse::Result(_)));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub enum MessageMcpResponse {
+        /// The result.
+        Result(MessageMcpResult) has "result" or null,
+        /// The error.
+        Error(MessageMcpError) has "error" or null,
     }
 }
-
-object! { @serde MessageMcpResponse }
-
-__json_schema! { MessageMcpResponse, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
-    object!(@schema MessageMcpResult, generator), object!(@schema MessageMcpError, generator),
-    object!(@schema Extra, generator),
-] }) }
 
 object! {
     /// **Unstable.** The MCP server answered with a result.

@@ -3,8 +3,7 @@
 //! Spec: [Proxy Chains](https://agentclientprotocol.com/rfds/proxy-chains)
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
-use jsonrpc_core::{__json_schema, object};
-use serde::{Deserialize, Serialize};
+use jsonrpc_core::{__json_schema, object, transparent};
 
 object! {
     /// **Unstable.** A request to or from the successor of a proxy, wrapped.
@@ -41,11 +40,12 @@ object! {
 /// **Unstable.** The result of the wrapped request as it came, any JSON.
 ///
 /// Method `proxy/successor`. Spec: [`ProxySuccessorResponse`](https://agentclientprotocol.com/protocol/v1/draft/schema#proxysuccessorresponse), [version 2](https://agentclientprotocol.com/protocol/v2/draft/schema#proxysuccessorresponse)
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProxySuccessorResponse(
     /// The result.
     pub Raw,
 );
+
+transparent! { ProxySuccessorResponse(Raw) }
 
 __json_schema! { ProxySuccessorResponse, generator => object!(@schema Raw, generator) }

@@ -36,12 +36,6 @@ open_union! {
     }
 }
 
-impl From<TextContent> for ContentBlock {
-    fn from(text: TextContent) -> Self {
-        Self::Text(text)
-    }
-}
-
 impl From<String> for ContentBlock {
     fn from(text: String) -> Self {
         Self::Text(TextContent::new(text))

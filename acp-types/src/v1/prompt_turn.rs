@@ -148,11 +148,11 @@ open_union! {
     /// ```
     pub enum SessionUpdate by "sessionUpdate" {
         /// A piece of what the user said, when a session is told again.
-        UserMessageChunk(ContentChunk) = "user_message_chunk",
+        UserMessageChunk(ContentChunk) = "user_message_chunk" [shared],
         /// A piece of what the agent says.
-        AgentMessageChunk(ContentChunk) = "agent_message_chunk",
+        AgentMessageChunk(ContentChunk) = "agent_message_chunk" [shared],
         /// A piece of what the agent thinks.
-        AgentThoughtChunk(ContentChunk) = "agent_thought_chunk",
+        AgentThoughtChunk(ContentChunk) = "agent_thought_chunk" [shared],
         /// The model asked for a tool.
         ToolCall(Box<ToolCall>) = "tool_call",
         /// A tool call has changed.

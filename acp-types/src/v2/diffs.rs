@@ -46,15 +46,15 @@ open_union! {
     /// Spec: [schema](https://agentclientprotocol.com/protocol/v2/schema#diffchange)
     pub enum DiffOperation by "operation" {
         /// It is new.
-        Add(DiffPathChange) = "add",
+        Add(DiffPathChange) = "add" [shared],
         /// It is gone.
-        Delete(DiffPathChange) = "delete",
+        Delete(DiffPathChange) = "delete" [shared],
         /// It has other content.
-        Modify(DiffPathChange) = "modify",
+        Modify(DiffPathChange) = "modify" [shared],
         /// It is elsewhere.
-        Move(DiffPathPairChange) = "move",
+        Move(DiffPathPairChange) = "move" [shared],
         /// It is elsewhere as well.
-        Copy(DiffPathPairChange) = "copy",
+        Copy(DiffPathPairChange) = "copy" [shared],
     }
 }
 

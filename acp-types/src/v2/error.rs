@@ -7,9 +7,8 @@ use super::initialization::ProtocolVersion;
 use super::session_setup::SessionId;
 use alloc::vec::Vec;
 use jsonrpc_core::ErrorCode;
-use jsonrpc_core::wire::Raw;
+use jsonrpc_core::wire::{Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{__json_schema, object};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The agent wants the user to log in first: see [`auth/login`](super::authentication::LoginAuthRequest).
 pub const AUTH_REQUIRED: ErrorCode = ErrorCode(-32000);
@@ -26,7 +25,7 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: ErrorCode = ErrorCode(-32022);
 ///
 /// ```
 /// use acp_types::v2::error::ErrorData;
-/// use jsonrpc_core::wire::Raw;
+/// use jsonrpc_core::wire::{Fault, Raw, ValueReader, View, Wire};
 ///
 /// let data = Raw::from_text(r#"{"requested":0,"supported":[1,2]}"#)?;
 /// let ErrorData::UnsupportedProtocolVersion(data) = ErrorData::from(data) else { panic!("something else") };
@@ -56,26 +55,33 @@ impl From<Raw> for ErrorData {
     }
 }
 
-impl Serialize for ErrorData {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for ErrorData {
+    fn blank() -> Self {
+        Self::Unknown(Raw::blank())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        let mut value = Raw::blank();
+        value.read(reader)?;
+        *self = value.into();
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match self {
-            Self::UnsupportedProtocolVersion(data) => data.serialize(serializer),
-            Self::SessionNotFound(data) => data.serialize(serializer),
-            Self::Unknown(data) => data.serialize(serializer),
+            Self::UnsupportedProtocolVersion(data) => data.view(),
+            Self::SessionNotFound(data) => data.view(),
+            Self::Unknown(data) => data.view(),
         }
     }
 }
+
+object! { @serde ErrorData }
 
 __json_schema! { ErrorData, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema UnsupportedProtocolVersionErrorData, generator),
     object!(@schema SessionNotFoundErrorData, generator), true,
 ] }) }
-
-impl<'de> Deserialize<'de> for ErrorData {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Raw::deserialize(deserializer).map(Self::from)
-    }
-}
 
 object! {
     /// The agent speaks no version that the client can.

@@ -99,15 +99,15 @@ open_union! {
     /// ```
     pub enum SessionUpdate by "sessionUpdate" {
         /// A piece of what the user said.
-        UserMessageChunk(ContentChunk) = "user_message_chunk",
+        UserMessageChunk(ContentChunk) = "user_message_chunk" [shared],
         /// What the user said, whole or changed.
         UserMessage(Box<UserMessage>) = "user_message",
         /// A piece of what the agent says.
-        AgentMessageChunk(ContentChunk) = "agent_message_chunk",
+        AgentMessageChunk(ContentChunk) = "agent_message_chunk" [shared],
         /// What the agent says, whole or changed.
         AgentMessage(Box<AgentMessage>) = "agent_message",
         /// A piece of what the agent thinks.
-        AgentThoughtChunk(ContentChunk) = "agent_thought_chunk",
+        AgentThoughtChunk(ContentChunk) = "agent_thought_chunk" [shared],
         /// What the agent thinks, whole or changed.
         AgentThought(Box<AgentThought>) = "agent_thought",
         /// What the session is at.

@@ -9,11 +9,8 @@ pub use crate::shared::session_config_options::{
 use crate::shared::session_setup::SessionId;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use jsonrpc_core::wire::{Extra, Object};
+use jsonrpc_core::wire::{Fault, ValueReader, View, Wire};
 use jsonrpc_core::{__json_schema, object, open_union};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 object! {
     /// An option of a session, and what it stands at.
@@ -76,74 +73,38 @@ pub enum SessionConfigSelectOptions {
     Grouped(Vec<SessionConfigSelectGroup>),
 }
 
-impl Serialize for SessionConfigSelectOptions {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for SessionConfigSelectOptions {
+    fn blank() -> Self {
+        Self::Ungrouped(Vec::new())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        if reader.is_first_item(|item| item.has_member("groupId") && !item.has_member("value")) {
+            let mut groups = Vec::blank();
+            groups.read(reader)?;
+            *self = Self::Grouped(groups);
+        } else {
+            let mut options = Vec::blank();
+            options.read(reader)?;
+            *self = Self::Ungrouped(options);
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match self {
-            Self::Ungrouped(options) => options.serialize(serializer),
-            Self::Grouped(groups) => groups.serialize(serializer),
+            Self::Ungrouped(options) => options.view(),
+            Self::Grouped(groups) => groups.view(),
         }
     }
 }
+
+object! { @serde SessionConfigSelectOptions }
 
 __json_schema! { SessionConfigSelectOptions, generator => jsonrpc_core::wire::schema::schemars::json_schema!({ "anyOf": [
     object!(@schema Vec<SessionConfigSelectOption>, generator),
     object!(@schema Vec<SessionConfigSelectGroup>, generator),
 ] }) }
-
-impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OptionsVisitor;
-
-        impl<'de> Visitor<'de> for OptionsVisitor {
-            type Value = SessionConfigSelectOptions;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array of options or of groups")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-                match entries.next_element()? {
-                    None => Ok(SessionConfigSelectOptions::Ungrouped(Vec::new())),
-                    Some(Entry::Option(first)) => {
-                        rest(first, entries).map(SessionConfigSelectOptions::Ungrouped)
-                    }
-                    Some(Entry::Group(first)) => {
-                        rest(first, entries).map(SessionConfigSelectOptions::Grouped)
-                    }
-                }
-            }
-        }
-
-        deserializer.deserialize_seq(OptionsVisitor)
-    }
-}
-
-enum Entry {
-    Option(SessionConfigSelectOption),
-    Group(SessionConfigSelectGroup),
-}
-
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = Extra::deserialize(deserializer)?;
-        if members.get("value").is_none() && members.get("groupId").is_some() {
-            Object::from_extra(members).map(Self::Group)
-        } else {
-            Object::from_extra(members).map(Self::Option)
-        }
-    }
-}
-
-fn rest<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(
-    first: T,
-    mut entries: A,
-) -> Result<Vec<T>, A::Error> {
-    let mut all = Vec::from([first]);
-    while let Some(entry) = entries.next_element()? {
-        all.push(entry);
-    }
-    Ok(all)
-}
 
 object! {
     /// Values that belong together.

@@ -4,10 +4,9 @@ use acp_types::capabilities::{self, Reason, Refusal};
 use acp_types::methods::Direction;
 use acp_types::{v1, v2};
 use jsonrpc_core::wire::decode;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-fn read<T: DeserializeOwned>(value: &Value) -> T {
+fn read<T: jsonrpc_core::wire::Wire>(value: &Value) -> T {
     decode(&value.to_string()).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 

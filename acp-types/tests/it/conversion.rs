@@ -4,7 +4,6 @@ use acp_types::{v1, v2};
 use jsonrpc_core::wire::decode;
 use proptest::prelude::*;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// A type of version 2, and what a text of it is in version 1.
@@ -14,7 +13,7 @@ struct Conversion {
     convert: fn(&str) -> (Value, Value),
 }
 
-fn convert<T: DeserializeOwned + Serialize + Clone, U: From<T> + Serialize>(
+fn convert<T: jsonrpc_core::wire::Wire + Serialize + Clone, U: From<T> + Serialize>(
     text: &str,
 ) -> (Value, Value) {
     let value: T = decode(text).unwrap();

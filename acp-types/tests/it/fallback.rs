@@ -2,10 +2,9 @@
 use acp_types::{v1, v2};
 use jsonrpc_core::ErrorCode;
 use jsonrpc_core::wire::{Presence, decode};
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
-fn read<T: DeserializeOwned>(value: serde_json::Value) -> T {
+fn read<T: jsonrpc_core::wire::Wire>(value: serde_json::Value) -> T {
     decode(&value.to_string()).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 

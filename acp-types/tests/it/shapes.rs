@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// | `str bool u16 u32 u64 i32 i64 f64 any id error` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
-/// | `object a! T, b? T, c* T, .. T` | members: required; optional (`null` is absent); patched (`null` stays); flat |
+/// | `object a! T, b? T, c* T, .. T` | members: required; optional; patched; flat |
 /// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
 /// | `has a T, b T` | object that a member selects |
 /// | `either T, U` | array of one or of the other |
@@ -117,15 +117,13 @@ impl Member {
     }
 }
 
-/// JSON with its members in an order of their own, and with what stands for absence marked.
+/// JSON with its members in an order of their own.
 #[derive(Clone)]
 pub(crate) enum Node {
     /// Its text, and the value that comes out again.
     Value(String, Value),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
-    /// A `null` that means absent.
-    Gone,
 }
 
 impl Node {
@@ -133,7 +131,6 @@ impl Node {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Value(text, _) => text.clone(),
-            Self::Gone => "null".to_owned(),
             Self::Array(nodes) => {
                 format!("[{}]", nodes.iter().map(Self::text).collect::<Vec<_>>().join(","))
             }
@@ -145,15 +142,14 @@ impl Node {
         }
     }
 
-    /// The JSON value that must come out again; nothing for what means absent.
-    pub(crate) fn value(&self) -> Option<Value> {
+    /// The JSON value that must come out again.
+    pub(crate) fn value(&self) -> Value {
         match self {
-            Self::Value(_, value) => Some(value.clone()),
-            Self::Gone => None,
-            Self::Array(nodes) => Some(nodes.iter().filter_map(Self::value).collect()),
+            Self::Value(_, value) => value.clone(),
+            Self::Array(nodes) => nodes.iter().map(Self::value).collect(),
             Self::Object(members) => {
-                let member = |(name, node): &(String, Self)| Some((name.clone(), node.value()?));
-                Some(Value::Object(members.iter().filter_map(member).collect::<Map<_, _>>()))
+                let member = |(name, node): &(String, Self)| (name.clone(), node.value());
+                Value::Object(members.iter().map(member).collect::<Map<_, _>>())
             }
         }
     }
@@ -237,7 +233,8 @@ impl Shapes {
         match member.presence {
             Presence::Required => value.boxed(),
             Presence::Optional => {
-                prop_oneof![3 => value, 3 => Just(Vec::new()), 1 => null(Node::Gone)].boxed()
+                prop_oneof![3 => value, 3 => Just(Vec::new()), 1 => null(Node::from(Value::Null))]
+                    .boxed()
             }
             Presence::Patch => {
                 prop_oneof![2 => value, 2 => Just(Vec::new()), 1 => null(Node::from(Value::Null))]
@@ -307,7 +304,7 @@ impl Shapes {
             "id" => {
                 prop_oneof![any::<i64>().prop_map(Value::from), string(), Just(Value::Null)].boxed()
             }
-            "any" => any_json().prop_filter("null is absent", |value| !value.is_null()).boxed(),
+            "any" => any_json().boxed(),
             "i32" => any::<i32>().prop_map(Value::from).boxed(),
             "error" => (any::<i32>(), string())
                 .prop_map(|(code, message)| json!({ "code": code, "message": message }))

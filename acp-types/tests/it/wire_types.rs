@@ -3,7 +3,6 @@ use crate::shapes::{self, Shapes};
 use acp_types::methods::{self, Method};
 use jsonrpc_core::wire::{DecodeError, Diagnostic, Mode, decode, decode_with};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Debug;
@@ -33,15 +32,18 @@ pub(crate) struct Lenient {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
+fn again<T: jsonrpc_core::wire::Wire + Serialize>(text: &str) -> Result<String, DecodeError> {
     decode::<T>(text).map(|value| serde_json::to_string(&value).expect("it has a JSON form"))
 }
 
-fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError> {
+fn debug<T: jsonrpc_core::wire::Wire + Debug>(text: &str) -> Result<String, DecodeError> {
     decode::<T>(text).map(|value| format!("{value:?}"))
 }
 
-fn with<T: DeserializeOwned + Serialize>(text: &str, mode: Mode) -> Result<Lenient, DecodeError> {
+fn with<T: jsonrpc_core::wire::Wire + Serialize>(
+    text: &str,
+    mode: Mode,
+) -> Result<Lenient, DecodeError> {
     let decoded = decode_with::<T>(text, mode)?;
     let value = serde_json::to_string(&decoded.value).expect("it has a JSON form");
     let whole = decoded.encode().expect("it has a JSON form");

@@ -203,7 +203,7 @@ fn acp(metadata: Option<&Metadata>) -> Option<Extra> {
     metadata?.get("acp")?.decode().ok()
 }
 
-fn member<T: serde::de::DeserializeOwned>(members: &Option<Extra>, name: &str) -> Option<T> {
+fn member<T: jsonrpc_core::wire::Wire>(members: &Option<Extra>, name: &str) -> Option<T> {
     members.as_ref()?.get(name)?.decode().ok()
 }
 

@@ -27,9 +27,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
-use jsonrpc_core::wire::{Meta, Raw};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use jsonrpc_core::wire::{Meta, Raw, Wire};
 
 impl Hub {
     /// Handles what the connection has.
@@ -365,6 +363,6 @@ fn open_v2(open: Open) -> Open {
 }
 
 /// A value in the type that version 2 has for its JSON text.
-fn in_v2<T: Serialize, U: DeserializeOwned>(value: &T) -> Option<U> {
-    Raw::from_value(value).ok()?.decode().ok()
+fn in_v2<T: Wire, U: Wire>(value: &T) -> Option<U> {
+    Raw::of(value).decode().ok()
 }

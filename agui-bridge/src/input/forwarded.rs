@@ -4,8 +4,8 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use jsonrpc_core::wire::Wire;
 use jsonrpc_core::wire::{Extra, Raw};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a value of `forwardedProps.acp`.
@@ -129,11 +129,7 @@ fn pick(
     Ok(taken)
 }
 
-fn read<T: DeserializeOwned>(
-    value: &Raw,
-    pointer: &str,
-    expected: &'static str,
-) -> Result<T, InputError> {
+fn read<T: Wire>(value: &Raw, pointer: &str, expected: &'static str) -> Result<T, InputError> {
     if value.as_str().len() > MAX_VALUE_BYTES {
         let limit = format!("{MAX_VALUE_BYTES} bytes");
         return Err(InputError::TooLarge { pointer: pointer.to_string(), limit });

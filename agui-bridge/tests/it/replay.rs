@@ -9,7 +9,6 @@ use agui_types::input::RunAgentInput;
 use agui_types::profile::Profile;
 use jsonrpc_core::{RequestId, wire};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -288,6 +287,6 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> T {
+fn read<T: jsonrpc_core::wire::Wire>(text: &str) -> T {
     wire::decode(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

@@ -83,7 +83,7 @@ pub(crate) enum Refused {
 
 impl Step {
     pub(crate) fn read(step: &Value) -> Self {
-        fn get<T: serde::de::DeserializeOwned>(value: Value) -> T {
+        fn get<T: wire::Wire>(value: Value) -> T {
             let text = value.to_string();
             wire::decode(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
         }

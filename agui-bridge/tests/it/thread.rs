@@ -13,7 +13,6 @@ use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Raw, decode};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ pub(crate) fn raw(value: &Value) -> Raw {
     Raw::from_value(value).unwrap()
 }
 
-pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> T {
+pub(crate) fn read<T: jsonrpc_core::wire::Wire>(value: &Value) -> T {
     let text = value.to_string();
     decode(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

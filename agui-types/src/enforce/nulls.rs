@@ -1,8 +1,7 @@
 use super::{Malformed, Removal, RemovalKind};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Raw};
-use serde::Serialize;
+use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// An optional member that is `null`.
 pub(super) struct Null<'a> {
@@ -44,23 +43,23 @@ impl Null<'_> {
     }
 }
 
-/// Finds the members of `text` that are `null` and that `typed`, which was read from it, has not.
+/// Removes the optional members of `typed` that are `null` in `text`, which it was read from.
 ///
 /// By the law of wire types nothing else is in the one and not in the other, so both are gone through together.
-pub(super) fn find<T: Serialize>(
+pub(super) fn remove<T: Wire>(
     text: &str,
-    typed: &T,
+    typed: &mut T,
     was_legal: impl Fn(Null<'_>) -> bool,
 ) -> Result<Vec<Removal>, Malformed> {
     if !text.contains("null") {
         return Ok(Vec::new());
     }
-    let (Ok(given), Ok(kept)) = (Raw::from_text(text), Raw::from_value(typed)) else {
-        return Ok(Vec::new());
-    };
+    let kept = Raw::without_nulls(typed);
+    let Ok(given) = Raw::from_text(text) else { return Ok(Vec::new()) };
     let mut search =
         Search { was_legal, pointer: String::new(), shape: String::new(), found: Vec::new() };
     search.compare(&given, &kept)?;
+    *typed = kept.decode()?;
     Ok(search.found)
 }
 

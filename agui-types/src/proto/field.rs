@@ -155,7 +155,7 @@ impl Field<i64> for Count {
 
 impl Field<Value> for Raw {
     fn to_wire(&self) -> Result<Value, Unsayable> {
-        self.decode().map_err(|error| Unsayable::Value(error.to_string()))
+        self.decode_serde().map_err(|error| Unsayable::Value(error.to_string()))
     }
 
     fn from_wire(wire: Value) -> Result<Self, Malformed> {
@@ -181,7 +181,7 @@ fn json<T: Serialize>(value: &T) -> Result<Raw, serde_json::Error> {
 impl Field<Struct> for Extra {
     fn to_wire(&self) -> Result<Struct, Unsayable> {
         let text = json(self).map_err(|error| Unsayable::Value(error.to_string()))?;
-        text.decode().map_err(|error| Unsayable::Value(error.to_string()))
+        text.decode_serde().map_err(|error| Unsayable::Value(error.to_string()))
     }
 
     fn from_wire(wire: Struct) -> Result<Self, Malformed> {

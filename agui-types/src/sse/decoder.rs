@@ -3,8 +3,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
-use jsonrpc_core::wire::{self, DecodeError};
-use serde::de::DeserializeOwned;
+use jsonrpc_core::wire::{self, DecodeError, Wire};
 
 /// Takes a body of server-sent events apart, in pieces of any size.
 ///
@@ -54,7 +53,7 @@ impl Frame {
     ///
     /// # Errors
     /// The data is not JSON, or not a `T`; the error says where.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
         wire::decode(&self.data)
     }
 }

@@ -266,6 +266,7 @@ fn unknown(types: &BTreeMap<String, Shape>, kind: &str, value: &Value, at: &str)
             .flat_map(|(name, value)| {
                 let place = format!("{at}/{name}");
                 match members.iter().find(|member| member.wire == *name) {
+                    Some(_) if value.is_null() => Vec::new(),
                     Some(member) => unknown(types, &member.kind, value, &place),
                     None => vec![place],
                 }
@@ -347,11 +348,11 @@ fn reading_is_decoding_but_for_nulls() {
             match enforce::read_event(&document.text) {
                 Ok((event, removals)) => {
                     prop_assert_eq!(&event, &wire::decode::<Event>(&document.text).expect("one"));
-                    prop_assert_eq!(removals.is_empty(), given == document.value);
+                    prop_assert_eq!(removals.is_empty(), given == document.without_nulls);
                 }
                 Err(Malformed::Null { pointer }) => {
                     prop_assert_eq!(given.pointer(&pointer), Some(&Value::Null));
-                    prop_assert_eq!(document.value.pointer(&pointer), None);
+                    prop_assert_eq!(document.without_nulls.pointer(&pointer), None);
                 }
                 Err(other) => prop_assert!(false, "{}", other),
             }

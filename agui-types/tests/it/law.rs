@@ -16,21 +16,22 @@ use jsonrpc_core::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// A document as it is sent, and the value that it has when optional members that are `null` are left out.
+/// A document as it is sent, and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) text: String,
     pub(crate) value: Value,
+    /// The value without optional members that are `null`.
+    pub(crate) without_nulls: Value,
 }
 
 type Again = fn(&str) -> Result<Value, String>;
 
-fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<Value, String> {
+fn again<T: jsonrpc_core::wire::Wire + Serialize>(text: &str) -> Result<Value, String> {
     let typed: T = wire::decode(text).map_err(|error| error.to_string())?;
     serde_json::to_value(&typed).map_err(|error| error.to_string())
 }
@@ -159,7 +160,7 @@ impl Documents {
             .boxed()
     }
 
-    /// Names, values, and whether they count: an optional member that is `null` does not.
+    /// Names, values, and whether they are more than an optional member that is `null`.
     fn members(&self, required: &[Member], optional: &[Member]) -> BoxedStrategy<Members> {
         let mut members: Vec<BoxedStrategy<Members>> = vec![unknown_members()];
         for member in required {
@@ -189,15 +190,21 @@ type Members = Vec<(String, Document, bool)>;
 const MAX: i64 = (1 << 53) - 1;
 
 fn plain(value: Value) -> Document {
-    Document { text: value.to_string(), value }
+    Document { text: value.to_string(), without_nulls: value.clone(), value }
 }
 
 fn object(members: Members) -> Document {
     let text: Vec<_> =
         members.iter().map(|(name, value, _)| format!("{}:{}", json!(name), value.text)).collect();
-    let counted = members.into_iter().filter(|(_, _, counts)| *counts);
-    let value: Map<_, _> = counted.map(|(name, document, _)| (name, document.value)).collect();
-    Document { text: format!("{{{}}}", text.join(",")), value: Value::Object(value) }
+    let (mut value, mut without_nulls) = (Map::new(), Map::new());
+    for (name, document, counts) in members {
+        if counts {
+            without_nulls.insert(name.clone(), document.without_nulls);
+        }
+        value.insert(name, document.value);
+    }
+    let text = format!("{{{}}}", text.join(","));
+    Document { text, value: Value::Object(value), without_nulls: Value::Object(without_nulls) }
 }
 
 fn list(element: BoxedStrategy<Document>) -> BoxedStrategy<Document> {
@@ -205,7 +212,10 @@ fn list(element: BoxedStrategy<Document>) -> BoxedStrategy<Document> {
         .prop_map(|elements| {
             let texts: Vec<_> = elements.iter().map(|element| element.text.as_str()).collect();
             let text = format!("[{}]", texts.join(","));
-            Document { text, value: elements.into_iter().map(|element| element.value).collect() }
+            let without_nulls = elements.iter().map(|element| element.without_nulls.clone());
+            let without_nulls = without_nulls.collect();
+            let value = elements.into_iter().map(|element| element.value).collect();
+            Document { text, value, without_nulls }
         })
         .boxed()
 }

@@ -56,7 +56,7 @@ fn read_file(text: &str, types: &mut BTreeMap<String, Shape>) {
             _ if code.starts_with("//") || code.starts_with('#') => {}
             None if is_item(line) => item = Some(vec![line]),
             None => {
-                if let Some(rest) = line.strip_prefix("impl<'de> Deserialize<'de> for ") {
+                if let Some(rest) = line.strip_prefix("impl Wire for ") {
                     types.insert(until(rest, ' ').to_owned(), Shape::Leaf);
                 }
             }

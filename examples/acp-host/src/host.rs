@@ -11,7 +11,6 @@ use acp_types::v1::terminals::{
 };
 use jsonrpc_core::wire::{self, Raw};
 use jsonrpc_core::{ErrorCode, ErrorObject};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -241,7 +240,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Host<K> {
     }
 }
 
-fn decode<T: DeserializeOwned>(params: &RawValue) -> Result<T, ErrorObject> {
+fn decode<T: wire::Wire>(params: &RawValue) -> Result<T, ErrorObject> {
     wire::decode(params.get())
         .map_err(|error| ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string()))
 }

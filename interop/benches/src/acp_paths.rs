@@ -13,6 +13,7 @@ use agent_client_protocol_schema::v1 as official;
 use jsonrpc_core::{Kind, Message, RequestId, peek, wire};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
@@ -233,9 +234,9 @@ impl Own {
             Self::Prompt(id, value) => write_call(PromptRequest::METHOD, Some(id), value, out),
             Self::File(id, value) => {
                 out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-                wire::write(id, out).expect("an id");
+                wire::write(id, out);
                 out.extend_from_slice(br#","result":"#);
-                wire::write(value, out).expect("JSON");
+                wire::write(value, out);
             }
         }
         out.extend_from_slice(b"}\n");
@@ -243,16 +244,21 @@ impl Own {
 }
 
 /// Writes a call up to its params, without its last brace.
-fn write_call<T: Serialize>(method: &str, id: Option<&RequestId>, params: &T, out: &mut Vec<u8>) {
+fn write_call(
+    method: &'static str,
+    id: Option<&RequestId>,
+    params: &dyn wire::Wire,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
     if let Some(id) = id {
         out.extend_from_slice(br#","id":"#);
-        wire::write(id, out).expect("an id");
+        wire::write(id, out);
     }
     out.extend_from_slice(br#","method":"#);
-    wire::write(method, out).expect("a string");
+    wire::write(&Cow::Borrowed(method), out);
     out.extend_from_slice(br#","params":"#);
-    wire::write(params, out).expect("JSON");
+    wire::write(params, out);
 }
 
 fn own_values(case: &Case) -> Vec<Own> {

@@ -16,7 +16,6 @@ use futures::join;
 use jsonrpc_core::codec::Codec;
 use jsonrpc_core::framing::Lines;
 use jsonrpc_core::{ErrorCode, ErrorObject, wire};
-use serde::de::DeserializeOwned;
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
@@ -58,7 +57,7 @@ const SESSION: &str = "sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW";
 const UPDATE: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"The parser now keeps the number"}}}"#;
 const PROMPT: &str = r#"{"sessionId":"sess_01JD8QZ5M3Y7C9V4K2N6T8R0XW","prompt":[{"type":"text","text":"What does the parser keep?"}]}"#;
 
-fn read<T: DeserializeOwned>(text: &str) -> T {
+fn read<T: jsonrpc_core::wire::Wire>(text: &str) -> T {
     wire::decode(text).expect("a message of the model")
 }
 

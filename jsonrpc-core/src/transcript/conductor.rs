@@ -74,7 +74,7 @@ impl Conductor {
     /// # Errors
     /// The line is not an event of a trace.
     pub fn entry(&mut self, line: &str) -> Result<Option<Entry<'static>>, DecodeError> {
-        let event: Event = wire::decode(line)?;
+        let event: Event = wire::decode_serde(line)?;
         let Ok(time) = Duration::try_from_secs_f64(event.ts) else { return Ok(None) };
         let Some(direction) = self.direction(&event) else { return Ok(None) };
         let message = match &*event.kind {

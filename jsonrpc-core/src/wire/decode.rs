@@ -1,15 +1,20 @@
-use super::locate::locate;
-use super::mark::Recovery;
+//! Decoding of whole documents, in each mode, with errors and diagnostics that say where.
+use super::diagnostic::Diagnostic;
+use super::pointer::pointers;
+use super::reader::{Note, Problem, ValueReader, What};
 use super::text;
-use alloc::boxed::Box;
+use super::value::Wire;
 use alloc::format;
 use alloc::string::String;
-use core::fmt::{self, Write};
+use alloc::vec::Vec;
+use core::fmt;
+use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-/// Reads one JSON document as `T`.
-///
-/// Good input is read once. Bad input is read again to find out where it is bad.
+/// The largest number of diagnostics of one document.
+pub(super) const MAX_DIAGNOSTICS: usize = 256;
+
+/// Decodes one JSON document.
 ///
 /// ```
 /// let error = jsonrpc_core::wire::decode::<Vec<u32>>("[1,-2]").unwrap_err();
@@ -18,13 +23,194 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 ///
 /// # Errors
 /// The text is not JSON, or not a `T`.
-pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
-    if let Some(value) = text::read(text) {
-        return Ok(value);
+pub fn decode<T: Wire>(json: &str) -> Result<T, DecodeError> {
+    let mut value = T::blank();
+    read(json, &mut value, Mode::Strict)?;
+    Ok(value)
+}
+
+/// Decodes one JSON document as a type with serde's traits, with errors that say where.
+///
+/// ```
+/// #[derive(serde::Deserialize)]
+/// struct Point(u8, u8);
+///
+/// let error = jsonrpc_core::wire::decode_serde::<Vec<Point>>("[[1,2],[3,300]]").err();
+/// assert_eq!(error.map(|error| error.to_string()).as_deref(), Some("at /1/1: expected u8, got number"));
+/// ```
+///
+/// # Errors
+/// The text is not JSON, or not a `T`.
+pub fn decode_serde<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
+    text::read(json).map_err(|problem| error(json, problem))
+}
+
+/// Decodes one JSON document in one of the [modes](Mode).
+///
+/// ```
+/// use jsonrpc_core::wire::{self, DiagnosticCode, Mode};
+///
+/// jsonrpc_core::object! {
+///     /// A step.
+///     pub struct Step {
+///         /// The work of the step.
+///         name: String = "name",
+///     }
+/// }
+/// jsonrpc_core::object! {
+///     /// A plan.
+///     pub struct Plan {
+///         /// The steps in order.
+///         steps: Vec<Step> = "steps" [skip_invalid_items, default_on_null] or "[]",
+///     }
+///     optional {
+///         /// The urgency.
+///         priority: u8 = "priority" [default_on_error],
+///     }
+/// }
+///
+/// let text = r#"{"steps":[{"name":"read"},{"name":7},{"name":"write"}],"priority":"high"}"#;
+/// assert_eq!(wire::decode::<Plan>(text).unwrap_err().pointer(), "/steps/1/name");
+///
+/// let plan = wire::decode_with::<Plan>(text, Mode::Preserve)?;
+/// assert_eq!((plan.value.steps.len(), plan.value.priority), (2, None));
+/// let diagnostics: Vec<_> = plan.diagnostics.iter().map(ToString::to_string).collect();
+/// assert_eq!(diagnostics, [
+///     "skipped_item at /steps/1: at /steps/1/name: expected a string, got number",
+///     "default_on_error at /priority: expected u8, got string",
+/// ]);
+/// assert_eq!(plan.encode()?, text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The text is not JSON, or not a `T` even with what the mode allows.
+pub fn decode_with<T: Wire>(json: &str, mode: Mode) -> Result<Decoded<T>, DecodeError> {
+    let mut value = T::blank();
+    let (diagnostics, omitted) = read(json, &mut value, mode)?;
+    Ok(Decoded { value, diagnostics, omitted })
+}
+
+/// What becomes of a member that cannot be read, where its specification says what to take instead (the marks of
+/// [`object!`](crate::object)).
+///
+/// In all modes, members, names and variants that the type does not know are kept, and an error where the specification
+/// says nothing is an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// The member is an error, as it is for [`decode`].
+    Strict,
+    /// The value that the specification names is taken, with a [`Diagnostic`].
+    SpecLenient,
+    /// As `SpecLenient`, and the [`Extra`](super::Extra) of the object keeps the text that could not be read. It is
+    /// written again as long as its place still has the value that was taken instead.
+    #[default]
+    Preserve,
+}
+
+/// A value, and the diagnostics of its text.
+#[derive(Clone, Debug)]
+pub struct Decoded<T> {
+    /// The value.
+    pub value: T,
+    /// What was taken although it is not as the specification says, in the order of reading.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number of further diagnostics, which are left out.
+    pub omitted: usize,
+}
+
+impl<T> Decoded<T> {
+    /// The largest number of diagnostics of one document; further ones are counted. There are fewer where their pointers
+    /// would be longer than the document and 64 KiB.
+    pub const MAX_DIAGNOSTICS: usize = MAX_DIAGNOSTICS;
+
+    /// The same with another value.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Decoded<U> {
+        let Self { value, diagnostics, omitted } = self;
+        Decoded { value: make(value), diagnostics, omitted }
     }
-    // The type may be what reading stumbles over first in a text that is no JSON at all.
-    serde_json::from_str::<IgnoredAny>(text).map_err(DecodeError::syntax)?;
-    locate(text)
+}
+
+/// A value without diagnostics.
+impl<T> From<T> for Decoded<T> {
+    fn from(value: T) -> Self {
+        Self { value, diagnostics: Vec::new(), omitted: 0 }
+    }
+}
+
+impl<T: Serialize> Decoded<T> {
+    /// Encodes the value, as serde_json does. After [`Mode::Preserve`] the result is the JSON value that was decoded.
+    ///
+    /// # Errors
+    /// The `Serialize` of a type that `wire` does not define failed.
+    pub fn encode(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.value)
+    }
+}
+
+/// Reads a whole document into a blank value.
+pub(super) fn read(
+    json: &str,
+    value: &mut dyn Wire,
+    mode: Mode,
+) -> Result<(Vec<Diagnostic>, usize), DecodeError> {
+    let mut reader = ValueReader::new(json, mode);
+    if value.read(&mut reader).is_ok() && reader.scanner.end().is_some() {
+        let ValueReader { notes, omitted, .. } = reader;
+        return Ok(if notes.is_empty() {
+            (Vec::new(), 0)
+        } else {
+            diagnostics(json, notes, omitted)
+        });
+    }
+    Err(error(json, reader.problem))
+}
+
+/// The error of a document that cannot be read.
+#[cold]
+fn error(json: &str, problem: Option<Problem>) -> DecodeError {
+    // A type may reject a text before its end that is not JSON behind that.
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
+        return DecodeError::syntax(error);
+    }
+    let unread = || Problem { at: 0, what: What::Message(String::from("the text cannot be read")) };
+    let Problem { at, what } = problem.unwrap_or_else(unread);
+    let pointer = pointers(json, &[at]).pop().unwrap_or_default();
+    DecodeError { pointer, problem: what.message(kind(json, at)) }
+}
+
+#[cold]
+fn diagnostics(json: &str, notes: Vec<Note>, omitted: usize) -> (Vec<Diagnostic>, usize) {
+    let mut places: Vec<_> = notes.iter().flat_map(|note| [note.at, note.problem.at]).collect();
+    places.sort_unstable();
+    places.dedup();
+    let pointers = pointers(json, &places);
+    let pointer = |at: usize| pointers.get(places.binary_search(&at).ok()?);
+    let total = notes.len() + omitted;
+    let diagnostics: Vec<_> = notes
+        .iter()
+        .filter_map(|Note { code, at, problem }| {
+            let message = problem.what.message(kind(json, problem.at));
+            let (place, inner) = (pointer(*at)?, pointer(problem.at)?);
+            let is_same = problem.at == *at;
+            let why = if is_same { message } else { format!("at {inner}: {message}") };
+            Some(Diagnostic::new(*code, place.as_str(), why))
+        })
+        .collect();
+    let omitted = total - diagnostics.len();
+    (diagnostics, omitted)
+}
+
+/// The kind of the value that begins at a place.
+fn kind(json: &str, at: usize) -> &'static str {
+    match json.as_bytes().get(at) {
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b'"') => "string",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        _ => "number",
+    }
 }
 
 /// JSON text is not what its type says: where, what was expected, what came. It never repeats the peer's values.
@@ -32,13 +218,12 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
 pub struct DecodeError {
     pointer: String,
     problem: String,
-    recovery: Option<Box<Recovery>>,
 }
 
 impl core::error::Error for DecodeError {}
 
 impl DecodeError {
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole document.
+    /// The place, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)); empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
@@ -48,40 +233,16 @@ impl DecodeError {
         &self.problem
     }
 
-    pub(super) fn new(problem: String) -> Self {
-        Self { pointer: String::new(), problem, recovery: None }
-    }
-
     pub(super) fn syntax(error: serde_json::Error) -> Self {
-        Self::new(format!("expected JSON, got {error}"))
+        Self { pointer: String::new(), problem: format!("expected JSON, got {error}") }
     }
 
     /// The same error, seen from the object or array that has the document as its member or item `name`.
-    pub(crate) fn below(self, name: &str) -> Self {
+    pub(crate) fn below(mut self, name: &str) -> Self {
         let mut pointer = String::new();
-        push_segment(&mut pointer, name);
-        self.under(&pointer)
-    }
-
-    /// The same error, seen from the document that has this one at `pointer`.
-    pub(super) fn under(mut self, pointer: &str) -> Self {
-        self.pointer.insert_str(0, pointer);
-        if let Some(recovery) = &mut self.recovery {
-            recovery.pointer.insert_str(0, pointer);
-        }
+        super::pointer::push_segment(&mut pointer, name);
+        self.pointer.insert_str(0, &pointer);
         self
-    }
-
-    pub(super) fn at(self, pointer: String) -> Self {
-        Self { pointer, ..self }
-    }
-
-    pub(super) fn recovery(&self) -> Option<&Recovery> {
-        self.recovery.as_deref()
-    }
-
-    pub(super) fn recoverable(self, recovery: Option<Recovery>) -> Self {
-        Self { recovery: recovery.map(Box::new), ..self }
     }
 }
 
@@ -92,22 +253,4 @@ impl fmt::Display for DecodeError {
         }
         f.write_str(&self.problem)
     }
-}
-
-/// Appends a segment to a JSON pointer.
-pub(super) fn push_segment(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    for character in name.chars() {
-        let written = match character {
-            '~' => pointer.write_str("~0"),
-            '/' => pointer.write_str("~1"),
-            other => pointer.write_char(other),
-        };
-        debug_assert!(written.is_ok(), "writing to a string does not fail");
-    }
-}
-
-/// The segments of a JSON pointer as they were before they were written.
-pub(super) fn segments(pointer: &str) -> impl Iterator<Item = String> {
-    pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"))
 }

@@ -1,16 +1,24 @@
-use super::object::{Members, Name, Object};
+//! The members that a type does not know, and `_meta`.
+use super::object::Open;
 use super::raw::Raw;
+use super::reader::{Fault, ValueReader};
+use super::value::{Flat, Members, Object, View, Wire};
+use super::writer::Entries;
+use crate::scan::Scanner;
 use alloc::boxed::Box;
-use alloc::vec::{self, Vec};
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
-use serde::de;
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// The members of an object that its type does not know, as they came and in the order they came.
 ///
 /// One word when there are none.
+///
+/// It also keeps what the fields of the object cannot hold: the names of optional members that were `null`, and after
+/// [`Mode::Preserve`](super::Mode::Preserve) the text of members and items that could not be read. These are written again
+/// as long as their fields stay as they are; they are not among the members here, and two that differ in them alone are
+/// equal.
 ///
 /// ```
 /// use jsonrpc_core::wire::{Extra, Raw};
@@ -20,11 +28,103 @@ use serde_json::value::RawValue;
 /// assert_eq!(extra.get("note").map(Raw::as_str), Some(r#""hi""#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Extra(Option<Box<List>>);
 
-#[derive(Clone, Default, PartialEq)]
-struct List(Vec<(Box<str>, Raw)>);
+#[derive(Clone, Default)]
+struct List {
+    members: Vec<(Box<str>, Raw)>,
+    kept: Vec<(&'static str, Kept)>,
+}
+
+/// What came in the place of a member that the type knows.
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    /// `null`, where the field is an `Option`.
+    Null,
+    /// A value that cannot be read.
+    Value(Raw),
+    /// Items that are left out of a list.
+    Items(Box<LeftOut>),
+}
+
+/// Items that are left out of a list, as text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LeftOut {
+    /// Neighbours: the index of the first, and where their text ends.
+    runs: Vec<(u32, usize)>,
+    /// The index behind the last.
+    end: u32,
+    text: String,
+}
+
+impl LeftOut {
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    pub(super) fn push(&mut self, index: u32, item: &str) {
+        match self.runs.last_mut() {
+            Some((_, end)) if self.end == index => {
+                self.text.push(',');
+                self.text.push_str(item);
+                *end = self.text.len();
+            }
+            _ => {
+                self.text.push_str(item);
+                self.runs.push((index, self.text.len()));
+            }
+        }
+        self.end = index + 1;
+    }
+
+    /// The list with the items where they were, as far as it is long enough.
+    pub(super) fn put_back(&self, list: &[u8]) -> Option<Raw> {
+        let mut scanner = Scanner::of_any_depth(list);
+        let (mut out, mut index, mut is_first, mut start) = (String::from("["), 0, true, 0);
+        let mut runs = self.runs.iter().peekable();
+        loop {
+            let is_more = scanner.next_item(is_first)?;
+            is_first = false;
+            while let Some((_, end)) = runs.next_if(|(first, _)| !is_more || *first == index) {
+                let items = self.text.get(start..*end)?;
+                push_item(&mut out, items);
+                index += items_in(items)?;
+                start = *end;
+            }
+            if !is_more {
+                break;
+            }
+            let item = scanner.value()?;
+            push_item(&mut out, core::str::from_utf8(list.get(item)?).ok()?);
+            index += 1;
+        }
+        out.push(']');
+        Raw::from_text(out).ok()
+    }
+}
+
+fn push_item(list: &mut String, item: &str) {
+    if list.len() > 1 {
+        list.push(',');
+    }
+    list.push_str(item);
+}
+
+/// The number of items in a text that has commas between them.
+fn items_in(text: &str) -> Option<u32> {
+    let mut scanner = Scanner::of_any_depth(text.as_bytes());
+    let mut count = 0;
+    loop {
+        scanner.next_token();
+        scanner.value()?;
+        count += 1;
+        if scanner.next_token() != b',' {
+            return Some(count);
+        }
+        scanner.literal(b",")?;
+    }
+}
 
 impl Extra {
     /// No members.
@@ -34,12 +134,12 @@ impl Extra {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.len() == 0
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |members| members.0.len())
+        self.0.as_ref().map_or(0, |list| list.members.len())
     }
 
     /// The first member of this name.
@@ -49,7 +149,7 @@ impl Extra {
 
     /// Sets a member: in its place when there is one of this name, else at the end.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: Raw) {
-        let (name, members) = (name.into(), &mut self.0.get_or_insert_default().0);
+        let (name, members) = (name.into(), &mut self.0.get_or_insert_default().members);
         match members.iter_mut().find(|(member, _)| *member == name) {
             Some(member) => member.1 = value,
             None => members.push((name, value)),
@@ -58,23 +158,35 @@ impl Extra {
 
     /// Names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
-        self.0.iter().flat_map(|members| members.0.iter()).map(|(name, value)| (&**name, value))
+        self.0.iter().flat_map(|list| list.members.iter()).map(|(name, value)| (&**name, value))
     }
 
-    /// Takes the next value of `members` under `name`, after whatever there is.
-    #[doc(hidden)]
-    pub fn read<'de, M: Members<'de>>(
-        &mut self,
-        name: Name<'de>,
-        members: &mut M,
-    ) -> Result<(), M::Error> {
-        let value = members.next_value()?;
-        self.0.get_or_insert_default().0.push((name.into_boxed(), value));
-        Ok(())
+    /// Takes all members out, in order.
+    pub fn into_members(self) -> impl Iterator<Item = (Box<str>, Raw)> {
+        self.0.map(|list| list.members).unwrap_or_default().into_iter()
     }
 
-    pub(super) fn into_members(self) -> vec::IntoIter<(Box<str>, Raw)> {
-        self.0.map(|members| members.0).unwrap_or_default().into_iter()
+    pub(super) fn push(&mut self, name: Box<str>, value: Raw) {
+        self.0.get_or_insert_default().members.push((name, value));
+    }
+
+    pub(super) fn kept(&self) -> &[(&'static str, Kept)] {
+        self.0.as_ref().map_or(&[], |list| &list.kept)
+    }
+
+    pub(super) fn keep(&mut self, mut kept: Vec<(&'static str, Kept)>) {
+        let list = self.0.get_or_insert_default();
+        if list.kept.is_empty() {
+            list.kept = kept;
+        } else {
+            list.kept.append(&mut kept);
+        }
+    }
+}
+
+impl PartialEq for Extra {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
     }
 }
 
@@ -84,25 +196,48 @@ impl fmt::Debug for Extra {
     }
 }
 
-impl Object for Extra {
-    const NAME: &'static str = "object";
-
-    fn read_members<'de, M: Members<'de>>(mut members: M) -> Result<Self, M::Error> {
-        let mut extra = Self::new();
-        while let Some(name) = members.next_name()? {
-            extra.read(name, &mut members)?;
-        }
-        Ok(extra)
+impl Wire for Extra {
+    fn blank() -> Self {
+        Self::new()
     }
 
-    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
-        self.iter().try_for_each(|(name, value)| out.serialize_entry(name, value))
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.object(self, Self::NAME)
     }
 
-    fn from_extra<E: de::Error>(extra: Extra) -> Result<Self, E> {
-        Ok(extra)
+    fn view(&self) -> View<'_> {
+        View::Object(self)
     }
 }
+
+impl Object for Extra {
+    const NAME: &'static str = "object";
+    const TAKES_ALL: bool = true;
+}
+
+impl Members for Extra {
+    fn write_members(&self, out: &mut Entries<'_>) {
+        for (name, value) in self.iter() {
+            out.entry(name, value);
+        }
+    }
+
+    fn extra(&self) -> Option<&Extra> {
+        Some(self)
+    }
+}
+
+impl Flat for Extra {
+    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault> {
+        reader.all_members(self, open)
+    }
+
+    fn extra_mut(&mut self) -> Option<&mut Extra> {
+        Some(self)
+    }
+}
+
+crate::object! { @serde Extra }
 
 /// The `_meta` member of ACP and MCP objects: what peers agreed on outside the protocol.
 ///
@@ -112,19 +247,48 @@ impl Object for Extra {
 pub struct Meta(Box<Raw>);
 
 impl Meta {
+    /// An object without members.
+    pub fn new() -> Self {
+        Self::from(&Extra::new())
+    }
+
     /// The value of one key, as text.
     pub fn get(&self, key: &str) -> Option<Raw> {
-        let members = self
-            .as_str()
-            .trim_start()
-            .starts_with('{')
-            .then(|| self.0.decode::<Extra>().ok())??;
+        let members = self.0.decode::<Extra>().ok()?;
         members.into_members().find(|(name, _)| &**name == key).map(|(_, value)| value)
+    }
+
+    /// Sets the value of one key. What is not an object becomes one with this key alone.
+    ///
+    /// ```
+    /// use jsonrpc_core::wire::{Meta, Raw};
+    ///
+    /// let mut meta = Meta::new();
+    /// meta.insert("example.com/trace", Raw::from_value("t1")?);
+    /// assert_eq!(meta.as_str(), r#"{"example.com/trace":"t1"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn insert(&mut self, key: impl Into<Box<str>>, value: Raw) {
+        let mut members = self.0.decode::<Extra>().unwrap_or_default();
+        members.insert(key, value);
+        *self = Self::from(&members);
     }
 
     /// The JSON text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
+    }
+}
+
+impl Default for Meta {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<&Extra> for Meta {
+    fn from(members: &Extra) -> Self {
+        Self::from(Raw::of(members))
     }
 }
 
@@ -146,26 +310,18 @@ impl fmt::Debug for Meta {
     }
 }
 
-impl Serialize for Meta {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+impl Wire for Meta {
+    fn blank() -> Self {
+        Self(Box::new(Raw::blank()))
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        self.0.read(reader)
+    }
+
+    fn view(&self) -> View<'_> {
+        self.0.view()
     }
 }
 
-impl<'de> Deserialize<'de> for Meta {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Raw::deserialize(deserializer).map(Self::from)
-    }
-}
-
-impl Serialize for Extra {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        super::object::serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Extra {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        super::object::deserialize(deserializer)
-    }
-}
+crate::object! { @serde Meta }

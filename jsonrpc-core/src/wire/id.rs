@@ -1,3 +1,5 @@
+//! Opaque identifiers.
+
 /// Defines opaque string identifiers: one atomic increment to clone, two words.
 ///
 /// ```
@@ -47,32 +49,34 @@ macro_rules! string_id {
 
         impl ::core::fmt::Display for $Name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
             }
         }
 
         impl ::core::fmt::Debug for $Name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Debug::fmt(&*self.0, f)
+                ::core::fmt::Debug::fmt(self.as_str(), f)
             }
         }
 
-        impl $crate::wire::private::serde::Serialize for $Name {
-            fn serialize<S: $crate::wire::private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> $crate::wire::private::Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                Self($crate::wire::private::Arc::default())
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                *self = Self::from(&*reader.string()?);
+                ::core::result::Result::Ok(())
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Str(self.as_str())
             }
         }
 
-        impl<'de> $crate::wire::private::serde::Deserialize<'de> for $Name {
-            fn deserialize<D: $crate::wire::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> $crate::wire::private::Result<Self, D::Error> {
-                let name = $crate::wire::private::Name::deserialize(deserializer)?;
-                $crate::wire::private::Result::Ok(Self::from(name.as_str()))
-            }
-        }
+        $crate::object! { @serde $Name }
     )+ };
 }

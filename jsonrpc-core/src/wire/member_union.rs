@@ -1,7 +1,8 @@
+//! Unions of objects that their members select.
 /// Defines an enum for a JSON object that has no tag: which members are there selects its shape.
 ///
 /// The payload of each variant is an [`Object`](crate::wire::Object). The first variant whose member is there and not
-/// `null` is meant; a bad body is then that body's error. An object with none of the members gives `Unknown`
+/// `null` is meant (`has "member" or null` takes `null` as well); a bad body is then that body's error. An object with none of the members gives `Unknown`
 /// ([`Extra`](crate::wire::Extra)).
 ///
 /// Beside the variants it gives `Unknown`, `is_known` and serde.
@@ -46,7 +47,7 @@ macro_rules! member_union {
     (
         $(#[$attr:meta])*
         pub enum $Name:ident {
-            $( $(#[$vattr:meta])* $Variant:ident($Payload:ty) has $member:literal, )+
+            $( $(#[$vattr:meta])* $Variant:ident($Payload:ty) has $member:literal $(or $null:ident)?, )+
         }
     ) => {
         $(#[$attr])*
@@ -58,8 +59,6 @@ macro_rules! member_union {
             Unknown($crate::wire::Extra),
         }
 
-        const _: () = $crate::wire::private::assert_distinct(&[$($member),+]);
-
         impl $Name {
             /// Whether this version knows the shape.
             pub fn is_known(&self) -> bool {
@@ -67,44 +66,93 @@ macro_rules! member_union {
             }
         }
 
-        impl $crate::wire::Object for $Name {
-            const NAME: &'static str = ::core::stringify!($Name);
+        const _: () = {
+            use $crate::wire::private as __wire;
 
-            fn read_members<'de, M: $crate::wire::Members<'de>>(
-                members: M,
-            ) -> $crate::wire::private::Result<Self, M::Error> {
-                let members = <$crate::wire::Extra as $crate::wire::Object>::read_members(members)?;
-                <Self as $crate::wire::Object>::from_extra(members)
-            }
+            static SELECTORS: &[__wire::Selector] = &[
+                $( __wire::Selector { name: $member, takes_null: $crate::member_union!(@null $($null)?) }, )+
+            ];
+            __wire::assert_distinct_names(&[$($member),+]);
 
-            fn write_members<M: $crate::wire::private::serde::ser::SerializeMap>(
-                &self,
-                out: &mut M,
-            ) -> $crate::wire::private::Result<(), M::Error> {
-                match self {
-                    $( Self::$Variant(payload) =>
-                        <$Payload as $crate::wire::Object>::write_members(payload, out), )+
-                    Self::Unknown(members) =>
-                        <$crate::wire::Extra as $crate::wire::Object>::write_members(members, out),
+            impl __wire::Wire for $Name {
+                fn blank() -> Self {
+                    Self::Unknown($crate::wire::Extra::new())
+                }
+
+                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
+                    reader.object(self, <Self as __wire::Object>::NAME)
+                }
+
+                fn view(&self) -> __wire::View<'_> {
+                    __wire::View::Object(self)
                 }
             }
 
-            fn from_extra<E: $crate::wire::private::serde::de::Error>(
-                members: $crate::wire::Extra,
-            ) -> $crate::wire::private::Result<Self, E> {
-                $( if members.get($member).is_some_and(|value| value.as_str() != "null") {
-                    return <$Payload as $crate::wire::Object>::from_extra(members).map(Self::$Variant);
-                } )+
-                $crate::wire::private::Result::Ok(Self::Unknown(members))
+            impl __wire::Object for $Name {
+                const NAME: &'static str = ::core::stringify!($Name);
             }
-        }
+
+            impl __wire::Members for $Name {
+                fn write_members(&self, out: &mut __wire::Entries<'_>) {
+                    __wire::Choice::payload(self).write_members(out);
+                }
+
+                fn extra(&self) -> ::core::option::Option<&$crate::wire::Extra> {
+                    __wire::Choice::payload(self).extra()
+                }
+            }
+
+            impl __wire::Flat for $Name {
+                fn read_flat(
+                    &mut self,
+                    reader: &mut __wire::ValueReader<'_>,
+                    open: &__wire::Open<'_>,
+                ) -> ::core::result::Result<(), __wire::Fault> {
+                    reader.selected(SELECTORS, self, open)
+                }
+
+                fn extra_mut(&mut self) -> ::core::option::Option<&mut $crate::wire::Extra> {
+                    __wire::Choice::payload_mut(self).extra_mut()
+                }
+            }
+
+            impl __wire::Choice for $Name {
+                fn choose(&mut self, index: usize, _: &str) {
+                    let variants: &[fn() -> Self] = &[$( || Self::$Variant(__wire::Wire::blank()) ),+];
+                    *self = match variants.get(index) {
+                        ::core::option::Option::Some(blank) => blank(),
+                        ::core::option::Option::None => Self::Unknown($crate::wire::Extra::new()),
+                    };
+                }
+
+                fn payload(&self) -> &dyn __wire::Flat {
+                    match self {
+                        $( Self::$Variant(payload) => payload, )+
+                        Self::Unknown(members) => members,
+                    }
+                }
+
+                fn payload_mut(&mut self) -> &mut dyn __wire::Flat {
+                    match self {
+                        $( Self::$Variant(payload) => payload, )+
+                        Self::Unknown(members) => members,
+                    }
+                }
+            }
+        };
 
         $crate::__json_schema! { $Name, generator => {
             $crate::wire::schema::member_union(
-                $crate::wire::private::Vec::from([$( ($member, $crate::object!(@schema $Payload, generator)) ),+]),
+                $crate::wire::private::Vec::from([$( (
+                    $member,
+                    $crate::member_union!(@null $($null)?),
+                    $crate::object!(@schema $Payload, generator),
+                ) ),+]),
             )
         } }
 
         $crate::object! { @serde $Name }
     };
+    (@null) => { false };
+    (@null null) => { true };
 }

@@ -1,171 +1,18 @@
-use super::extra::Extra;
-use super::open_union::read_kept;
-use alloc::boxed::Box;
-use core::fmt;
-use core::marker::PhantomData;
-use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// A type that is a JSON object on the wire, and can share that object with a tag or with an outer type's members.
-///
-/// [`object!`](crate::object) and [`open_union!`](crate::open_union) implement it; write it by hand only for shapes
-/// that neither can express.
-pub trait Object: Sized {
-    /// The type's name in the specification, for errors.
-    const NAME: &'static str;
-
-    /// Reads the members that are left in `members`, to the end of the object.
-    ///
-    /// # Errors
-    /// A member has a wrong type, is missing, or comes twice.
-    fn read_members<'de, M: Members<'de>>(members: M) -> Result<Self, M::Error>;
-
-    /// Writes the members into an object that is open.
-    ///
-    /// # Errors
-    /// Those of the serialiser.
-    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error>;
-
-    /// Reads the members out of ones that were kept.
-    ///
-    /// # Errors
-    /// As [`read_members`](Self::read_members).
-    fn from_extra<E: de::Error>(extra: Extra) -> Result<Self, E> {
-        read_kept(extra)
-    }
-}
-
-impl<T: Object> Object for Box<T> {
-    const NAME: &'static str = T::NAME;
-
-    fn read_members<'de, M: Members<'de>>(members: M) -> Result<Self, M::Error> {
-        T::read_members(members).map(Box::new)
-    }
-
-    fn write_members<M: SerializeMap>(&self, out: &mut M) -> Result<(), M::Error> {
-        (**self).write_members(out)
-    }
-}
-
-/// The members of an object that is being read, one after the other: a name, then its value.
-///
-/// Every [`MapAccess`] is one. It is not one itself so that members which were read before it was known what they belong
-/// to (those that stand before a tag) can be given again.
-pub trait Members<'de> {
-    /// What goes wrong.
-    type Error: de::Error;
-
-    /// The next member's name; nothing at the end of the object.
-    ///
-    /// # Errors
-    /// Those of the deserialiser.
-    fn next_name(&mut self) -> Result<Option<Name<'de>>, Self::Error>;
-
-    /// The next member's name, and a tag where that is asked for and can be told before its turn. `ask` is [`ASK`] and the
-    /// tag's name. A tag that is told comes again in its turn.
-    ///
-    /// # Errors
-    /// Those of the deserialiser.
-    #[doc(hidden)]
-    fn next_name_and_tag(
-        &mut self,
-        _ask: &'static str,
-    ) -> Result<Option<NameAndTag<'de>>, Self::Error> {
-        Ok(self.next_name()?.map(|name| (name, None)))
-    }
-
-    /// The value of the member whose name was read last.
-    ///
-    /// # Errors
-    /// The value is not a `T`.
-    fn next_value<T: DeserializeOwned>(&mut self) -> Result<T, Self::Error>;
-}
-
-impl<'de, A: MapAccess<'de>> Members<'de> for A {
-    type Error = A::Error;
-
-    fn next_name(&mut self) -> Result<Option<Name<'de>>, A::Error> {
-        self.next_key()
-    }
-
-    #[inline]
-    fn next_name_and_tag(
-        &mut self,
-        ask: &'static str,
-    ) -> Result<Option<NameAndTag<'de>>, A::Error> {
-        self.next_key_seed(Asked(ask))
-    }
-
-    fn next_value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
-        MapAccess::next_value(self)
-    }
-}
-
-/// What the question for a tag begins with: the name of a newtype that no type can have, which a deserialiser of names
-/// that can look ahead answers with two strings, and all others with the name alone.
-pub(super) const ASK: &str = "$wire::tag ";
-
-/// The name of a member, and the tag if it was told.
-#[doc(hidden)]
-pub type NameAndTag<'de> = (Name<'de>, Option<Name<'de>>);
-
-/// Reads a name, and asks for a tag.
-struct Asked(&'static str);
-
-impl<'de> DeserializeSeed<'de> for Asked {
-    type Value = NameAndTag<'de>;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> Result<NameAndTag<'de>, D::Error> {
-        struct AskedVisitor;
-
-        impl<'de> Visitor<'de> for AskedVisitor {
-            type Value = NameAndTag<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<NameAndTag<'de>, E> {
-                Ok((Name::Borrowed(name), None))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<NameAndTag<'de>, E> {
-                Ok((Name::Owned(name.into()), None))
-            }
-
-            fn visit_newtype_struct<D: Deserializer<'de>>(
-                self,
-                name: D,
-            ) -> Result<NameAndTag<'de>, D::Error> {
-                Name::deserialize(name).map(|name| (name, None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut told: A,
-            ) -> Result<NameAndTag<'de>, A::Error> {
-                let name = told.next_element()?.ok_or_else(|| de::Error::custom("no name"))?;
-                Ok((name, told.next_element()?))
-            }
-        }
-
-        deserializer.deserialize_newtype_struct(self.0, AskedVisitor)
-    }
-}
+//! The macro of objects, and the tables that it and the macros of unions make.
+use super::value::Flat;
+use core::cell::Cell;
 
 /// Defines a struct for a JSON object of a specification.
 ///
-/// Blocks, in this order, all but the first optional: the required members; `optional` ones (`Option`, `null` reads as
-/// absent); `patch` ones ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that lies flat in the
-/// same object; `and "_meta"`. Members that the type does not know are kept in its `extra` (or, where there is a
-/// `rest`, in the extra of that). The struct is `#[non_exhaustive]`; `new` takes the required members and the rest.
+/// Blocks, in this order, all but the first optional: the required members; `optional` ones (`Option`); `patch` ones
+/// ([`Presence`](crate::wire::Presence)); `rest`, one field for a union that lies flat in the same object; and
+/// `and "_meta"`. Members that the type does not know are kept in its `extra` (or, where there is a `rest`, in the extra
+/// of that). The struct is `#[non_exhaustive]`; `new` takes the required members and the rest, and each optional or
+/// `patch` member has a setter `with_*`.
 ///
-/// A member that comes twice, is of a wrong type, or is required and missing is an error. Where the specification says
+/// An optional member that is `null` is `None`, and is written as `null` again as long as it is `None`.
+///
+/// A member that comes twice, has another form, or is required and missing is an error. Where the specification says
 /// what to do instead, the member has marks behind its name, which count in some [modes](crate::wire::Mode) of
 /// [`decode_with`](crate::wire::decode_with) and cost nothing while there is no error:
 ///
@@ -184,7 +31,7 @@ impl<'de> DeserializeSeed<'de> for Asked {
 /// jsonrpc_core::object! {
 ///     /// A place in a file.
 ///     pub struct Location {
-///         /// Where the file is.
+///         /// Path of the file.
 ///         path: String = "path",
 ///     }
 ///     optional {
@@ -194,8 +41,7 @@ impl<'de> DeserializeSeed<'de> for Asked {
 ///     and "_meta"
 /// }
 ///
-/// let mut place = Location::new("/tmp/a.rs");
-/// place.line = Some(3);
+/// let mut place = Location::new("/tmp/a.rs").with_line(3_u32);
 /// place.extra.insert("column", Raw::from_value(&7)?);
 /// assert_eq!(serde_json::to_string(&place)?, r#"{"path":"/tmp/a.rs","line":3,"column":7}"#);
 /// # Ok::<(), serde_json::Error>(())
@@ -249,6 +95,8 @@ macro_rules! object {
         [$($restattr:tt)*] $rest:ident : $Rest:ty, ($($param:tt)*), ($init:expr),
         $(meta: $meta:literal)?
     ) => {
+        $crate::__check_fields! { [$($meta)?] $rest $Name $($req)* $($opt)* $($pat)* }
+
         $($attr)*
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -278,57 +126,121 @@ macro_rules! object {
             }
         }
 
-        const _: () = $crate::wire::private::assert_distinct(
-            &[$($rwire,)* $($owire,)* $($pwire,)* $($meta,)?],
-        );
-
-        impl $crate::wire::Object for $Name {
-            const NAME: &'static str = ::core::stringify!($Name);
-
-            fn read_members<'de, M: $crate::wire::Members<'de>>(
-                mut members: M,
-            ) -> $crate::wire::private::Result<Self, M::Error> {
-                $( let mut $req: ::core::option::Option<$Req> = ::core::option::Option::None; )*
-                $( let mut $opt: ::core::option::Option<::core::option::Option<$Opt>> = ::core::option::Option::None; )*
-                $( let mut $pat: ::core::option::Option<$crate::wire::Presence<$Pat>> = ::core::option::Option::None; )*
-                $( let mut meta: ::core::option::Option<::core::option::Option<$crate::wire::Meta>> =
-                    $crate::object!(@none $meta); )?
-                let mut unknown = $crate::wire::Extra::new();
-                while let ::core::option::Option::Some(name) = members.next_name()? {
-                    match name.as_str() {
-                        $( $rwire => $crate::object! { @read $req $rwire members $([$($rmark)+] $rdefault)? }, )*
-                        $( $owire => $crate::object! { @read $opt $owire members $([$($omark)+] "")? }, )*
-                        $( $pwire => $crate::object! { @read $pat $pwire members $([$($pmark)+] "")? }, )*
-                        $( $meta => $crate::wire::private::read_once(&mut meta, $meta, &mut members)?, )?
-                        _ => unknown.read(name, &mut members)?,
+        $crate::wire::private::pastey::paste! {
+            impl $Name {
+                $(
+                    #[doc = ::core::concat!("Sets `", $owire, "`.")]
+                    #[must_use]
+                    pub fn [<with_ $opt>](mut self, $opt: impl ::core::convert::Into<$Opt>) -> Self {
+                        self.$opt = ::core::option::Option::Some($opt.into());
+                        self
                     }
-                }
-                $crate::wire::private::Result::Ok(Self {
-                    $( $req: $crate::wire::private::required($req, $rwire)?, )*
-                    $( $opt: $crate::wire::private::optional($opt), )*
-                    $( $pat: $pat.unwrap_or_default(), )*
-                    $( meta: $crate::object!(@flatten $meta meta), )?
-                    $rest: <$Rest as $crate::wire::Object>::from_extra(unknown)?,
-                })
-            }
-
-            fn write_members<M: $crate::wire::private::serde::ser::SerializeMap>(
-                &self,
-                out: &mut M,
-            ) -> $crate::wire::private::Result<(), M::Error> {
-                $( out.serialize_entry($rwire, &self.$req)?; )*
-                $( if let ::core::option::Option::Some(value) = &self.$opt {
-                    out.serialize_entry($owire, value)?;
-                } )*
-                $( if !self.$pat.is_absent() {
-                    out.serialize_entry($pwire, &self.$pat)?;
-                } )*
-                $( if let ::core::option::Option::Some(value) = &self.meta {
-                    out.serialize_entry($meta, value)?;
-                } )?
-                <$Rest as $crate::wire::Object>::write_members(&self.$rest, out)
+                )*
+                $(
+                    #[doc = ::core::concat!("Sets `", $pwire, "`.")]
+                    #[must_use]
+                    pub fn [<with_ $pat>](
+                        mut self,
+                        $pat: impl ::core::convert::Into<$crate::wire::Presence<$Pat>>,
+                    ) -> Self {
+                        self.$pat = $pat.into();
+                        self
+                    }
+                )*
+                $(
+                    #[doc = ::core::concat!("Sets `", $meta, "`.")]
+                    #[must_use]
+                    pub fn with_meta(mut self, meta: impl ::core::convert::Into<$crate::wire::Meta>) -> Self {
+                        self.meta = ::core::option::Option::Some(meta.into());
+                        self
+                    }
+                )?
             }
         }
+
+        const _: () = {
+            use $crate::wire::private as __wire;
+
+            static TABLE: __wire::Table = __wire::Table {
+                members: &[
+                    $( __wire::Member::required($rwire, ::core::concat!(",\"", $rwire, "\":"))
+                        $( $(.with_mark($crate::object!(@mark $rmark $rwire)))+ .or($rdefault) )?, )*
+                    $( __wire::Member::optional($owire, ::core::concat!(",\"", $owire, "\":"))
+                        $( $(.with_mark($crate::object!(@mark $omark $owire)))+ )?, )*
+                    $( __wire::Member::patch($pwire, ::core::concat!(",\"", $pwire, "\":"))
+                        $( $(.with_mark($crate::object!(@mark $pmark $pwire)))+ )?, )*
+                    $( __wire::Member::optional($meta, ::core::concat!(",\"", $meta, "\":")), )?
+                ],
+                is_framed: !<$Rest as __wire::Object>::TAKES_ALL,
+            };
+            __wire::assert_distinct(TABLE.members);
+
+            impl __wire::Wire for $Name {
+                fn blank() -> Self {
+                    Self {
+                        $( $req: <$Req as __wire::Wire>::blank(), )*
+                        $( $opt: ::core::option::Option::None, )*
+                        $( $pat: $crate::wire::Presence::Absent, )*
+                        $( meta: $crate::object!(@none $meta), )?
+                        $rest: <$Rest as __wire::Wire>::blank(),
+                    }
+                }
+
+                fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> ::core::result::Result<(), __wire::Fault> {
+                    reader.object(self, <Self as __wire::Object>::NAME)
+                }
+
+                fn view(&self) -> __wire::View<'_> {
+                    __wire::View::Object(self)
+                }
+            }
+
+            impl __wire::Object for $Name {
+                const NAME: &'static str = ::core::stringify!($Name);
+            }
+
+            impl __wire::Members for $Name {
+                fn write_members(&self, out: &mut __wire::Entries<'_>) {
+                    out.fields(&TABLE, &[
+                        $( ::core::option::Option::Some(&self.$req), )*
+                        $( __wire::optional(&self.$opt), )*
+                        $( __wire::present(&self.$pat), )*
+                        $( __wire::optional($crate::object!(@meta $meta self)), )?
+                    ]);
+                    __wire::Members::write_members(&self.$rest, out);
+                }
+
+                fn extra(&self) -> ::core::option::Option<&$crate::wire::Extra> {
+                    __wire::Members::extra(&self.$rest)
+                }
+            }
+
+            impl __wire::Flat for $Name {
+                fn read_flat(
+                    &mut self,
+                    reader: &mut __wire::ValueReader<'_>,
+                    open: &__wire::Open<'_>,
+                ) -> ::core::result::Result<(), __wire::Fault> {
+                    let _defaults = reader.fields(
+                        &TABLE,
+                        &mut [
+                            $( &mut self.$req, )*
+                            $( &mut self.$opt, )*
+                            $( &mut self.$pat, )*
+                            $( $crate::object!(@meta_mut $meta self), )?
+                        ],
+                        &mut self.$rest,
+                        open,
+                    )?;
+                    $( $crate::object! { @take_default self $req $rwire _defaults $($rdefault)? } )*
+                    ::core::result::Result::Ok(())
+                }
+
+                fn extra_mut(&mut self) -> ::core::option::Option<&mut $crate::wire::Extra> {
+                    __wire::Flat::extra_mut(&mut self.$rest)
+                }
+            }
+        };
 
         $crate::__json_schema! { $Name, generator => {
             let mut object = $crate::wire::schema::ObjectSchema::default();
@@ -353,35 +265,33 @@ macro_rules! object {
 
         $crate::object! { @serde $Name }
     };
+    (@take_default $self:ident $req:ident $wire:literal $defaults:ident) => {};
+    (@take_default $self:ident $req:ident $wire:literal $defaults:ident $default:literal) => {
+        if let ::core::option::Option::Some(default) = $defaults.get($wire) {
+            $self.$req = default;
+        }
+    };
     (@schema $Type:ty, $generator:ident) => {
         (&$crate::wire::schema::Probe::<$Type>::NEW).schema($generator)
     };
-    (@read $slot:ident $wire:literal $members:ident) => {
-        $crate::wire::private::read_once(&mut $slot, $wire, &mut $members)?
+    (@mark default_on_error $wire:literal) => { __wire::Mark::DefaultOnError };
+    (@mark default_on_null $wire:literal) => { __wire::Mark::DefaultOnNull };
+    (@mark skip_invalid_items $wire:literal) => { __wire::Mark::SkipInvalidItems };
+    (@mark $mark:ident $wire:literal) => {
+        ::core::compile_error!(::core::concat!(
+            "the mark `", ::core::stringify!($mark), "` of `", $wire,
+            "` is none of `default_on_error`, `default_on_null` and `skip_invalid_items`",
+        ))
     };
-    (@read $slot:ident $wire:literal $members:ident [$($mark:ident)+] $default:literal) => {{
-        $crate::object! { @define_mark [$($mark)+] $default }
-        $crate::wire::private::read_marked::<Mark, _, _>(&mut $slot, $wire, &mut $members)?
-    }};
-    (@define_mark [$($mark:ident)+] $default:literal) => {
-        struct Mark;
-        impl $crate::wire::private::Mark for Mark {
-            const NAME: &'static str = ::core::concat!(
-                "$wire::marked", $( $crate::object! { @mark $mark }, )+ " = ", $default
-            );
-        }
-    };
-    (@mark default_on_error) => { " default_on_error" };
-    (@mark default_on_null) => { " default_on_null" };
-    (@mark skip_invalid_items) => { " skip_invalid_items" };
     (@none $meta:literal) => { ::core::option::Option::None };
-    (@flatten $meta:literal $slot:ident) => { $crate::wire::private::optional($slot) };
+    (@meta $meta:literal $self:ident) => { &$self.meta };
+    (@meta_mut $meta:literal $self:ident) => { &mut $self.meta };
     (@serde $Name:ident) => {
         impl $crate::wire::private::serde::Serialize for $Name {
             fn serialize<S: $crate::wire::private::serde::Serializer>(
                 &self,
                 serializer: S,
-            ) -> $crate::wire::private::Result<S::Ok, S::Error> {
+            ) -> ::core::result::Result<S::Ok, S::Error> {
                 $crate::wire::private::serialize(self, serializer)
             }
         }
@@ -389,137 +299,293 @@ macro_rules! object {
         impl<'de> $crate::wire::private::serde::Deserialize<'de> for $Name {
             fn deserialize<D: $crate::wire::private::serde::Deserializer<'de>>(
                 deserializer: D,
-            ) -> $crate::wire::private::Result<Self, D::Error> {
+            ) -> ::core::result::Result<Self, D::Error> {
                 $crate::wire::private::deserialize(deserializer)
             }
         }
     };
+    (@$($internal:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "`object!` cannot read its members: each is `name: Type = \"name on the wire\"`, with marks in brackets \
+             behind it, and with `or \"default\"` behind those where it is required; not `",
+            ::core::stringify!($($internal)*), "`",
+        ));
+    };
+    ($(#[$attr:meta])* pub struct $Name:ident $($blocks:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "the blocks of `", ::core::stringify!($Name),
+            "` are not in order: `pub struct`, `optional`, `patch`, `rest`, `and \"_meta\"`",
+        ));
+    };
 }
 
-/// Reads an object from a deserialiser.
-pub fn deserialize<'de, T: Object, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct ObjectVisitor<T>(PhantomData<T>);
+/// Refuses fields that the macro itself adds.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_fields {
+    ([] extra $Name:ident $($field:ident)*) => { $( $crate::__check_fields! { @extra $Name $field } )* };
+    ([] $rest:ident $Name:ident $($field:ident)*) => {};
+    ([$meta:literal] $rest:ident $Name:ident $($field:ident)*) => {
+        $( $crate::__check_fields! { @meta $Name $field } )*
+        $crate::__check_fields! { [] $rest $Name $($field)* }
+    };
+    (@extra $Name:ident extra) => { $crate::__check_fields! { @taken $Name extra } };
+    (@meta $Name:ident meta) => { $crate::__check_fields! { @taken $Name meta } };
+    (@taken $Name:ident $field:ident) => {
+        ::core::compile_error!(::core::concat!(
+            "`", ::core::stringify!($Name), "` cannot have a field `", ::core::stringify!($field),
+            "`: `object!` adds one of this name",
+        ));
+    };
+    (@$which:ident $Name:ident $field:ident) => {};
+}
 
-    impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
-        type Value = T;
+/// The members of an object in the order in which they are written, the required ones first.
+#[derive(Debug)]
+pub struct Table {
+    /// At most 64.
+    pub members: &'static [Member],
+    /// Whether the other members are those of a union that lies flat in the object.
+    pub is_framed: bool,
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "an object ({})", T::NAME)
+impl Table {
+    /// Where a member is in the table; `hint` is where it is as a rule.
+    #[inline]
+    pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.members.get(hint).is_some_and(|member| member.name == name) {
+            return Some(hint);
         }
+        self.members.iter().position(|member| member.name == name)
+    }
 
-        fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
-            T::read_members(members)
+    /// A bit for each required member.
+    #[inline]
+    pub(super) fn required(&self) -> u64 {
+        let count = self.members.iter().take_while(|member| member.is_required).count();
+        (1_u64 << count).wrapping_sub(1)
+    }
+}
+
+/// A member of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    pub(super) name: &'static str,
+    /// A comma, the name as a JSON string, and a colon; used if the name needs no escapes.
+    pub(super) quoted: &'static str,
+    pub(super) is_plain: bool,
+    pub(super) is_required: bool,
+    /// Whether the field is an `Option`.
+    pub(super) is_optional: bool,
+    pub(super) marks: Marks,
+    /// The JSON text that takes the place of a required member.
+    pub(super) default: Option<&'static str>,
+}
+
+/// What a specification says about a member that cannot be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    pub(super) default_on_error: bool,
+    pub(super) default_on_null: bool,
+    pub(super) skip_invalid_items: bool,
+}
+
+/// One of the [`Marks`].
+#[derive(Clone, Copy, Debug)]
+pub enum Mark {
+    /// Any error makes the member absent.
+    DefaultOnError,
+    /// `null` makes the member absent.
+    DefaultOnNull,
+    /// An item that cannot be read is left out of its list.
+    SkipInvalidItems,
+}
+
+impl Marks {
+    /// No marks.
+    pub const NONE: Self =
+        Self { default_on_error: false, default_on_null: false, skip_invalid_items: false };
+
+    pub(super) fn is_none(self) -> bool {
+        !(self.default_on_error | self.default_on_null | self.skip_invalid_items)
+    }
+
+    /// With one more.
+    pub const fn with(mut self, mark: Mark) -> Self {
+        match mark {
+            Mark::DefaultOnError => self.default_on_error = true,
+            Mark::DefaultOnNull => self.default_on_null = true,
+            Mark::SkipInvalidItems => self.skip_invalid_items = true,
+        }
+        self
+    }
+}
+
+impl Member {
+    const fn new(name: &'static str, quoted: &'static str) -> Self {
+        Self {
+            name,
+            quoted,
+            is_plain: is_plain(name.as_bytes()),
+            is_required: false,
+            is_optional: false,
+            marks: Marks::NONE,
+            default: None,
         }
     }
 
-    deserializer.deserialize_map(ObjectVisitor(PhantomData))
-}
-
-/// Writes an object to a serialiser.
-pub fn serialize<T: Object, S: Serializer>(object: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut out = serializer.serialize_map(None)?;
-    object.write_members(&mut out)?;
-    out.end()
-}
-
-/// Reads a value that may come once.
-pub fn read_once<'de, M: Members<'de>, T: DeserializeOwned>(
-    slot: &mut Option<T>,
-    name: &'static str,
-    members: &mut M,
-) -> Result<(), M::Error> {
-    if slot.is_some() {
-        return Err(de::Error::duplicate_field(name));
+    /// A member that has to be there.
+    pub const fn required(name: &'static str, quoted: &'static str) -> Self {
+        Self { is_required: true, ..Self::new(name, quoted) }
     }
-    *slot = Some(members.next_value()?);
-    Ok(())
+
+    /// A member that may be absent.
+    pub const fn optional(name: &'static str, quoted: &'static str) -> Self {
+        Self { is_optional: true, ..Self::new(name, quoted) }
+    }
+
+    /// A member that may be absent, and where `null` has a meaning of its own.
+    pub const fn patch(name: &'static str, quoted: &'static str) -> Self {
+        Self::new(name, quoted)
+    }
+
+    /// With one more mark.
+    pub const fn with_mark(mut self, mark: Mark) -> Self {
+        self.marks = self.marks.with(mark);
+        self
+    }
+
+    /// With a default, as JSON text.
+    pub const fn or(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
 }
 
-/// The value of a member that must have come.
-pub fn required<T, E: de::Error>(slot: Option<T>, name: &'static str) -> Result<T, E> {
-    slot.ok_or_else(|| E::missing_field(name))
+const fn is_plain(mut name: &[u8]) -> bool {
+    while let [byte, rest @ ..] = name {
+        if *byte < b' ' || *byte == b'"' || *byte == b'\\' {
+            return false;
+        }
+        name = rest;
+    }
+    true
 }
 
-/// The value of a member that may have come, and may have been `null`.
-pub fn optional<T>(slot: Option<Option<T>>) -> Option<T> {
-    slot.flatten()
-}
-
-/// Stops the compiler at a type that has a name twice.
-pub const fn assert_distinct(names: &[&str]) {
-    let mut rest = names;
-    while let [name, others @ ..] = rest {
+/// Stops the compiler at an object that has a name twice, or too many members.
+pub const fn assert_distinct(members: &[Member]) {
+    assert!(members.len() < 64, "an object has at most 63 members");
+    let mut rest = members;
+    while let [member, others @ ..] = rest {
         let mut others_left = others;
         while let [other, left @ ..] = others_left {
-            assert!(!is_same(name.as_bytes(), other.as_bytes()), "a name on the wire comes twice");
+            assert_different(member.name, other.name);
             others_left = left;
         }
         rest = others;
     }
 }
 
-const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
-    while let ([a, one_left @ ..], [b, other_left @ ..]) = (one, other) {
-        if *a != *b {
-            return false;
+/// Stops the compiler at a union or an enum that has a name twice.
+pub const fn assert_distinct_names(names: &[&str]) {
+    let mut rest = names;
+    while let [name, others @ ..] = rest {
+        let mut others_left = others;
+        while let [other, left @ ..] = others_left {
+            assert_different(name, other);
+            others_left = left;
         }
-        (one, other) = (one_left, other_left);
+        rest = others;
     }
-    one.is_empty() && other.is_empty()
 }
 
-/// A string on its way into a type: borrowed from the text unless an escape had to be undone.
+/// The message is the name that comes twice.
+#[allow(clippy::panic, reason = "runs in the compiler alone")]
+const fn assert_different(one: &str, other: &str) {
+    let (mut a, mut b) = (one.as_bytes(), other.as_bytes());
+    while let ([first, a_left @ ..], [second, b_left @ ..]) = (a, b) {
+        if *first != *second {
+            return;
+        }
+        (a, b) = (a_left, b_left);
+    }
+    if a.is_empty() && b.is_empty() {
+        panic!("{}", one);
+    }
+}
+
+/// The tags of a union.
 #[derive(Debug)]
-pub enum Name<'de> {
-    /// As it stands in the text.
-    Borrowed(&'de str),
-    /// With its escapes undone.
-    Owned(Box<str>),
+pub struct Tags {
+    /// The member that selects the variant.
+    pub name: &'static str,
+    /// The tags that are known. A named variant without a required tag comes last.
+    pub names: &'static [&'static str],
+    /// The index of the variant that is meant without a tag.
+    pub untagged: Option<usize>,
+    /// The marks of the tag.
+    pub marks: Marks,
 }
 
-impl Name<'_> {
-    /// The string.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Borrowed(name) => name,
-            Self::Owned(name) => name,
-        }
-    }
-
-    pub(super) fn into_boxed(self) -> Box<str> {
-        match self {
-            Self::Borrowed(name) => name.into(),
-            Self::Owned(name) => name,
-        }
-    }
+/// A member that selects a variant by being there.
+#[derive(Debug)]
+pub struct Selector {
+    /// The name of the member.
+    pub name: &'static str,
+    /// Whether `null` selects the variant as well.
+    pub takes_null: bool,
 }
 
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
+/// A union: one of several objects.
+pub trait Choice {
+    /// Makes the value a blank one of the variant at `index`; an unknown one with this tag where there is none.
+    fn choose(&mut self, index: usize, tag: &str);
 
-        impl<'de> Visitor<'de> for NameVisitor {
-            type Value = Name<'de>;
+    /// The object of the variant.
+    fn payload(&self) -> &dyn Flat;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name::Borrowed(name))
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
-                Ok(Name::Owned(name.into()))
-            }
-        }
-
-        deserializer.deserialize_str(NameVisitor)
-    }
+    /// The object of the variant.
+    fn payload_mut(&mut self) -> &mut dyn Flat;
 }
 
-impl Serialize for Name<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+/// An object whose members are being read.
+#[derive(Clone, Copy, Debug)]
+pub struct Open<'o> {
+    /// Where the object begins.
+    pub(super) start: usize,
+    /// Where its members are read from.
+    pub(super) at: usize,
+    /// Whether that is before the first one.
+    pub(super) is_first: bool,
+    /// The types around this one in the same object.
+    pub(super) outer: Option<&'o Outer<'o>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Outer<'o> {
+    pub(super) names: OuterNames<'o>,
+    pub(super) next: Option<&'o Outer<'o>>,
+}
+
+#[derive(Debug)]
+pub(super) enum OuterNames<'o> {
+    /// Those of an object.
+    Table(&'static Table),
+    /// The tag of a union, and whether it has been read.
+    Tag(&'static str, &'o Cell<bool>),
+}
+
+impl<'o> Outer<'o> {
+    /// Whether a member belongs to an outer type; the tag, if that is one.
+    pub(super) fn find(&self, name: &str) -> Option<Option<(&'static str, &'o Cell<bool>)>> {
+        let mut outer = Some(self);
+        while let Some(Outer { names, next }) = outer {
+            match *names {
+                OuterNames::Tag(tag, is_seen) if tag == name => return Some(Some((tag, is_seen))),
+                OuterNames::Table(table) if table.find(name, 0).is_some() => return Some(None),
+                _ => outer = *next,
+            }
+        }
+        None
     }
 }

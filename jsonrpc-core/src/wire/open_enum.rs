@@ -1,3 +1,4 @@
+//! Lists of names that may grow.
 use alloc::boxed::Box;
 
 /// A name that this version of a list does not have; only decoding and `From<&str>` of an open enum make one.
@@ -56,7 +57,7 @@ macro_rules! open_enum {
             Unknown($crate::wire::UnknownName),
         }
 
-        const _: () = $crate::wire::private::assert_distinct($Name::NAMES);
+        const _: () = $crate::wire::private::assert_distinct_names($Name::NAMES);
 
         impl $Name {
             /// The names that this version knows, in the specification's order.
@@ -95,22 +96,24 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::wire::private::serde::Serialize for $Name {
-            fn serialize<S: $crate::wire::private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> $crate::wire::private::Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
+        impl $crate::wire::private::Wire for $Name {
+            fn blank() -> Self {
+                Self::Unknown($crate::wire::UnknownName::__new(""))
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::private::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::private::Fault> {
+                *self = Self::from(&*reader.string()?);
+                ::core::result::Result::Ok(())
+            }
+
+            fn view(&self) -> $crate::wire::private::View<'_> {
+                $crate::wire::private::View::Str(self.as_str())
             }
         }
 
-        impl<'de> $crate::wire::private::serde::Deserialize<'de> for $Name {
-            fn deserialize<D: $crate::wire::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> $crate::wire::private::Result<Self, D::Error> {
-                let name = $crate::wire::private::Name::deserialize(deserializer)?;
-                $crate::wire::private::Result::Ok(Self::from(name.as_str()))
-            }
-        }
+        $crate::object! { @serde $Name }
     };
 }

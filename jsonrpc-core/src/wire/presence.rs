@@ -1,3 +1,6 @@
+//! Members of patches.
+use super::reader::{Fault, ValueReader};
+use super::value::{View, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A member that can be absent, `null`, or hold a value, each with a meaning of its own.
@@ -73,5 +76,27 @@ impl<T: Serialize> Serialize for Presence<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Presence<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::deserialize(deserializer).map(|value| value.map_or(Self::Null, Self::Value))
+    }
+}
+
+impl<T: Wire> Wire for Presence<T> {
+    fn blank() -> Self {
+        Self::Absent
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        *self = Self::Absent;
+        if reader.null()? {
+            *self = Self::Null;
+            return Ok(());
+        }
+        let mut value = T::blank();
+        value.read(reader)?;
+        *self = Self::Value(value);
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        self.value().map_or(View::Null, Wire::view)
     }
 }

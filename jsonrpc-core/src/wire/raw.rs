@@ -1,17 +1,22 @@
-use super::decode::{DecodeError, decode};
+//! Any JSON value, as text.
+use super::decode::{DecodeError, decode, decode_serde};
+use super::reader::{Fault, ValueReader};
+use super::value::{View, Wire};
+use super::writer;
 use crate::checked;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Any JSON value, kept as the text it came as: member order, number spelling and all.
 ///
-/// Two are equal when their texts are. It reads from `serde_json` only.
+/// Two are equal when their texts are. Under a format of serde other than `serde_json`'s it is the value that the format
+/// holds.
 ///
 /// ```
 /// use jsonrpc_core::wire::Raw;
@@ -24,44 +29,63 @@ use serde_json::value::{RawValue, to_raw_value};
 pub struct Raw(Box<RawValue>);
 
 impl Raw {
-    /// How much memory a value is written into at first, in bytes.
-    const USUAL: usize = 256;
-
     /// Takes JSON text.
     ///
     /// # Errors
     /// The text is not one JSON value.
     pub fn from_text(text: impl Into<String>) -> Result<Self, DecodeError> {
-        RawValue::from_string(text.into()).map(Self).map_err(DecodeError::syntax)
+        RawValue::from_string(text.into()).map(Self::from).map_err(DecodeError::syntax)
     }
 
-    /// Writes `value` as JSON text.
+    /// Encodes a value of a type with serde's traits.
     ///
     /// # Errors
     /// `value` has no JSON form: a map whose keys are not strings, or its `Serialize` failed.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        let mut text = Vec::with_capacity(Self::USUAL);
-        super::write::write(value, &mut text)?;
-        match String::from_utf8(text) {
-            // To cut a short text's memory to its size would be dearer, and leave pieces.
-            Ok(text) if text.len() <= Self::USUAL => checked::boxed(text.as_str().into()).map(Self),
-            Ok(text) => checked::boxed(text).map(Self),
-            // What is written is text; a serializer that puts something else in is asked again.
-            Err(_) => to_raw_value(value).map(Self),
-        }
+        to_raw_value(value).map(Self::from)
+    }
+
+    /// Encodes a value.
+    pub fn of(value: &dyn Wire) -> Self {
+        Self::written(value, true)
+    }
+
+    /// Encodes a value without the optional members that came as `null`.
+    pub fn without_nulls(value: &dyn Wire) -> Self {
+        Self::written(value, false)
+    }
+
+    fn written(value: &dyn Wire, keeps: bool) -> Self {
+        let mut text = Vec::with_capacity(256);
+        writer::write_value(value, keeps, &mut text);
+        let text = String::from_utf8(text).ok();
+        text.and_then(|text| checked::boxed(text).ok()).map_or_else(Self::blank, Self::from)
+    }
+
+    /// Takes text that a scanner has read as one value, without space around it.
+    pub(super) fn of_checked(text: &str) -> Option<Self> {
+        checked::raw(text).map(Self::from)
     }
 
     /// The JSON text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        self.as_ref().get()
     }
 
     /// Reads the text as `T`.
     ///
     /// # Errors
     /// The value is not a `T`; the error says where.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+    pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
         decode(self.as_str())
+    }
+
+    /// Reads the text as a type with serde's traits.
+    ///
+    /// # Errors
+    /// The value is not a `T`; the error says where.
+    pub fn decode_serde<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_serde(self.as_str())
     }
 }
 
@@ -97,14 +121,23 @@ impl AsRef<RawValue> for Raw {
     }
 }
 
-impl Serialize for Raw {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+impl Wire for Raw {
+    /// An empty text, which takes no memory.
+    fn blank() -> Self {
+        checked::boxed(String::new()).map_or_else(|_| Self::from(RawValue::NULL), Self)
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        match Self::of_checked(reader.text()?) {
+            Some(value) => *self = value,
+            None => return Err(reader.broken()),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Text(self.as_str().into())
     }
 }
 
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::deserialize(deserializer).map(Self)
-    }
-}
+crate::object! { @serde Raw }

@@ -170,11 +170,12 @@ impl UnionSchema {
 }
 
 /// Objects that their members select, the first first; any object where none does.
-pub fn member_union(variants: Vec<(&str, Schema)>) -> Schema {
+pub fn member_union(variants: Vec<(&str, bool, Schema)>) -> Schema {
     let schema = variants.into_iter().rev().fold(
         json!({ "type": "object" }),
-        |others, (member, payload)| {
-            let is_there = Map::from_iter([(member.into(), json!({ "not": { "type": "null" } }))]);
+        |others, (member, takes_null, payload)| {
+            let value = if takes_null { true.into() } else { json!({ "not": { "type": "null" } }) };
+            let is_there = Map::from_iter([(member.into(), value)]);
             json!({
                 "type": "object",
                 "if": { "properties": is_there, "required": [member] },

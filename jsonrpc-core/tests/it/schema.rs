@@ -1,6 +1,8 @@
 //! The JSON Schema of a type says what decoding takes.
 use jsonrpc_core::wire::{Extra, Meta, Presence, Raw};
-use jsonrpc_core::{ErrorObject, member_union, object, open_enum, open_union, string_id};
+use jsonrpc_core::{
+    ErrorObject, member_union, object, open_enum, open_union, serde_wire, string_id,
+};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,8 +23,10 @@ open_enum! {
 }
 
 /// A type of somebody else, who gave it no schema.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Foreign(Vec<u8>);
+
+serde_wire! { Foreign }
 
 object! {
     /// Every kind of member.

@@ -106,7 +106,7 @@ fn everything() -> impl Strategy<Value = Everything> {
 }
 
 fn same<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> Result<(), TestCaseError> {
-    match (wire::decode::<T>(text), serde_json::from_str::<T>(text)) {
+    match (wire::decode_serde::<T>(text), serde_json::from_str::<T>(text)) {
         (Ok(ours), Ok(theirs)) => prop_assert_eq!(ours, theirs),
         (Err(_), Err(_)) => {}
         (ours, theirs) => prop_assert!(false, "{:?} and {:?} of {}", ours, theirs, text),
@@ -119,10 +119,7 @@ proptest! {
     #[test]
     fn everything_is_written_and_read_alike(one in everything(), other in everything(), at in any::<prop::sample::Index>(), with in "\\PC?") {
         let whole = Everything { optional: Some(Box::new(other)), ..one };
-        let mut written = b"before".to_vec();
-        wire::write(&whole, &mut written).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let text = serde_json::to_string(&whole).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        prop_assert_eq!(String::from_utf8_lossy(&written), format!("before{text}"));
         same::<Everything>(&text)?;
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let at = *at.get(&places);
@@ -142,7 +139,7 @@ proptest! {
         same::<BTreeMap<String, Value>>(&text)?;
         same::<Option<String>>(&text)?;
         let mut written = Vec::new();
-        wire::write(&value, &mut written).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        wire::write(&value, &mut written);
         prop_assert_eq!(String::from_utf8_lossy(&written), text);
     }
 }
@@ -228,13 +225,10 @@ fn edges_are_read_alike() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What has no JSON form leaves nothing behind.
+/// What JSON has no number for is `null`.
 #[test]
-fn what_cannot_be_written_leaves_nothing() {
+fn number_that_json_lacks_is_written_as_null() {
     let mut out = b"before".to_vec();
-    let error = wire::write(&BTreeMap::from([(vec![1], 2)]), &mut out);
-    assert!(error.is_err());
-    assert_eq!(out, b"before");
-    assert!(wire::write(&f64::NAN, &mut out).is_ok());
+    wire::write(&f64::NAN, &mut out);
     assert_eq!(out, b"beforenull");
 }

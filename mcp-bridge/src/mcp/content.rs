@@ -15,9 +15,9 @@ open_union! {
         /// Text.
         Text(TextContent) = "text",
         /// An image.
-        Image(MediaContent) = "image",
+        Image(MediaContent) = "image" [shared],
         /// A sound.
-        Audio(MediaContent) = "audio",
+        Audio(MediaContent) = "audio" [shared],
         /// A resource that can be read elsewhere.
         ResourceLink(ResourceLink) = "resource_link",
         /// A resource with its contents.

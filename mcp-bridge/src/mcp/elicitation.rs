@@ -166,9 +166,9 @@ open_union! {
         /// Text, or one out of several.
         String(Box<StringSchema>) = "string",
         /// A number.
-        Number(Box<NumberSchema>) = "number",
+        Number(Box<NumberSchema>) = "number" [shared],
         /// A whole number.
-        Integer(Box<NumberSchema>) = "integer",
+        Integer(Box<NumberSchema>) = "integer" [shared],
         /// Yes or no.
         Boolean(Box<BooleanSchema>) = "boolean",
         /// Several out of several. From 2025-11-25 on.

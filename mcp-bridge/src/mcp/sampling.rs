@@ -7,11 +7,8 @@ use super::tasks::TaskMetadata;
 use super::tools::Tool;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use jsonrpc_core::wire::{DecodeError, Object, Raw};
+use jsonrpc_core::wire::{DecodeError, Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{object, open_enum, open_union};
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 
 object! {
@@ -118,42 +115,37 @@ impl From<Vec<SamplingMessageContentBlock>> for SamplingContent {
     }
 }
 
-impl Serialize for SamplingContent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Wire for SamplingContent {
+    fn blank() -> Self {
+        Self::Many(Vec::new())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        match reader.next_byte() {
+            b'{' => {
+                let mut block = SamplingMessageContentBlock::blank();
+                block.read(reader)?;
+                *self = Self::One(block);
+            }
+            b'[' => {
+                let mut blocks = Vec::blank();
+                blocks.read(reader)?;
+                *self = Self::Many(blocks);
+            }
+            _ => return Err(reader.expected("a content block or a list of them")),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
         match self {
-            Self::One(block) => block.serialize(serializer),
-            Self::Many(blocks) => blocks.serialize(serializer),
+            Self::One(block) => block.view(),
+            Self::Many(blocks) => blocks.view(),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for SamplingContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = SamplingContent;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a content block or a list of them")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
-                SamplingMessageContentBlock::read_members(members).map(SamplingContent::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(block) = items.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(SamplingContent::Many(blocks))
-            }
-        }
-
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
+object! { @serde SamplingContent }
 
 open_union! {
     /// One part of a message.
@@ -163,9 +155,9 @@ open_union! {
         /// Text.
         Text(TextContent) = "text",
         /// An image.
-        Image(MediaContent) = "image",
+        Image(MediaContent) = "image" [shared],
         /// A sound.
-        Audio(MediaContent) = "audio",
+        Audio(MediaContent) = "audio" [shared],
         /// The model asks for a tool. From 2025-11-25 on.
         ToolUse(ToolUseContent) = "tool_use",
         /// What the tool gave. From 2025-11-25 on.

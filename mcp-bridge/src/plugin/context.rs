@@ -177,7 +177,7 @@ impl<E> PluginContext<E> {
         let key = self.shared.next_key(name);
         let known = self.shared.lock().begin(&key, EntryKind::Step, 0)?;
         if let Some(Outcome::Value(value)) = known {
-            return value.decode().map_err(|source| PluginError::Outcome { key, source });
+            return value.decode_serde().map_err(|source| PluginError::Outcome { key, source });
         }
         let working = Working::new(&self.shared);
         let value = work().await;
@@ -212,7 +212,7 @@ impl<E> PluginContext<E> {
         let key = ask.key.clone();
         match outcome {
             Outcome::Value(value) => {
-                value.decode().map_err(|source| PluginError::Outcome { key, source })
+                value.decode_serde().map_err(|source| PluginError::Outcome { key, source })
             }
             Outcome::Error(message) => Err(PluginError::Client { key, message }),
         }

@@ -101,7 +101,7 @@ impl<C: DeserializeOwned> Question<C> {
         let context = match &extracted.context {
             Some(context) => context.decode().map_err(HandleError::Context)?,
             // An empty context is not sent.
-            None => wire::decode("{}").map_err(|_| HandleError::NoContext)?,
+            None => wire::decode_serde("{}").map_err(|_| HandleError::NoContext)?,
         };
         let message = extracted.request.message().unwrap_or_default().to_string();
         Ok(Self { message, context })

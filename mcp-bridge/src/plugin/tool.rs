@@ -226,8 +226,8 @@ impl<E> PluginToolBuilder<E> {
         let body = move |arguments: Raw, shared| -> Body {
             let body = Arc::clone(&body);
             let arguments = match takes_nothing {
-                true => wire::decode::<P>("null"),
-                false => arguments.decode::<P>(),
+                true => wire::decode_serde::<P>("null"),
+                false => arguments.decode_serde::<P>(),
             };
             match arguments {
                 Ok(arguments) => {

@@ -3,8 +3,7 @@ use super::Violation;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use jsonrpc_core::wire::{Extra, Raw};
-use serde::de::DeserializeOwned;
+use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// A JSON pointer to a member of what `parent` points to.
 pub(super) fn pointer(parent: &str, name: &str) -> String {
@@ -12,7 +11,7 @@ pub(super) fn pointer(parent: &str, name: &str) -> String {
 }
 
 /// A keyword's value, if it is one of this type.
-pub(crate) fn get<T: DeserializeOwned>(schema: &Extra, keyword: &str) -> Option<T> {
+pub(crate) fn get<T: Wire>(schema: &Extra, keyword: &str) -> Option<T> {
     schema.get(keyword)?.decode().ok()
 }
 

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// | `str bool num id error any` | a value; `id` is one of a JSON-RPC request, `error` one of its errors |
 /// | `[T]`, `{T}` | array of it, object with values of it |
 /// | `name a b` | one of these strings, or another |
-/// | `object a! T, b? T, c* T` | members: required; optional (`null` is absent); where `null` is a value |
+/// | `object a! T, b? T, c* T` | members: required; optional; patched |
 /// | `by tag: a T, b? T` | object that a tag selects; where `?` is, the tag may be missing |
 /// | `has a T` | object that a member selects |
 /// | `either T, U` | one or the other |
@@ -167,8 +167,7 @@ impl Shapes {
         let null = Just(Some((member.name.to_owned(), Value::Null)));
         match member.presence {
             Presence::Required => value.boxed(),
-            Presence::Optional => prop_oneof![value, Just(None)].boxed(),
-            Presence::Patch => prop_oneof![value, Just(None), null].boxed(),
+            Presence::Optional | Presence::Patch => prop_oneof![value, Just(None), null].boxed(),
         }
     }
 
@@ -186,7 +185,7 @@ impl Shapes {
             "bool" => any::<bool>().prop_map(Value::from).boxed(),
             "num" => number().boxed(),
             "id" => prop_oneof![any::<i64>().prop_map(Value::from), string()].boxed(),
-            "any" => any_json().prop_filter("null is absent", |value| !value.is_null()).boxed(),
+            "any" => any_json().boxed(),
             "error" => (any::<i32>(), string())
                 .prop_map(|(code, message)| json!({ "code": code, "message": message }))
                 .boxed(),

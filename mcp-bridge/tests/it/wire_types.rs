@@ -3,7 +3,6 @@ use jsonrpc_core::wire::{DecodeError, decode};
 use mcp_bridge::mcp::*;
 use mcp_bridge::{registry, tool_events};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
 /// A wire type.
@@ -20,11 +19,11 @@ pub(crate) fn find(name: &str) -> &'static WireType {
     TYPES.iter().find(|wire_type| wire_type.name == name).expect(name)
 }
 
-fn again<T: DeserializeOwned + Serialize>(text: &str) -> Result<String, DecodeError> {
+fn again<T: jsonrpc_core::wire::Wire + Serialize>(text: &str) -> Result<String, DecodeError> {
     decode::<T>(text).map(|value| serde_json::to_string(&value).expect("it has a JSON form"))
 }
 
-fn debug<T: DeserializeOwned + Debug>(text: &str) -> Result<String, DecodeError> {
+fn debug<T: jsonrpc_core::wire::Wire + Debug>(text: &str) -> Result<String, DecodeError> {
     decode::<T>(text).map(|value| format!("{value:?}"))
 }
 

@@ -73,11 +73,11 @@ impl Tracker {
             "state_update" => self.on_state(&id, update),
             "subagent_update" => self.on_subagent(&id, update),
             "plan" => {
-                let entries = self.decode::<List>(update).map(|list| list.entries);
+                let entries = self.decode_serde::<List>(update).map(|list| list.entries);
                 self.on_plan(&id, entries.map(|entries| Plan { entries: Some(entries) }));
             }
             "plan_update" => {
-                let update = self.decode::<PlanUpdate>(update);
+                let update = self.decode_serde::<PlanUpdate>(update);
                 self.on_plan(&id, update.map(|update| update.plan));
             }
             "plan_removed" => self.on_plan(&id, Some(Plan { entries: Some(Counted::default()) })),

@@ -31,7 +31,7 @@ pub(crate) async fn read_json<T: serde::de::DeserializeOwned>(
     let body = read_body(headers, body).await?;
     let text = str::from_utf8(&body)
         .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))?;
-    wire::decode(text)
+    wire::decode_serde(text)
         .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
 }
 

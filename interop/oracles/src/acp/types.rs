@@ -48,7 +48,10 @@ fn official<T: DeserializeOwned + Serialize>(text: &str) -> Option<Value> {
     serde_json::to_value(read).ok()
 }
 
-fn ours<T: DeserializeOwned + Serialize + Debug>(text: &str, mode: Mode) -> Result<Ours, String> {
+fn ours<T: jsonrpc_core::wire::Wire + Serialize + Debug>(
+    text: &str,
+    mode: Mode,
+) -> Result<Ours, String> {
     let read = decode_with::<T>(text, mode).map_err(|error| error.to_string())?;
     let value = serde_json::to_value(&read.value).map_err(|error| error.to_string())?;
     let whole = read.encode().and_then(|text| serde_json::from_str(&text));

@@ -19,11 +19,11 @@ struct Readings {
 fn read<Official, Ours>(value: &Value) -> Readings
 where
     Official: DeserializeOwned + Serialize,
-    Ours: DeserializeOwned + Serialize,
+    Ours: jsonrpc_core::wire::Wire + Serialize,
 {
     let text = value.to_string();
     let official = serde_json::from_str::<Official>(&text).ok();
-    let ours = serde_json::from_str::<Ours>(&text);
+    let ours = jsonrpc_core::wire::decode::<Ours>(&text);
     Readings {
         official: official.map(|read| serde_json::to_value(read).unwrap()),
         ours: ours

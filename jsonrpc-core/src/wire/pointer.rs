@@ -1,0 +1,97 @@
+//! JSON pointers of places in a text.
+use crate::JsonStr;
+use crate::scan::{Scanner, token};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The depth below which no pointer leads; deeper values are passed over.
+const MAX_DEPTH: usize = 128;
+
+/// The total length of pointers that any text may have.
+const MIN_TOTAL: usize = 64 * 1024;
+
+/// An array or object on the way to a value.
+struct Level {
+    /// The length of its own pointer.
+    length: usize,
+    /// The index of the current item; `None` in an object.
+    index: Option<usize>,
+}
+
+/// The pointers of the values that begin at some places of a valid text, in one pass. `places` are in order. There are fewer
+/// pointers than places where these would be longer than the text.
+pub(super) fn pointers(json: &str, places: &[usize]) -> Vec<String> {
+    let bytes = json.as_bytes();
+    let mut scanner = Scanner::of_any_depth(bytes);
+    let (mut found, mut total) = (Vec::new(), 0);
+    let (mut pointer, mut levels) = (String::new(), Vec::<Level>::new());
+    let (_, mut at) = token(bytes, 0);
+    loop {
+        while let Some(place) = places.get(found.len())
+            && *place <= at
+        {
+            total += pointer.len();
+            if total > json.len().max(MIN_TOTAL) {
+                return found;
+            }
+            found.push(pointer.clone());
+        }
+        if found.len() == places.len() {
+            return found;
+        }
+        let (first, inside) = token(bytes, at + 1);
+        let is_entered = match bytes.get(at) {
+            Some(b'{') => first != b'}',
+            Some(b'[') => first != b']',
+            _ => false,
+        };
+        if is_entered && levels.len() < MAX_DEPTH {
+            let index = (bytes.get(at) == Some(&b'[')).then_some(0);
+            levels.push(Level { length: pointer.len(), index });
+            at = inside;
+        } else {
+            scanner.go_to(at);
+            let Some(value) = scanner.value() else { return found };
+            at = value.end;
+            // Leaves what ends here.
+            loop {
+                let Some(level) = levels.last_mut() else { return found };
+                pointer.truncate(level.length);
+                let (byte, place) = token(bytes, at);
+                at = place + 1;
+                if byte == b',' {
+                    level.index = level.index.map(|index| index + 1);
+                    break;
+                }
+                levels.pop();
+            }
+        }
+        match levels.last().and_then(|level| level.index) {
+            Some(index) => {
+                push_segment(&mut pointer, &index.to_string());
+                at = token(bytes, at).1;
+            }
+            None => {
+                scanner.go_to(at);
+                let Some((name, _)) = scanner.name_place() else { return found };
+                let name = json.get(name).unwrap_or_default();
+                let name = JsonStr::between_quotes(name).decode().unwrap_or(name.into());
+                push_segment(&mut pointer, &name);
+                scanner.next_token();
+                at = scanner.at();
+            }
+        }
+    }
+}
+
+/// Appends a segment to a JSON pointer.
+pub(super) fn push_segment(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    for character in name.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}

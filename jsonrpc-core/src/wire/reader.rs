@@ -1,0 +1,477 @@
+//! The reader of values: one pass over JSON text, with the mode, the diagnostics and the first problem.
+use super::decode::{MAX_DIAGNOSTICS, Mode};
+use super::diagnostic::DiagnosticCode;
+use super::extra::LeftOut;
+use crate::scan::Scanner;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+/// The largest number of arrays and objects inside each other, which is that of serde_json.
+const MAX_DEPTH: usize = 127;
+
+/// Reads the values of one JSON text.
+///
+/// Methods that read a value begin at the next one, and leave the reader behind it.
+#[derive(Debug)]
+pub struct ValueReader<'a> {
+    pub(super) json: &'a str,
+    pub(super) scanner: Scanner<'a>,
+    pub(super) mode: Mode,
+    pub(super) depth: usize,
+    /// Where the value begins that was read last.
+    pub(super) last: usize,
+    /// The number of members around the current value whose marks allow an error.
+    pub(super) guards: usize,
+    /// Whether the next list leaves out the items that cannot be read.
+    pub(super) skips_items: bool,
+    /// The items that the last such list left out.
+    pub(super) left_out: Option<Box<LeftOut>>,
+    pub(super) problem: Option<Problem>,
+    /// The text is not JSON.
+    pub(super) is_broken: bool,
+    pub(super) notes: Vec<Note>,
+    /// The number of notes beyond the limit.
+    pub(super) omitted: usize,
+}
+
+/// Reading failed. The [`ValueReader`] has the reason.
+#[derive(Debug)]
+pub struct Fault(pub(super) ());
+
+/// What is wrong with the value at a place of the text.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) at: usize,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// Another form was expected.
+    Expected(&'static str),
+    /// An object of this name was expected.
+    Object(&'static str),
+    /// The object has no member of this name.
+    Missing(&'static str),
+    /// The object has two members of this name.
+    Twice(&'static str),
+    /// Too many arrays and objects inside each other.
+    TooDeep,
+    /// Another form was expected, in the words of a type with serde's traits.
+    Other(String),
+    /// The whole message.
+    Message(String),
+}
+
+impl What {
+    pub(super) fn message(&self, came: &str) -> String {
+        match self {
+            Self::Expected(what) => alloc::format!("expected {what}, got {came}"),
+            Self::Object(name) => alloc::format!("expected an object ({name}), got {came}"),
+            Self::Missing(name) => alloc::format!("expected member `{name}`, got none"),
+            Self::Twice(name) => alloc::format!("expected one member `{name}`, got two"),
+            Self::TooDeep => alloc::format!("expected at most {MAX_DEPTH} levels, got more"),
+            Self::Other(what) => alloc::format!("expected {what}, got {came}"),
+            Self::Message(message) => message.clone(),
+        }
+    }
+}
+
+/// A value that was not read because of its marks.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) code: DiagnosticCode,
+    pub(super) at: usize,
+    pub(super) problem: Problem,
+}
+
+impl<'a> ValueReader<'a> {
+    pub(super) fn new(json: &'a str, mode: Mode) -> Self {
+        Self::with_scanner(json, Scanner::of_any_depth(json.as_bytes()), mode)
+    }
+
+    pub(super) fn with_scanner(json: &'a str, scanner: Scanner<'a>, mode: Mode) -> Self {
+        Self {
+            json,
+            scanner,
+            mode,
+            depth: 0,
+            last: 0,
+            guards: 0,
+            skips_items: false,
+            left_out: None,
+            problem: None,
+            is_broken: false,
+            notes: Vec::new(),
+            omitted: 0,
+        }
+    }
+
+    /// The first byte of the next value; 0 at the end of the text.
+    #[inline]
+    pub fn next_byte(&mut self) -> u8 {
+        let byte = self.scanner.next_token();
+        self.last = self.scanner.at();
+        byte
+    }
+
+    /// Reads a value of any form, and returns its text.
+    ///
+    /// # Errors
+    /// The text is not JSON.
+    pub fn text(&mut self) -> Result<&'a str, Fault> {
+        self.next_byte();
+        let Some(place) = self.scanner.value() else { return Err(self.broken()) };
+        Ok(self.json.get(place).unwrap_or_default())
+    }
+
+    /// Reads a string.
+    ///
+    /// # Errors
+    /// The next value is not a string.
+    #[inline(never)]
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
+        if self.next_byte() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        match self.scanner.text() {
+            Some((place, None)) => Ok(Cow::Borrowed(self.json.get(place).unwrap_or_default())),
+            Some((_, Some(text))) => Ok(Cow::Owned(text)),
+            None => {
+                let what = What::Message(String::from(
+                    "expected a string of Unicode characters, got half a surrogate pair",
+                ));
+                Err(self.fail(self.last, what))
+            }
+        }
+    }
+
+    /// Reads `null` if it comes next.
+    ///
+    /// # Errors
+    /// The text is not JSON.
+    #[inline]
+    pub fn null(&mut self) -> Result<bool, Fault> {
+        if self.next_byte() != b'n' {
+            return Ok(false);
+        }
+        match self.scanner.literal(b"null") {
+            Some(_) => Ok(true),
+            None => Err(self.broken()),
+        }
+    }
+
+    /// Reads a whole number of a type, whose name is for the error.
+    ///
+    /// # Errors
+    /// The next value is not a whole number, or is not in the range of the type.
+    pub fn integer<T: FromStr>(&mut self, name: &'static str) -> Result<T, Fault> {
+        let text = self.number(name)?;
+        text.parse().map_err(|_| self.invalid(name))
+    }
+
+    pub(super) fn float(&mut self, name: &'static str) -> Result<f64, Fault> {
+        let text = self.number(name)?;
+        match text.parse() {
+            Ok(number) if f64::is_finite(number) => Ok(number),
+            _ => Err(self.invalid(name)),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn number(&mut self, name: &'static str) -> Result<&'a str, Fault> {
+        if !matches!(self.next_byte(), b'-' | b'0'..=b'9') {
+            return Err(self.expected(name));
+        }
+        let text = self.text()?;
+        // An integer that is not negative has no sign.
+        Ok(if text == "-0" { "-0.0" } else { text })
+    }
+
+    /// Reads an object with `each`, which gets each name and reads its value.
+    ///
+    /// # Errors
+    /// The next value is not an object, or `each` fails.
+    #[allow(clippy::type_complexity, reason = "the type of one closure, which is used once")]
+    pub fn members(
+        &mut self,
+        what: &'static str,
+        each: &mut dyn FnMut(Cow<'a, str>, &mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.skips_items = false;
+        if self.next_byte() != b'{' {
+            return Err(self.expected(what));
+        }
+        self.enter()?;
+        let mut walk = Walk::new();
+        while let Some(name) = walk.next(self)? {
+            if let Err(fault) = each(name, self) {
+                walk.on_fault(self, fault)?;
+            }
+        }
+        self.depth -= 1;
+        walk.end()
+    }
+
+    /// Begins to read a list.
+    ///
+    /// # Errors
+    /// The next value is not an array.
+    pub fn items(&mut self) -> Result<Items, Fault> {
+        let skips = core::mem::take(&mut self.skips_items);
+        if self.next_byte() != b'[' {
+            return Err(self.expected("a sequence"));
+        }
+        self.enter()?;
+        let left_out = (skips && self.mode != Mode::Strict).then(Box::default);
+        Ok(Items { is_first: true, is_failed: false, start: 0, count: 0, left_out })
+    }
+
+    /// Whether the next value is an object that has a member of this name.
+    pub fn has_member(&mut self, name: &str) -> bool {
+        if self.next_byte() != b'{' {
+            return false;
+        }
+        let start = self.scanner.at();
+        let mut walk = Walk::new();
+        let mut is_found = false;
+        while !is_found && let Ok(Some(found)) = walk.next(self) {
+            is_found = found == name;
+            if self.scanner.value().is_none() {
+                break;
+            }
+        }
+        self.scanner.go_to(start);
+        self.is_broken = false;
+        is_found
+    }
+
+    /// Whether the next value is an array whose first item is as `is_meant` says; it has to leave the reader before that.
+    pub fn is_first_item(&mut self, is_meant: impl FnOnce(&mut Self) -> bool) -> bool {
+        if self.next_byte() != b'[' {
+            return false;
+        }
+        let start = self.scanner.at();
+        let is_meant = self.scanner.next_item(true) == Some(true) && is_meant(self);
+        self.scanner.go_to(start);
+        is_meant
+    }
+
+    /// The error of a next value that has another form than `what`.
+    #[cold]
+    pub fn expected(&mut self, what: &'static str) -> Fault {
+        self.next_byte();
+        self.fail(self.last, What::Expected(what))
+    }
+
+    /// The error of the value that was read last, which is not `what`.
+    #[cold]
+    pub fn invalid(&mut self, what: &'static str) -> Fault {
+        self.problem = Some(Problem { at: self.last, what: What::Expected(what) });
+        Fault(())
+    }
+
+    /// The text is not JSON.
+    #[cold]
+    pub(super) fn broken(&mut self) -> Fault {
+        self.is_broken = true;
+        Fault(())
+    }
+
+    /// The error of the value at `at`. Where marks may allow it, reading goes on behind the value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&mut self, at: usize, what: What) -> Fault {
+        self.problem = Some(Problem { at, what });
+        self.go_behind(at);
+        Fault(())
+    }
+
+    /// Goes behind the value at `at`, if there is a reason to go on.
+    pub(super) fn go_behind(&mut self, at: usize) {
+        if self.guards > 0 {
+            self.scanner.go_to(at);
+            self.is_broken |= self.scanner.value().is_none();
+        }
+    }
+
+    /// Whether reading goes on after a fault, because marks may allow it.
+    #[inline]
+    pub(super) fn goes_on(&self) -> bool {
+        self.guards > 0 && !self.is_broken
+    }
+
+    /// Enters the array or object at the place of the last value.
+    #[inline]
+    pub(super) fn enter(&mut self) -> Result<(), Fault> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.fail(self.last, What::TooDeep));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Notes that the value at `at` was not read because of the problem that is at hand.
+    pub(super) fn note(&mut self, code: DiagnosticCode, at: usize) {
+        let Some(problem) = self.problem.take() else { return };
+        if self.notes.len() < MAX_DIAGNOSTICS {
+            self.notes.push(Note { code, at, problem });
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// The text between a place and the current one.
+    pub(super) fn text_since(&self, at: usize) -> &'a str {
+        self.json.get(at..self.scanner.at()).unwrap_or_default()
+    }
+}
+
+/// The walk over the members of an object, which goes on behind one that cannot be read if marks may allow that.
+pub(super) struct Walk {
+    is_first: bool,
+    is_failed: bool,
+}
+
+impl Walk {
+    /// Begins before the opening bracket.
+    pub(super) fn new() -> Self {
+        Self { is_first: true, is_failed: false }
+    }
+
+    /// Begins behind a member if `is_first` is not set.
+    pub(super) fn at(is_first: bool) -> Self {
+        Self { is_first, is_failed: false }
+    }
+
+    /// The name of the next member; `None` at the end of the object.
+    #[inline]
+    pub(super) fn next<'a>(
+        &mut self,
+        reader: &mut ValueReader<'a>,
+    ) -> Result<Option<Cow<'a, str>>, Fault> {
+        loop {
+            let scanner = &mut reader.scanner;
+            let is_more = if self.is_first { scanner.enter() } else { scanner.go_on() };
+            self.is_first = false;
+            match is_more {
+                Some(true) => {}
+                Some(false) => return Ok(None),
+                None => return Err(reader.broken()),
+            }
+            let Some((place, has_escapes)) = scanner.name_place() else {
+                return Err(reader.broken());
+            };
+            if self.is_failed {
+                reader.text()?;
+                continue;
+            }
+            let name = reader.json.get(place).unwrap_or_default();
+            return if has_escapes {
+                unescaped(reader, name)
+            } else {
+                Ok(Some(Cow::Borrowed(name)))
+            };
+        }
+    }
+
+    /// Passes over the rest of the object before the fault is one of the object.
+    #[cold]
+    pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
+        self.is_failed = true;
+        if reader.goes_on() { Ok(()) } else { Err(fault) }
+    }
+
+    #[inline]
+    pub(super) fn end(&self) -> Result<(), Fault> {
+        if self.is_failed { Err(Fault(())) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn unescaped<'a>(
+    reader: &mut ValueReader<'a>,
+    name: &'a str,
+) -> Result<Option<Cow<'a, str>>, Fault> {
+    match crate::JsonStr::between_quotes(name).decode() {
+        Some(name) => Ok(Some(name)),
+        None => {
+            let what = "expected member names of Unicode characters, got half a surrogate pair";
+            reader.problem = Some(Problem { at: reader.last, what: What::Message(what.into()) });
+            reader.guards = 0;
+            Err(Fault(()))
+        }
+    }
+}
+
+/// A list on its way.
+#[derive(Debug)]
+pub struct Items {
+    is_first: bool,
+    is_failed: bool,
+    /// Where the current item begins.
+    start: usize,
+    count: u32,
+    left_out: Option<Box<LeftOut>>,
+}
+
+impl Items {
+    /// Whether there is another item, which then has to be read.
+    ///
+    /// # Errors
+    /// The text is not JSON.
+    #[inline(never)]
+    pub fn next(&mut self, reader: &mut ValueReader<'_>) -> Result<bool, Fault> {
+        while let Some(is_more) = reader.scanner.next_item(self.is_first) {
+            self.is_first = false;
+            if !is_more {
+                return Ok(false);
+            }
+            if !self.is_failed {
+                (self.start, self.count) = (reader.scanner.at(), self.count.saturating_add(1));
+                return Ok(true);
+            }
+            reader.text()?;
+        }
+        Err(reader.broken())
+    }
+
+    /// Decides about an item that cannot be read: it is left out, or it is the list that cannot be read.
+    ///
+    /// # Errors
+    /// The latter, and there is no reason to go on.
+    #[cold]
+    pub fn on_fault(&mut self, reader: &mut ValueReader<'_>, fault: Fault) -> Result<(), Fault> {
+        if !reader.goes_on() {
+            return Err(fault);
+        }
+        match &mut self.left_out {
+            Some(left_out) => {
+                reader.note(DiagnosticCode::SkippedItem, self.start);
+                if reader.mode == Mode::Preserve {
+                    left_out.push(self.count - 1, reader.text_since(self.start));
+                }
+            }
+            None => self.is_failed = true,
+        }
+        Ok(())
+    }
+
+    /// Ends a list whose items have all been read.
+    ///
+    /// # Errors
+    /// An item cannot be read, and is not left out.
+    pub fn end(self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.depth -= 1;
+        if self.is_failed {
+            return Err(Fault(()));
+        }
+        if self.left_out.is_some() {
+            reader.left_out = self.left_out;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Types that the macros do not define as members of what they define.
+use super::decode::decode_serde;
+use super::reader::{Fault, Problem, ValueReader, What};
+use alloc::string::ToString;
+use serde::de::DeserializeOwned;
+
+/// Implements [`Wire`](crate::wire::Wire) for types that have serde's traits and `Default`, so that they can be members of
+/// what the macros define.
+///
+/// Such a type keeps what its own implementations keep. What has no JSON form is written as `null`.
+///
+/// ```
+/// #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct Point(f64, f64);
+///
+/// jsonrpc_core::serde_wire! { Point }
+///
+/// jsonrpc_core::object! {
+///     /// A line.
+///     pub struct Line {
+///         /// Its points.
+///         points: Vec<Point> = "points",
+///     }
+/// }
+/// let line: Line = jsonrpc_core::wire::decode(r#"{"points":[[1.5,2.5]]}"#)?;
+/// assert_eq!(line.points, [Point(1.5, 2.5)]);
+/// # Ok::<(), jsonrpc_core::wire::DecodeError>(())
+/// ```
+#[macro_export]
+macro_rules! serde_wire {
+    ($($Type:ty),+ $(,)?) => { $(
+        impl $crate::wire::Wire for $Type {
+            fn blank() -> Self {
+                ::core::default::Default::default()
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::Fault> {
+                *self = $crate::wire::private::read_serde(reader)?;
+                ::core::result::Result::Ok(())
+            }
+
+            fn view(&self) -> $crate::wire::View<'_> {
+                $crate::wire::private::view_serde(self)
+            }
+        }
+    )+ };
+}
+
+/// Implements [`Wire`](crate::wire::Wire) for structs of one public field, whose JSON form they have.
+///
+/// ```
+/// /// A version.
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// pub struct Version(pub u16);
+///
+/// jsonrpc_core::transparent! { Version(u16) }
+///
+/// assert_eq!(jsonrpc_core::wire::decode("[1,2]"), Ok(vec![Version(1), Version(2)]));
+/// ```
+#[macro_export]
+macro_rules! transparent {
+    ($($Name:ident($Inner:ty)),+ $(,)?) => { $(
+        impl $crate::wire::Wire for $Name {
+            fn blank() -> Self {
+                Self(<$Inner as $crate::wire::Wire>::blank())
+            }
+
+            fn read(
+                &mut self,
+                reader: &mut $crate::wire::ValueReader<'_>,
+            ) -> ::core::result::Result<(), $crate::wire::Fault> {
+                $crate::wire::Wire::read(&mut self.0, reader)
+            }
+
+            fn view(&self) -> $crate::wire::View<'_> {
+                $crate::wire::Wire::view(&self.0)
+            }
+        }
+
+        $crate::object! { @serde $Name }
+    )+ };
+}
+
+/// Reads the next value as a type with serde's traits.
+///
+/// # Errors
+/// The value is not a `T`.
+pub fn read_serde<T: DeserializeOwned>(reader: &mut ValueReader<'_>) -> Result<T, Fault> {
+    let text = reader.text()?;
+    decode_serde(text).map_err(|error| {
+        let what = match error.pointer() {
+            "" => error.problem().to_string(),
+            _ => error.to_string(),
+        };
+        reader.problem = Some(Problem { at: reader.last, what: What::Message(what) });
+        Fault(())
+    })
+}
+
+/// The JSON text of a type with serde's traits.
+pub fn view_serde<T: serde::Serialize>(value: &T) -> super::View<'_> {
+    serde_json::to_string(value).map_or(super::View::Null, |text| super::View::Text(text.into()))
+}

@@ -1,0 +1,408 @@
+//! What each type with a JSON form says of itself, and the types of the standard library that have one.
+use super::extra::Extra;
+use super::object::Open;
+use super::reader::{Fault, ValueReader};
+use super::writer::Entries;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde_json::{Number, Value};
+
+/// A type with a JSON form that decodes and encodes without loss.
+///
+/// The macros of [`wire`](super) implement it; so do the usual types of the standard library. [`serde_wire!`] implements
+/// it for a type with serde's traits. An implementation by hand is three short functions:
+///
+/// ```
+/// use jsonrpc_core::wire::{self, Fault, ValueReader, View, Wire};
+///
+/// /// A percentage: a number up to 100.
+/// struct Percent(u8);
+///
+/// impl Wire for Percent {
+///     fn blank() -> Self {
+///         Self(0)
+///     }
+///
+///     fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+///         self.0.read(reader)?;
+///         if self.0 <= 100 { Ok(()) } else { Err(reader.invalid("a number up to 100")) }
+///     }
+///
+///     fn view(&self) -> View<'_> {
+///         View::Unsigned(self.0.into())
+///     }
+/// }
+///
+/// let error = wire::decode::<Vec<Percent>>("[7,101]").err().map(|error| error.to_string());
+/// assert_eq!(error.as_deref(), Some("at /1: expected a number up to 100, got number"));
+/// ```
+///
+/// [`serde_wire!`]: crate::serde_wire
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON form that `wire` knows",
+    label = "this type does not implement `Wire`",
+    note = "define it with a macro of `jsonrpc_core::wire`, or give a type with serde's traits to `serde_wire!`"
+)]
+pub trait Wire {
+    /// The value that reading begins with. It is never visible after a successful read.
+    fn blank() -> Self
+    where
+        Self: Sized;
+
+    /// Reads the next value of the text into this blank one.
+    ///
+    /// # Errors
+    /// The next value has another form. The reader keeps the reason.
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault>;
+
+    /// The JSON form of the value, for writing.
+    fn view(&self) -> View<'_>;
+}
+
+/// The JSON form of a value.
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "the values behind it have none")]
+#[non_exhaustive]
+pub enum View<'v> {
+    /// `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A whole number.
+    Unsigned(u64),
+    /// A whole number, as a rule a negative one.
+    Signed(i64),
+    /// A number. What JSON has no number for is written as `null`.
+    Float(f64),
+    /// A string.
+    Str(&'v str),
+    /// The text of one valid JSON value.
+    Text(Cow<'v, str>),
+    /// An array.
+    List(&'v dyn List),
+    /// An object.
+    Object(&'v dyn Members),
+}
+
+/// The items of an array.
+pub trait List {
+    /// The number of items.
+    fn len(&self) -> usize;
+
+    /// Whether there are no items.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of the items.
+    fn item(&self, at: usize) -> Option<&dyn Wire>;
+}
+
+/// The members of an object.
+pub trait Members {
+    /// Hands all members to `out`.
+    fn write_members(&self, out: &mut Entries<'_>);
+
+    /// The place of the members that the type does not know.
+    fn extra(&self) -> Option<&Extra> {
+        None
+    }
+}
+
+/// An object whose members can lie in one JSON object with a tag or with the members of an outer type.
+pub trait Flat: Members {
+    /// Reads the members of the object that are not the outer type's.
+    ///
+    /// # Errors
+    /// A member has another form, is missing, or comes twice.
+    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault>;
+
+    /// The place of the members that the type does not know.
+    fn extra_mut(&mut self) -> Option<&mut Extra> {
+        None
+    }
+}
+
+/// A type that is a JSON object.
+///
+/// [`object!`](crate::object) and the macros of unions implement it.
+pub trait Object: Wire + Flat {
+    /// The type's name in the specification, for errors.
+    const NAME: &'static str;
+
+    /// Whether the type is [`Extra`], which takes any member.
+    #[doc(hidden)]
+    const TAKES_ALL: bool = false;
+}
+
+impl<T: Object> Object for Box<T> {
+    const NAME: &'static str = T::NAME;
+}
+
+impl<T: Members> Members for Box<T> {
+    fn write_members(&self, out: &mut Entries<'_>) {
+        (**self).write_members(out);
+    }
+
+    fn extra(&self) -> Option<&Extra> {
+        (**self).extra()
+    }
+}
+
+impl<T: Flat> Flat for Box<T> {
+    fn read_flat(&mut self, reader: &mut ValueReader<'_>, open: &Open<'_>) -> Result<(), Fault> {
+        (**self).read_flat(reader, open)
+    }
+
+    fn extra_mut(&mut self) -> Option<&mut Extra> {
+        (**self).extra_mut()
+    }
+}
+
+impl<T: Wire> Wire for Box<T> {
+    fn blank() -> Self {
+        Self::new(T::blank())
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        (**self).read(reader)
+    }
+
+    fn view(&self) -> View<'_> {
+        (**self).view()
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn blank() -> Self {
+        None
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        *self = None;
+        if reader.null()? {
+            return Ok(());
+        }
+        let read = self.insert(T::blank()).read(reader);
+        if read.is_err() {
+            *self = None;
+        }
+        read
+    }
+
+    fn view(&self) -> View<'_> {
+        self.as_ref().map_or(View::Null, Wire::view)
+    }
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        let mut items = reader.items()?;
+        while items.next(reader)? {
+            let mut item = T::blank();
+            match item.read(reader) {
+                Ok(()) => self.push(item),
+                Err(fault) => items.on_fault(reader, fault)?,
+            }
+        }
+        items.end(reader)
+    }
+
+    fn view(&self) -> View<'_> {
+        View::List(self)
+    }
+}
+
+impl<T: Wire> List for Vec<T> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn item(&self, at: usize) -> Option<&dyn Wire> {
+        self.get(at).map(|item| item as &dyn Wire)
+    }
+}
+
+impl<T: Wire> Wire for BTreeMap<String, T> {
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        reader.members("a map", &mut |name, reader| {
+            let mut value = T::blank();
+            value.read(reader)?;
+            self.insert(name.into_owned(), value);
+            Ok(())
+        })
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Object(self)
+    }
+}
+
+impl<T: Wire> Members for BTreeMap<String, T> {
+    fn write_members(&self, out: &mut Entries<'_>) {
+        for (name, value) in self {
+            out.entry(name, value);
+        }
+    }
+}
+
+macro_rules! strings {
+    ($($Text:ty: $blank:expr;)+) => { $(
+        impl Wire for $Text {
+            fn blank() -> Self {
+                $blank
+            }
+
+            fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+                *self = reader.string()?.into_owned().into();
+                Ok(())
+            }
+
+            fn view(&self) -> View<'_> {
+                View::Str(self)
+            }
+        }
+    )+ };
+}
+
+strings! {
+    String: Self::new();
+    Cow<'static, str>: Self::default();
+    Box<str>: Self::default();
+    Arc<str>: Self::default();
+}
+
+macro_rules! integers {
+    ($($Integer:ty: $View:ident, $name:literal;)+) => { $(
+        impl Wire for $Integer {
+            fn blank() -> Self {
+                0
+            }
+
+            fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+                *self = reader.integer($name)?;
+                Ok(())
+            }
+
+            fn view(&self) -> View<'_> {
+                View::$View(*self as _)
+            }
+        }
+    )+ };
+}
+
+integers! {
+    u8: Unsigned, "u8";
+    u16: Unsigned, "u16";
+    u32: Unsigned, "u32";
+    u64: Unsigned, "u64";
+    usize: Unsigned, "usize";
+    i8: Signed, "i8";
+    i16: Signed, "i16";
+    i32: Signed, "i32";
+    i64: Signed, "i64";
+}
+
+impl Wire for f64 {
+    fn blank() -> Self {
+        0.0
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        *self = reader.float("f64")?;
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Float(*self)
+    }
+}
+
+impl Wire for bool {
+    fn blank() -> Self {
+        false
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        *self = match reader.next_byte() {
+            b't' => true,
+            b'f' => false,
+            _ => return Err(reader.expected("a boolean")),
+        };
+        reader.text().map(drop)
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Bool(*self)
+    }
+}
+
+impl Wire for () {
+    fn blank() -> Self {}
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        if reader.null()? { Ok(()) } else { Err(reader.expected("unit")) }
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Null
+    }
+}
+
+impl Wire for Number {
+    fn blank() -> Self {
+        0.into()
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        if !matches!(reader.next_byte(), b'-' | b'0'..=b'9') {
+            return Err(reader.expected("a JSON number"));
+        }
+        match serde_json::from_str(reader.text()?) {
+            Ok(number) => *self = number,
+            Err(_) => return Err(reader.invalid("a JSON number in the range of f64")),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        if let Some(number) = self.as_u64() {
+            return View::Unsigned(number);
+        }
+        match (self.as_i64(), self.as_f64()) {
+            (Some(number), _) => View::Signed(number),
+            (None, Some(number)) => View::Float(number),
+            (None, None) => View::Text(self.to_string().into()),
+        }
+    }
+}
+
+impl Wire for Value {
+    fn blank() -> Self {
+        Self::Null
+    }
+
+    fn read(&mut self, reader: &mut ValueReader<'_>) -> Result<(), Fault> {
+        match serde_json::from_str(reader.text()?) {
+            Ok(value) => *self = value,
+            Err(_) => return Err(reader.invalid("a JSON value that a `Value` holds")),
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> View<'_> {
+        View::Text(self.to_string().into())
+    }
+}

@@ -1,0 +1,354 @@
+//! Serde's traits for values: adapters between any format and JSON text, generated once for each format.
+//!
+//! A value is read from the JSON text of what the format holds. serde_json gives that text itself, so that numbers and
+//! spaces stay as they are; the text of other formats, and of what serde buffers for `flatten` and for tagged and untagged
+//! enums, is written here.
+use super::decode::{Mode, read};
+use super::reader::{Fault, ValueReader};
+use super::value::{View, Wire};
+use super::writer::{Entries, Sink};
+use crate::{checked, encode};
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::any::type_name;
+use core::fmt;
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The name of the newtype by which a type asks serde_json's formats for the text of a value.
+pub(super) const TEXT: &str = "$serde_json::private::RawValue";
+
+/// Reads a value from any format that describes itself.
+///
+/// # Errors
+/// Those of the format, or what it holds is not a `T`.
+pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let Text(json) = Text::deserialize(deserializer)?;
+    let mut value = T::blank();
+    match read(&json, &mut value, Mode::Strict) {
+        Ok(_) => Ok(value),
+        Err(error) => Err(de::Error::custom(error)),
+    }
+}
+
+/// The JSON text of the next value of a format.
+struct Text<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(TEXT, TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    /// A format that knows the name.
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Text<'de>, A::Error> {
+        match members.next_key::<Plain<'de>>()? {
+            Some(Plain(name)) if name == TEXT => {
+                members.next_value::<Plain<'de>>().map(|Plain(text)| Text(text))
+            }
+            first => {
+                let mut out = Vec::new();
+                let first = first.map(|Plain(name)| name);
+                members_of(first, members, &mut out)?;
+                text(out)
+            }
+        }
+    }
+
+    /// Any other format.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Text<'de>, D::Error> {
+        let mut out = Vec::new();
+        value.deserialize_any(Written(&mut out))?;
+        text(out)
+    }
+}
+
+fn text<'de, E: de::Error>(out: Vec<u8>) -> Result<Text<'de>, E> {
+    String::from_utf8(out).map(|text| Text(text.into())).map_err(E::custom)
+}
+
+/// A string, borrowed where the format allows.
+struct Plain<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Plain<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PlainVisitor;
+
+        impl<'de> Visitor<'de> for PlainVisitor {
+            type Value = Plain<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Plain<'de>, E> {
+                Ok(Plain(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Plain<'de>, E> {
+                self.visit_string(text.into())
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Plain<'de>, E> {
+                Ok(Plain(Cow::Owned(text)))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Plain<'de>, E> {
+                self.visit_string(alloc::format!("{number}"))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Plain<'de>, E> {
+                self.visit_string(alloc::format!("{number}"))
+            }
+        }
+
+        deserializer.deserialize_any(PlainVisitor)
+    }
+}
+
+/// Writes the next value of a format as JSON text.
+struct Written<'o>(&'o mut Vec<u8>);
+
+fn members_of<'de, A: MapAccess<'de>>(
+    first: Option<Cow<'de, str>>,
+    mut members: A,
+    out: &mut Vec<u8>,
+) -> Result<(), A::Error> {
+    out.push(b'{');
+    let (mut next, mut is_first) = (first, true);
+    while let Some(name) = next {
+        if !core::mem::take(&mut is_first) {
+            out.push(b',');
+        }
+        encode::string(&name, out);
+        out.push(b':');
+        members.next_value_seed(Written(out))?;
+        next = members.next_key::<Plain<'de>>()?.map(|Plain(name)| name);
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+impl<'de> DeserializeSeed<'de> for Written<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+macro_rules! scalars {
+    ($($visit:ident($Scalar:ty) |$value:ident, $out:ident| $write:expr;)+) => { $(
+        fn $visit<E>(self, $value: $Scalar) -> Result<(), E> {
+            let $out = self.0;
+            $write;
+            Ok(())
+        }
+    )+ };
+}
+
+impl<'de> Visitor<'de> for Written<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value that JSON has")
+    }
+
+    scalars! {
+        visit_bool(bool) |value, out| super::write(&value, out);
+        visit_u64(u64) |value, out| super::write(&value, out);
+        visit_i64(i64) |value, out| super::write(&value, out);
+        visit_u128(u128) |value, out| encode::display(value, out);
+        visit_i128(i128) |value, out| encode::display(value, out);
+        visit_f64(f64) |value, out| super::write(&value, out);
+        visit_str(&str) |value, out| encode::string(value, out);
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.0.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    fn visit_none<E: de::Error>(self) -> Result<(), E> {
+        self.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        value.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        value.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let out = self.0;
+        out.push(b'[');
+        let start = out.len();
+        loop {
+            let end = out.len();
+            if end > start {
+                out.push(b',');
+            }
+            if items.next_element_seed(Written(out))?.is_none() {
+                out.truncate(end);
+                break;
+            }
+        }
+        out.push(b']');
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let first = members.next_key::<Plain<'de>>()?.map(|Plain(name)| name);
+        members_of(first, members, self.0)
+    }
+}
+
+/// Writes a value to any format.
+///
+/// # Errors
+/// Those of the format.
+pub fn serialize<S: Serializer>(value: &dyn Wire, serializer: S) -> Result<S::Ok, S::Error> {
+    match value.view() {
+        View::Null => serializer.serialize_none(),
+        View::Bool(value) => serializer.serialize_bool(value),
+        View::Unsigned(number) => serializer.serialize_u64(number),
+        View::Signed(number) => serializer.serialize_i64(number),
+        View::Float(number) => serializer.serialize_f64(number),
+        View::Str(text) => serializer.serialize_str(text),
+        View::Text(json) => serialize_text(&json, 0, serializer),
+        View::List(list) => {
+            let mut items = serializer.serialize_seq(Some(list.len()))?;
+            for item in (0..list.len()).filter_map(|at| list.item(at)) {
+                items.serialize_element(&Part(item))?;
+            }
+            items.end()
+        }
+        View::Object(object) => {
+            let mut members = serializer.serialize_map(None)?;
+            let mut written = Ok(());
+            let mut each = |name: &str, value: &dyn Wire| {
+                if written.is_ok() {
+                    written = members.serialize_entry(name, &Part(value));
+                }
+            };
+            let mut entries = Entries::new(object, Sink::Each(&mut each));
+            object.write_members(&mut entries);
+            entries.end();
+            written?;
+            members.end()
+        }
+    }
+}
+
+struct Part<'v>(&'v dyn Wire);
+
+impl Serialize for Part<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self.0, serializer)
+    }
+}
+
+/// Whether a serializer is one of serde_json's own, which take JSON text as it is. Others would write the name of the
+/// agreement instead of the value; not to know one of serde_json's costs the spelling of numbers, no more.
+fn takes_text<S>() -> bool {
+    let name = type_name::<S>();
+    name.starts_with("&mut serde_json::ser::Serializer<")
+        || name == "serde_json::value::ser::Serializer"
+}
+
+/// The depth up to which text is taken apart.
+const MAX_DEPTH: usize = 127;
+
+/// JSON text inside as many arrays and objects.
+struct Json<'a>(&'a str, usize);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_text(self.0, self.1, serializer)
+    }
+}
+
+fn serialize_text<S: Serializer>(
+    json: &str,
+    depth: usize,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if takes_text::<S>()
+        && let Some(raw) = checked::raw(json)
+    {
+        return raw.serialize(serializer);
+    }
+    if depth > MAX_DEPTH {
+        return Err(S::Error::custom("a value has too many levels"));
+    }
+    let unread = |Fault(())| S::Error::custom("a text is not JSON");
+    let reader = &mut ValueReader::new(json, Mode::Strict);
+    match reader.next_byte() {
+        b'{' => {
+            let mut members = serializer.serialize_map(None)?;
+            let mut written = Ok(());
+            let read = reader.members("an object", &mut |name, reader| {
+                let value = reader.text()?;
+                if written.is_ok() {
+                    written = members.serialize_entry(&*name, &Json(value, depth + 1));
+                }
+                Ok(())
+            });
+            read.map_err(unread)?;
+            written?;
+            members.end()
+        }
+        b'[' => {
+            let mut list = serializer.serialize_seq(None)?;
+            let mut items = reader.items().map_err(unread)?;
+            while items.next(reader).map_err(unread)? {
+                list.serialize_element(&Json(reader.text().map_err(unread)?, depth + 1))?;
+            }
+            list.end()
+        }
+        b'"' => serializer.serialize_str(&reader.string().map_err(unread)?),
+        b't' => serializer.serialize_bool(true),
+        b'f' => serializer.serialize_bool(false),
+        b'n' => serializer.serialize_none(),
+        _ => {
+            let number = reader.number("a number").map_err(unread)?;
+            match (number.parse(), number.parse()) {
+                (Ok(number), _) => serializer.serialize_u64(number),
+                (Err(_), Ok(number)) => serializer.serialize_i64(number),
+                (Err(_), Err(_)) => {
+                    serializer.serialize_f64(number.parse().map_err(|_| unread(Fault(())))?)
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What decides whether numbers keep their spelling.
+    #[test]
+    fn serializers_of_serde_json_are_known() {
+        type Text<'o> = &'o mut serde_json::Serializer<&'o mut Vec<u8>>;
+        type Pretty<'o> =
+            &'o mut serde_json::Serializer<Vec<u8>, serde_json::ser::PrettyFormatter<'o>>;
+        assert!(takes_text::<Text<'_>>());
+        assert!(takes_text::<Pretty<'_>>());
+        assert!(takes_text::<serde_json::value::Serializer>());
+        assert!(!takes_text::<serde::ser::Impossible<(), serde_json::Error>>());
+    }
+}

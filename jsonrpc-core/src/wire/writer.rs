@@ -1,0 +1,199 @@
+//! The writer of values as JSON text.
+use super::extra::{Extra, Kept};
+use super::object::{Member, Table};
+use super::presence::Presence;
+use super::value::{Flat, Members, View, Wire};
+use crate::encode;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Appends `value` as JSON text, without line ends or other space of its own.
+///
+/// ```
+/// let mut out = b"numbers: ".to_vec();
+/// jsonrpc_core::wire::write(&vec![Some(1_u8), None], &mut out);
+/// assert_eq!(out, b"numbers: [1,null]");
+/// ```
+pub fn write(value: &dyn Wire, out: &mut Vec<u8>) {
+    write_value(value, true, out);
+}
+
+/// The same; `keeps` is whether what objects keep beside their fields is written as well.
+pub(super) fn write_value(value: &dyn Wire, keeps: bool, out: &mut Vec<u8>) {
+    match value.view() {
+        View::Null => out.extend_from_slice(b"null"),
+        View::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        View::Unsigned(number) => encode::integer(false, number, out),
+        View::Signed(number) => encode::integer(number < 0, number.unsigned_abs(), out),
+        View::Float(number) => match serde_json::to_vec(&number) {
+            Ok(text) => out.extend_from_slice(&text),
+            Err(_) => out.extend_from_slice(b"null"),
+        },
+        View::Str(text) => encode::string(text, out),
+        View::Text(text) => out.extend_from_slice(text.as_bytes()),
+        View::List(list) => {
+            out.push(b'[');
+            for at in 0..list.len() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                if let Some(item) = list.item(at) {
+                    write_value(item, keeps, out);
+                }
+            }
+            out.push(b']');
+        }
+        View::Object(object) => {
+            out.push(b'{');
+            let mut entries = Entries::new(object, Sink::Text { out, is_first: true, keeps });
+            object.write_members(&mut entries);
+            entries.end();
+            out.push(b'}');
+        }
+    }
+}
+
+/// The members of an object on their way to where they are written.
+pub struct Entries<'e> {
+    sink: Sink<'e>,
+    /// What the object keeps of members that its fields do not hold.
+    kept: &'e [(&'static str, Kept)],
+    /// The names of the fields that have been written, where something is kept.
+    written: Vec<&'static str>,
+}
+
+pub(super) enum Sink<'e> {
+    /// JSON text.
+    Text { out: &'e mut Vec<u8>, is_first: bool, keeps: bool },
+    /// A name and a value each.
+    Each(&'e mut dyn FnMut(&str, &dyn Wire)),
+}
+
+impl core::fmt::Debug for Entries<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Entries").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+impl<'e> Entries<'e> {
+    pub(super) fn new(object: &'e dyn Members, sink: Sink<'e>) -> Self {
+        let keeps = !matches!(sink, Sink::Text { keeps: false, .. });
+        let kept = object.extra().filter(|_| keeps).map(Extra::kept).unwrap_or_default();
+        Self { sink, kept, written: Vec::new() }
+    }
+
+    /// Writes the fields of an object in the order of its table; those without a value are absent.
+    pub fn fields(&mut self, table: &'static Table, values: &[Option<&dyn Wire>]) {
+        for (member, value) in table.members.iter().zip(values) {
+            let Some(value) = value else { continue };
+            if self.kept.is_empty() {
+                self.member(member, *value);
+            } else {
+                self.member_or_kept(member, *value);
+            }
+        }
+    }
+
+    #[inline]
+    fn member(&mut self, member: &'static Member, value: &dyn Wire) {
+        match &mut self.sink {
+            Sink::Text { out, is_first, keeps } if member.is_plain => {
+                let quoted = member.quoted.as_bytes();
+                let skipped = usize::from(core::mem::take(is_first));
+                out.extend_from_slice(quoted.get(skipped..).unwrap_or_default());
+                write_value(value, *keeps, out);
+            }
+            _ => self.entry(member.name, value),
+        }
+    }
+
+    /// Writes the tag of a union and the members of its variant.
+    pub fn tagged(
+        &mut self,
+        name: &'static str,
+        quoted: &'static str,
+        tag: &str,
+        payload: &dyn Flat,
+    ) {
+        match &mut self.sink {
+            Sink::Text { out, is_first, .. } => {
+                let skipped = usize::from(core::mem::take(is_first));
+                out.extend_from_slice(quoted.as_bytes().get(skipped..).unwrap_or_default());
+                encode::string(tag, out);
+            }
+            Sink::Each(each) => each(name, &Box::<str>::from(tag)),
+        }
+        payload.write_members(self);
+    }
+
+    /// Writes one member.
+    pub fn entry(&mut self, name: &str, value: &dyn Wire) {
+        match &mut self.sink {
+            Sink::Text { out, is_first, keeps } => {
+                if !core::mem::take(is_first) {
+                    out.push(b',');
+                }
+                encode::string(name, out);
+                out.push(b':');
+                write_value(value, *keeps, out);
+            }
+            Sink::Each(each) => each(name, value),
+        }
+    }
+
+    /// Writes a field, or what came in its place if the field still has what was put there.
+    #[cold]
+    fn member_or_kept(&mut self, member: &'static Member, value: &dyn Wire) {
+        self.written.push(member.name);
+        let kept = self.kept.iter().find(|(name, _)| *name == member.name);
+        match kept {
+            Some((_, Kept::Value(came))) if is_default(member, value) => {
+                self.entry(member.name, came);
+            }
+            Some((_, Kept::Items(left_out))) => {
+                let mut text = Vec::new();
+                write(value, &mut text);
+                match left_out.put_back(&text) {
+                    Some(list) => self.entry(member.name, &list),
+                    None => self.member(member, value),
+                }
+            }
+            _ => self.member(member, value),
+        }
+    }
+
+    /// Writes what is kept of members that have no value.
+    pub(super) fn end(mut self) {
+        for (name, kept) in self.kept {
+            if self.written.contains(name) {
+                continue;
+            }
+            match kept {
+                Kept::Null => self.entry(name, &()),
+                Kept::Value(came) => self.entry(name, came),
+                Kept::Items(_) => {}
+            }
+        }
+    }
+}
+
+/// Whether a required member has the default of its table.
+fn is_default(member: &Member, value: &dyn Wire) -> bool {
+    let Some(default) = member.default else { return false };
+    let mut text = Vec::new();
+    write(value, &mut text);
+    let value = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).ok();
+    text == default.as_bytes() || value(&text) == value(default.as_bytes())
+}
+
+/// The value of an optional field.
+#[inline]
+pub fn optional<T: Wire>(field: &Option<T>) -> Option<&dyn Wire> {
+    field.as_ref().map(|value| value as &dyn Wire)
+}
+
+/// The value of a `patch` field, `null` included.
+#[inline]
+pub fn present<T: Wire>(field: &Presence<T>) -> Option<&dyn Wire> {
+    if field.is_absent() { None } else { Some(field) }
+}
