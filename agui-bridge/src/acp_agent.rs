@@ -1,9 +1,9 @@
-//! The way back: an AG-UI agent as an ACP agent, so that an editor can drive it.
+//! The reverse bridge: an AG-UI agent as an ACP agent, for editors.
 //!
-//! An editor sends prompts and reads session updates; an AG-UI agent takes a run's input, with the whole conversation, and
-//! answers with events. [`AcpAgent`] is one session between them: prompts become inputs, events become updates, an
-//! interrupt becomes questions to the editor's user and a run that resumes. The tables are those of the other way, read
-//! from right to left.
+//! An editor sends prompts and reads session updates. An AG-UI agent takes the input of a run, with the whole
+//! conversation, and answers with events. [`AcpAgent`] is one session between the two: prompts become inputs, events
+//! become updates, and an interrupt becomes questions to the editor's user and a run that resumes. The tables below
+//! mirror those of the [`Translator`](crate::Translator).
 //!
 //! ```
 //! use agui_bridge::acp_agent::{AcpAgent, AcpAgentOptions, Output};
@@ -20,7 +20,7 @@
 //!     r#"{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"Hello."}"#,
 //!     r#"{"type":"RUN_FINISHED","threadId":"sess-1","runId":"run-1"}"#,
 //! ] {
-//!     agent.handle_event(wire::decode(event)?); // from the answer's stream
+//!     agent.handle_event(wire::decode(event)?); // an event of the response
 //! }
 //! let Some(Output::Update(update)) = agent.poll_output() else { panic!() };
 //! let text = r#"{"sessionId":"sess-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello."},"messageId":"m"}}"#;
@@ -30,57 +30,58 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! For editors that speak ACP v2 there is [`v2::AcpAgentV2`].
+//! Use [`v2::AcpAgentV2`] for editors that speak ACP v2.
 //!
-//! # What becomes what
+//! # Mapping
 //!
 //! | AG-UI | ACP v1 |
 //! |---|---|
 //! | `TEXT_MESSAGE_CONTENT` of role `assistant`, `user` | `agent_message_chunk`, `user_message_chunk`, under the message's id |
 //! | `REASONING_MESSAGE_CONTENT` | `agent_thought_chunk` |
 //! | `TOOL_CALL_START` | `tool_call`, pending; title, kind and locations from `metadata.acp`, else the name and `other` |
-//! | `TOOL_CALL_ARGS`, `TOOL_CALL_END` | `tool_call_update`, in progress, with `rawInput`: the JSON, or the text where it is none |
-//! | `TOOL_CALL_RESULT` | `tool_call_update`, completed, or failed where `metadata.acp.status` says so; with `content` and `rawOutput` |
+//! | `TOOL_CALL_ARGS`, `TOOL_CALL_END` | `tool_call_update`, in progress, with `rawInput`: the JSON, or the text if it is not JSON |
+//! | `TOOL_CALL_RESULT` | `tool_call_update`, completed, or failed if `metadata.acp.status` says so; with `content` and `rawOutput` |
 //! | `ACTIVITY_SNAPSHOT` `acp.tool` | `tool_call_update`: title, kind, locations, diffs |
 //! | `ACTIVITY_SNAPSHOT` `PLAN`, `CUSTOM` `acp.plan` | `plan` |
 //! | `ACTIVITY_SNAPSHOT` and `CUSTOM` `acp.content` | `agent_message_chunk` with that content |
 //! | `CUSTOM` `acp.usage`, `acp.commands`, `acp.mode`, `acp.config_options`, `acp.session_info` | the update of that kind |
-//! | `CUSTOM` `acp.notice`, `acp.compaction` | the update, for clients that declare it |
-//! | `MESSAGES_SNAPSHOT` | what assistants said in it that was not streamed, as chunks |
-//! | `STATE_SNAPSHOT`, `STATE_DELTA` | nothing; the next input has the state |
-//! | `RUN_FINISHED` success | the prompt's answer: `result.stopReason` where it is one of ACP's, else `end_turn` |
-//! | … with `pendingToolCallIds` | those calls failed, and another run tells the agent that the editor has no such tools |
-//! | `RUN_FINISHED` interrupt | a [question](Question) for each interrupt; another run has the answers |
+//! | `CUSTOM` `acp.notice`, `acp.compaction` | the update, for clients that declare support |
+//! | `MESSAGES_SNAPSHOT` | assistant messages that were not streamed, as chunks |
+//! | `STATE_SNAPSHOT`, `STATE_DELTA` | none; the next input has the state |
+//! | `RUN_FINISHED` success | the response to the prompt: `result.stopReason` if ACP knows it, else `end_turn` |
+//! | … with `pendingToolCallIds` | these calls fail, and another run reports to the agent that the editor has no such tools |
+//! | `RUN_FINISHED` interrupt | a [question](Question) for each interrupt; another run carries the answers |
 //! | `RUN_FINISHED` cancelled, `RUN_ERROR` `CANCELLED` | `cancelled` |
 //! | `RUN_ERROR` `ACP_REFUSAL`, `ACP_MAX_TOKENS`, `ACP_MAX_TURN_REQUESTS` | `refusal`, `max_tokens`, `max_turn_requests` |
-//! | other `RUN_ERROR` | an error: the number of `metadata.acp.code` or of the code, else `-32603`; `data` has the code |
-//! | the stream's end before the run's | `-32603`; `cancelled` after [`handle_cancel`](AcpAgent::handle_cancel) |
+//! | other `RUN_ERROR` | an error with the number of `metadata.acp.code` or of the code, else `-32603`; `data` has the code |
+//! | the end of the stream before that of the run | `-32603`; `cancelled` after [`handle_cancel`](AcpAgent::handle_cancel) |
 //! | `usage` | `usage`, the sum of the turn's runs |
 //!
 //! | ACP | AG-UI |
 //! |---|---|
-//! | `session/prompt` | a run whose input has the conversation so far and one more user message |
-//! | text | a text; alone, the message is a string |
+//! | `session/prompt` | a run with the conversation so far and a new user message |
+//! | text | text; a single text block becomes a string |
 //! | image, audio | a part with data; for [legacy](agui_types::profile::Profile::Legacy) agents a `binary` part |
-//! | resource link to an http or https URL | a document part with this URL; for legacy agents as other links |
-//! | another resource link | a text: `[name](uri)` |
-//! | resource with text | a text: the URI, a line end, the text |
+//! | resource link with an http or https URL | a document part with this URL; for legacy agents as other links |
+//! | other resource link | text: `[name](uri)` |
+//! | resource with text | text: the URI, a line end, the text |
 //! | resource with bytes | a document part with data |
-//! | `session/cancel` | [`Output::CancelRun`]; open questions are given up with the next prompt's run |
+//! | `session/cancel` | [`Output::CancelRun`]; open questions are cancelled with the run of the next prompt |
 //!
-//! # What is lost
+//! # Losses
 //!
-//! Each loss is an [`Output::Lost`], except those that ACP has no use for (`RUN_STARTED`, `REASONING_START`, `…_END`).
+//! Each loss is reported as [`Output::Lost`], except for events that ACP does not need (`RUN_STARTED`,
+//! `REASONING_START`, `…_END`).
 //!
-//! | AG-UI | because |
+//! | AG-UI | reason |
 //! |---|---|
-//! | `STEP_*`, `RAW`, `REASONING_ENCRYPTED_VALUE`, other `CUSTOM` and activities, `ACTIVITY_DELTA` | ACP v1 has nothing like it |
-//! | `SUBAGENT_*`, `subagentRunId` | what subagents say is shown as the agent's |
-//! | text of role `system`, `developer` | it is not for the user |
+//! | `STEP_*`, `RAW`, `REASONING_ENCRYPTED_VALUE`, other `CUSTOM` and activities, `ACTIVITY_DELTA` | ACP v1 has no equivalent |
+//! | `SUBAGENT_*`, `subagentRunId` | messages of subagents are shown as the agent's |
+//! | text of role `system`, `developer` | it is not intended for the user |
 //! | video and documents in results | they are named in the text |
-//! | metadata but `acp`; `expiresAt` of an interrupt | they have no place |
-//! | a form of an interrupt whose answer is "no" | AG-UI tells it from giving up only by the form's own means |
-//! | how a message's chunks were cut | chunks are as the events were |
+//! | metadata except `acp`; `expiresAt` of an interrupt | ACP has no place for them |
+//! | a negative answer to the form of an interrupt | AG-UI distinguishes it from a cancellation only by the content of the form |
+//! | the boundaries of a message's chunks | chunks follow the events |
 use acp_types::v1::elicitation::{CreateElicitationRequest, ElicitationAction};
 use acp_types::v1::initialization::{ClientCapabilities, PromptCapabilities};
 use acp_types::v1::prompt_turn::{
@@ -114,25 +115,26 @@ mod questions;
 pub mod v2;
 
 use calls::Calls;
-use questions::Asked;
+use questions::PendingQuestion;
 
-/// Messages of which is known that the editor has them, and messages of a turn that are not the agent's, at most.
+/// Largest number of messages known to the editor, and of messages of a turn that are not the agent's.
 const MAX_SHOWN: usize = 100_000;
 
-/// How an [`AcpAgent`] works.
+/// Options of an [`AcpAgent`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AcpAgentOptions {
-    /// What the AG-UI agent understands; `V1`.
+    /// Profile of the AG-UI agent; `V1` by default.
     pub profile: Profile,
-    /// What the editor can do, as its `initialize` said.
+    /// Capabilities of the editor, from its `initialize`.
     pub client: ClientCapabilities,
-    /// What the agent is given beside the conversation, in `forwardedProps`.
+    /// Value of `forwardedProps` in each run's input.
     pub forwarded_props: Option<Raw>,
-    /// How many runs a prompt has at most; 32. The turn ends with `max_turn_requests` when another would begin.
+    /// Largest number of runs for a prompt; 32 by default. The turn ends with `max_turn_requests` when another run
+    /// would begin.
     pub max_runs: u32,
-    /// How many bytes of arguments the calls that are open have at most together, and how many of diffs those that have
-    /// no result; 16 MiB each. What is beyond is lost.
+    /// Largest size in bytes of the arguments of all open calls, and of the diffs of all calls without a result; 16 MiB
+    /// each by default. The excess is lost.
     pub max_call_bytes: usize,
 }
 
@@ -149,28 +151,27 @@ impl Default for AcpAgentOptions {
 }
 
 impl AcpAgentOptions {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// What is to be done next.
+/// The next action of the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Output {
-    /// Send the input to the AG-UI agent. Its events go to [`AcpAgent::handle_event`].
+    /// Sends the input to the AG-UI agent. Its events go to [`AcpAgent::handle_event`].
     Run(Box<RunAgentInput>),
-    /// Tell the editor, with `session/update`.
+    /// Sends `session/update` to the editor.
     Update(Box<SessionNotification>),
-    /// Ask the editor's user. The answer goes to [`AcpAgent::handle_answer`].
+    /// Asks the editor's user. The answer goes to [`AcpAgent::handle_answer`].
     Ask(InterruptId, Question),
-    /// End the AG-UI agent's run: by its own means, or by closing the stream. Its end goes to
-    /// [`AcpAgent::handle_stream_end`].
+    /// Ends the AG-UI agent's run, for example by closing the stream. The end goes to [`AcpAgent::handle_stream_end`].
     CancelRun(RunId),
-    /// Answer the editor's prompt.
+    /// Responds to the editor's prompt.
     Respond(Result<PromptResponse, ErrorObject>),
-    /// Something of the agent's that the editor does not get; for a log.
+    /// An event, or a part of it, that the editor does not receive; for a log.
     Lost(Lost),
 }
 
@@ -178,9 +179,9 @@ pub enum Output {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
-    /// By `session/request_permission`.
+    /// Sent as `session/request_permission`.
     Permission(Box<RequestPermissionRequest>),
-    /// By `elicitation/create`, for clients that declare forms.
+    /// Sent as `elicitation/create`, for clients that support forms.
     Elicitation(CreateElicitationRequest),
 }
 
@@ -188,45 +189,45 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum QuestionAnswer {
-    /// To a permission request.
+    /// Answer to a permission request.
     Permission(RequestPermissionOutcome),
-    /// To an elicitation.
+    /// Answer to an elicitation.
     Elicitation(ElicitationAction),
-    /// None: the editor failed to ask.
+    /// No answer: the editor returned an error.
     Failed,
 }
 
-/// Something that the editor does not get.
+/// An event that the editor does not receive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{event}: {why}")]
 #[non_exhaustive]
 pub struct Lost {
-    /// The type of the event.
+    /// Type of the event.
     pub event: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// A prompt was not taken.
+/// An error accepting a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
     /// The session is in a turn.
     #[error("the session is in a turn")]
     Busy,
-    /// It is for another session.
+    /// The prompt names another session.
     #[error("at /sessionId: expected this session")]
     Session,
-    /// It says nothing.
-    #[error("at /prompt: expected content, got none")]
+    /// The prompt is empty.
+    #[error("at /prompt: expected content")]
     Empty,
-    /// It has content of a kind that this version does not know.
+    /// The prompt has content of an unknown type.
     #[error("at /prompt/{0}: unknown content")]
     Unknown(usize),
 }
 
 impl PromptError {
-    /// What to answer the prompt with.
+    /// Returns the error response to the prompt.
     pub fn to_error(&self) -> ErrorObject {
         let code = match self {
             Self::Busy => ErrorCode::INVALID_REQUEST,
@@ -236,20 +237,20 @@ impl PromptError {
     }
 }
 
-/// An ACP session whose agent speaks AG-UI.
+/// An ACP session with an AG-UI agent.
 ///
-/// It does no IO: tell it what the editor and the agent say, and take what follows ([`poll_output`](Self::poll_output)) in
-/// its order. Each prompt that is taken is answered once, each question is asked once and its answer used once. See the
-/// [module](self) for an example and the tables.
+/// Performs no I/O: pass in the messages of the editor and the events of the agent, and handle the outputs of
+/// [`poll_output`](Self::poll_output) in order. Each accepted prompt receives one response, each question is asked
+/// once, and its answer is used once. The [module documentation](self) has an example and the mapping.
 #[derive(Clone, Debug)]
 pub struct AcpAgent {
     options: AcpAgentOptions,
     session_id: SessionId,
     conversation: Reducer,
     turn: Option<Turn>,
-    /// Questions that were given up, which the next run tells the agent.
+    /// Cancelled questions, which the next run reports to the agent.
     given_up: Vec<ResumeEntry>,
-    /// Messages that the editor has seen, or sent.
+    /// Messages that the editor has received or sent.
     shown: BTreeSet<MessageId>,
     calls: Calls,
     prompts: u64,
@@ -261,19 +262,19 @@ struct Turn {
     first_run: RunId,
     run: RunId,
     runs: u32,
-    /// Whether the run's end is still to come.
+    /// Whether the end of the run is still expected.
     run_is_open: bool,
     cancelled: bool,
     expander: Expander,
     /// Roles of text messages that the editor does not see as the agent's.
     roles: BTreeMap<MessageId, events::Speaker>,
-    questions: BTreeMap<InterruptId, Asked>,
+    questions: BTreeMap<InterruptId, PendingQuestion>,
     answers: Vec<ResumeEntry>,
     usage: Option<TokenUsage>,
 }
 
 impl AcpAgent {
-    /// A session without a conversation. The thread has its id.
+    /// Creates a session without messages. The thread has the session's id.
     pub fn new(session_id: impl Into<SessionId>, options: AcpAgentOptions) -> Self {
         Self {
             options,
@@ -288,7 +289,7 @@ impl AcpAgent {
         }
     }
 
-    /// What prompts may have, for the answer to `initialize`: everything.
+    /// Returns the prompt capabilities for the response to `initialize`: all of them.
     pub fn prompt_capabilities() -> PromptCapabilities {
         let mut capabilities = PromptCapabilities::new();
         capabilities.image = Some(true);
@@ -297,11 +298,11 @@ impl AcpAgent {
         capabilities
     }
 
-    /// Takes a `session/prompt`. The run that it begins has the id `run_id`, those that go on with it that and a number;
-    /// it has to be new in the thread.
+    /// Handles `session/prompt`. Its first run has the id `run_id`, which has to be new in the thread; further runs of
+    /// the turn have that id and a number.
     ///
     /// # Errors
-    /// The prompt is not taken, and [the error](PromptError::to_error) answers it.
+    /// The prompt is not accepted. Respond with [`PromptError::to_error`].
     pub fn handle_prompt(
         &mut self,
         request: &PromptRequest,
@@ -334,7 +335,7 @@ impl AcpAgent {
         Ok(())
     }
 
-    /// Takes an event of the open run. One that comes while no run is open is lost.
+    /// Handles an event of the open run. An event while no run is open is lost.
     pub fn handle_event(&mut self, event: Event) {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.run_is_open) else {
             return self.lose(event.tag(), "no run is open");
@@ -349,7 +350,7 @@ impl AcpAgent {
         }
     }
 
-    /// The answer's stream ended, or could not be had. Nothing follows where its run has its end.
+    /// Handles the end of the response's stream, or a failed request. Has no effect if the run has ended.
     pub fn handle_stream_end(&mut self) {
         if let Some(turn) = self.turn.as_ref().filter(|turn| turn.run_is_open) {
             if turn.cancelled {
@@ -360,7 +361,7 @@ impl AcpAgent {
         }
     }
 
-    /// The editor cancels: what runs is to end, what was asked is given up.
+    /// Handles `session/cancel`: ends the open run and cancels all questions.
     pub fn handle_cancel(&mut self) {
         let Some(turn) = self.turn.as_mut() else { return };
         if core::mem::replace(&mut turn.cancelled, true) {
@@ -374,29 +375,29 @@ impl AcpAgent {
         }
     }
 
-    /// Takes the answer to a question; says whether it was still wanted. When all questions of an interrupt have theirs,
-    /// the next run begins.
+    /// Handles the answer to a question, and returns whether it was still expected. The next run begins when all
+    /// questions of an interrupt are answered.
     pub fn handle_answer(&mut self, question: &InterruptId, answer: &QuestionAnswer) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(asked) = turn.questions.remove(question) else { return false };
-        turn.answers.push(asked.resume(question, answer));
+        let Some(pending) = turn.questions.remove(question) else { return false };
+        turn.answers.push(pending.resume(question, answer));
         if turn.questions.is_empty() {
             self.begin_run();
         }
         true
     }
 
-    /// Takes what is to be done next.
+    /// Returns the next action of the program.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// Whether a prompt waits for its answer.
+    /// Returns whether a prompt waits for its response.
     pub fn is_in_turn(&self) -> bool {
         self.turn.is_some()
     }
 
-    /// The conversation and the state, as the next input has them.
+    /// Returns the messages and the state, as in the next input.
     pub fn conversation(&self) -> &Reducer {
         &self.conversation
     }
@@ -425,7 +426,7 @@ impl AcpAgent {
             input.protocol_version = Some(PROTOCOL_VERSION.into());
         }
         input.resume = Some(answers).filter(|answers| !answers.is_empty());
-        // Agents before 1.0 want all of these.
+        // Agents before 1.0 require all of these members.
         input.state = Some(crate::json::raw(self.conversation.state()));
         input.tools = Some(Vec::new());
         input.context = Some(Vec::new());
@@ -434,7 +435,7 @@ impl AcpAgent {
         self.outputs.push_back(Output::Run(Box::new(input)));
     }
 
-    /// Notes that the editor has a message. Says whether it is new to it.
+    /// Records that the editor has a message, and returns whether it is new.
     fn show(&mut self, message: &MessageId) -> bool {
         if self.shown.len() >= MAX_SHOWN {
             self.shown.pop_first();
@@ -442,7 +443,7 @@ impl AcpAgent {
         self.shown.insert(message.clone())
     }
 
-    /// Adds to the conversation what the agent does not say.
+    /// Adds a message to the conversation that the agent did not send.
     fn say(&mut self, message: Message) {
         let mut messages = self.conversation.messages().to_vec();
         messages.push(message);
@@ -474,7 +475,7 @@ impl AcpAgent {
     }
 }
 
-/// An answer that gives a question up.
+/// Returns an answer that cancels the question.
 fn given_up(question: &InterruptId) -> ResumeEntry {
     ResumeEntry::new(question.clone(), ResumeStatus::Cancelled)
 }

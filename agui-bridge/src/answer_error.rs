@@ -1,26 +1,26 @@
-//! The error of an answer that does not fit.
+//! The error of answering a question of the agent.
 use alloc::string::String;
 
-/// An answer was not accepted; the question stays open.
+/// An error answering a question. The question stays open.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// No question has this id.
-    #[error("nothing was asked under this id")]
+    #[error("no question has this id")]
     Unknown,
-    /// The question has its answer.
-    #[error("the question has its answer already")]
+    /// The question is already answered.
+    #[error("the question is already answered")]
     Answered,
     /// The permission request does not offer this option.
     #[error("the permission request does not offer this option")]
     Option,
-    /// A permission request was answered as an elicitation, or the other way round.
+    /// A permission request was answered as an elicitation, or vice versa.
     #[error("the question is of another kind")]
     Kind,
-    /// The content does not fit the form.
+    /// The content does not match the form.
     #[error("at {pointer}: expected {expected}")]
     Content {
-        /// The place, as a JSON pointer into the content.
+        /// Place of the value, as a JSON pointer into the content.
         pointer: String,
         /// The expected value.
         expected: String,

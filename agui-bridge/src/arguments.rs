@@ -1,4 +1,4 @@
-//! Arguments of a tool call: when they go out, and in which pieces.
+//! Arguments of a tool call, and the moment at which they are sent.
 use crate::json;
 use alloc::format;
 use alloc::string::String;
@@ -7,41 +7,41 @@ use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The time at which a tool call's arguments go out.
+/// The moment at which a tool call's arguments are sent.
 ///
-/// ACP agents send `rawInput` in various ways: an empty object first and then more and more members, again with the
-/// permission request, only after the call has begun to run, or never. Arguments that never come go out as `{}` at the end
-/// of the call, or of the run. Arguments that change after they went out are shown by `CUSTOM`
-/// `acp.tool_call.args_changed`.
+/// ACP agents send `rawInput` in different ways: an empty object that grows member by member, again with the permission
+/// request, only after the call has begun, or never. Arguments that never arrive are sent as `{}` at the end of the
+/// call or of the run. Arguments that change after they were sent are shown as `CUSTOM` `acp.tool_call.args_changed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ArgsMode {
-    /// Once, whole, when they are known and the call runs, needs permission or ends: always valid JSON.
+    /// Once and complete, when the call runs, needs permission or ends. The arguments are always valid JSON.
     #[default]
     Hold,
-    /// Member by member, each when the next one has come, so that it no longer grows; the rest as in
-    /// [`Hold`](Self::Hold). Where the agent changes a member that went out, the object ends there, and the metadata of
-    /// `TOOL_CALL_END` has the arguments under `acp.rawInput`.
+    /// Member by member, each when the next one has arrived and it no longer grows; otherwise as [`Hold`](Self::Hold).
+    /// If the agent changes a member that was sent, the object ends there, and the metadata of `TOOL_CALL_END` has the
+    /// arguments as `acp.rawInput`.
     StreamKeys,
-    /// Once, whole, when they are not empty for the first time: the earliest, for agents that send all at once.
+    /// Once and complete, when they are first not empty. This is the earliest mode, for agents that send all arguments
+    /// at once.
     Eager,
 }
 
-/// The arguments of one tool call: the newest `rawInput`, until they went out.
+/// The arguments of one tool call: the latest `rawInput`, until it is sent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Arguments {
     newest: Option<Raw>,
-    /// Members that went out: their names, and fingerprints of their values.
+    /// Members that were sent: names, and fingerprints of the values.
     streamed: Vec<(String, u64)>,
     bytes: usize,
-    /// A member that went out has changed: no more go out.
+    /// A member that was sent has changed, so no further members are sent.
     frozen: bool,
     closed: bool,
     changed: bool,
 }
 
 impl Arguments {
-    /// Takes another `rawInput`; says whether it comes too late to go out.
+    /// Sets the latest `rawInput`, and returns whether it is too late to be sent.
     pub(crate) fn update(&mut self, input: Raw, limit: usize) -> bool {
         let bytes = input.as_str().len();
         let input = if bytes > limit { json::omitted(bytes).into_raw() } else { input };
@@ -52,17 +52,17 @@ impl Arguments {
         late && self.closed
     }
 
-    /// Whether the agent has sent arguments.
+    /// Returns whether the agent has sent arguments.
     pub(crate) fn is_known(&self) -> bool {
         self.newest.is_some()
     }
 
-    /// Whether there is anything in them.
+    /// Returns whether the arguments are empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.newest.as_ref().is_none_or(|newest| is_same(newest.as_str(), NONE))
     }
 
-    /// The members that will not grow any more, as the next piece of an object.
+    /// Returns the members that no longer grow, as the next piece of an object.
     pub(crate) fn stream(&mut self, limit: usize) -> Option<String> {
         let members: Extra = object(self.newest.as_ref().filter(|_| !self.closed)?)?;
         let members: Vec<_> = members.iter().collect();
@@ -71,8 +71,8 @@ impl Arguments {
         self.write(ready, limit)
     }
 
-    /// What is left of the arguments, the first time. Together with what was streamed it is one JSON object; a value that
-    /// is no object becomes its member `value`.
+    /// Returns the rest of the arguments, once. Together with the streamed pieces it is one JSON object. A value that
+    /// is not an object becomes the member `value`.
     pub(crate) fn close(&mut self, limit: usize) -> Option<String> {
         if core::mem::replace(&mut self.closed, true) {
             return None;
@@ -91,22 +91,22 @@ impl Arguments {
         Some(rest)
     }
 
-    /// What the agent says the arguments are, when that is not what went out.
+    /// Returns the agent's arguments if they differ from those sent.
     pub(crate) fn changed(&self) -> Option<&Raw> {
         self.newest.as_ref().filter(|_| self.changed || self.frozen)
     }
 
-    /// Whether the object that went out is not what the agent meant when it ended.
+    /// Returns whether the sent object differs from the agent's final arguments.
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen
     }
 
-    /// About how many bytes are kept.
+    /// Returns the approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.newest.as_ref().map_or(0, |newest| newest.as_str().len())
     }
 
-    /// Lets go of the text of arguments that went out.
+    /// Releases the text of arguments that were sent.
     pub(crate) fn forget(&mut self) {
         self.newest = None;
         self.streamed = Vec::new();
@@ -141,7 +141,7 @@ impl Arguments {
     }
 }
 
-/// What goes out for a call without arguments.
+/// Arguments of a call without any.
 const NONE: &str = "{}";
 
 fn object(raw: &Raw) -> Option<Extra> {

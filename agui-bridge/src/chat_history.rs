@@ -1,6 +1,6 @@
-//! A page's messages as the chat history of a model, and back.
+//! A page's messages as the chat history of a model, and the reverse.
 //!
-//! For agents that keep no conversation of their own: each run's input brings all of it.
+//! For agents without a conversation store: each run's input has the whole conversation.
 //!
 //! ```
 //! use agui_bridge::chat_history::{ChatHistory, HistoryRule};
@@ -22,19 +22,19 @@
 //! # Ok::<(), jsonrpc_core::wire::DecodeError>(())
 //! ```
 //!
-//! # What becomes what
+//! # Mapping
 //!
 //! | message | [`ChatMessage`] |
 //! |---|---|
 //! | `user`, `assistant`, `system`, `developer`, `tool` | the same role, in the same order |
-//! | `reasoning`, `activity`, unknown roles | none, [dropped](ChatHistory::dropped): they are never sent to an agent |
-//! | a call in `toolCalls` | kept; without an id or a name it is dropped |
+//! | `reasoning`, `activity`, unknown roles | none, [dropped](ChatHistory::dropped): never sent to an agent |
+//! | a call in `toolCalls` | kept; dropped without an id or a name |
 //! | `toolCallId` | kept |
-//! | text, or a `text` part | a text |
-//! | `binary` part with `image/*` and `data`; `image` part with data | an image, its format the media subtype |
+//! | text, or a `text` part | text |
+//! | `binary` part with `image/*` and `data`; `image` part with data | an image; its format is the media subtype |
 //! | any other part | none, dropped |
 //!
-//! [`HistoryRule`] says which tool calls and results stay.
+//! [`HistoryRule`] selects the tool calls and results that remain.
 use agui_types::content::{Content, ContentPart, DataSource, PartSource};
 use agui_types::id::ToolCallId;
 use agui_types::input::Context;
@@ -48,15 +48,15 @@ mod tool_cycle;
 
 pub use restate::to_messages;
 
-/// Which tool calls and results of a conversation stay in its history.
+/// Selects the tool calls and results that remain in a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistoryRule {
-    /// All of them: what AG-UI agents do today.
+    /// All of them, as current AG-UI agents do.
     #[default]
     KeepAll,
-    /// Those of the most recent tool cycle, which is the last assistant message with calls and the results after it. Of
-    /// earlier ones what the assistant said stays.
+    /// Those of the latest tool cycle: the last assistant message with calls, and the results after it. Of earlier
+    /// cycles only the assistant's text remains.
     LatestToolCycle,
 }
 
@@ -66,15 +66,15 @@ pub enum HistoryRule {
 pub struct ChatHistory {
     /// The messages, in order.
     pub messages: Vec<ChatMessage>,
-    /// What was left out although no rule asked for that.
+    /// Parts of the conversation that have no equivalent.
     pub dropped: Vec<Dropped>,
 }
 
-/// Who speaks.
+/// The role of the author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatRole {
-    /// Instructions of the system.
+    /// System instructions.
     System,
     /// Instructions of the application's developer.
     Developer,
@@ -87,7 +87,7 @@ pub enum ChatRole {
 }
 
 impl ChatRole {
-    /// The role's name, as AG-UI and most models spell it.
+    /// Returns the role's name in AG-UI, which most models share.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -103,54 +103,54 @@ impl ChatRole {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// The role of the author.
     pub role: ChatRole,
-    /// What is said.
+    /// The content.
     pub content: Vec<ChatPart>,
-    /// What the model calls; of an assistant.
+    /// Tool calls of an assistant message.
     pub tool_calls: Vec<ChatToolCall>,
-    /// The call that is answered; of a tool.
+    /// The call that a tool message answers.
     pub tool_call_id: Option<ToolCallId>,
-    /// What went wrong; of a tool.
+    /// The error of a tool message.
     pub error: Option<String>,
 }
 
 impl ChatMessage {
-    /// A message that says `text`; nothing where that is empty.
+    /// Creates a message with one text part, or without parts if `text` is empty.
     pub fn new(role: ChatRole, text: impl Into<String>) -> Self {
         let text = text.into();
         let content = if text.is_empty() { Vec::new() } else { Vec::from([ChatPart::Text(text)]) };
         Self { role, content, tool_calls: Vec::new(), tool_call_id: None, error: None }
     }
 
-    /// A tool's result.
+    /// Creates a tool message.
     pub fn tool_result(call: impl Into<ToolCallId>, text: impl Into<String>) -> Self {
         Self { tool_call_id: Some(call.into()), ..Self::new(ChatRole::Tool, text) }
     }
 
-    /// The texts, one after the other.
+    /// Returns the text parts, joined.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(ChatPart::as_text).collect()
     }
 }
 
-/// A part of what is said.
+/// A content part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatPart {
-    /// A text.
+    /// Text.
     Text(String),
     /// An image.
     Image {
-        /// What follows `image/` in its media type.
+        /// The media subtype, after `image/`.
         format: String,
-        /// Its bytes, in base64.
+        /// The bytes, in base64.
         data: String,
     },
 }
 
 impl ChatPart {
-    /// The text, of a text.
+    /// Returns the text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -159,20 +159,20 @@ impl ChatPart {
     }
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatToolCall {
-    /// Names the call.
+    /// Identifier of the call.
     pub id: ToolCallId,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// A JSON document by convention; the model wrote it.
+    /// The arguments, by convention a JSON document; untrusted output of the model.
     pub arguments: String,
 }
 
 impl ChatToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(
         id: impl Into<ToolCallId>,
         name: impl Into<String>,
@@ -182,34 +182,34 @@ impl ChatToolCall {
     }
 }
 
-/// Something that is not in the history, or is there although the page did not say it.
+/// A part of the conversation that the history lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {pointer}: {reason}")]
 #[non_exhaustive]
 pub struct Dropped {
-    /// Where it was, as a JSON pointer into the input.
+    /// Its place, as a JSON pointer into the input.
     pub pointer: String,
-    /// What, and why.
+    /// The reason.
     pub reason: DropReason,
 }
 
-/// Why something is not in the history.
+/// The reason why the history lacks a part of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DropReason {
     /// Messages of this role are not sent to a model.
     #[error("messages of the role `{0}` are not sent to a model")]
     Role(String),
-    /// A part that is neither text nor an image with its data.
+    /// The part is neither text nor an image with data.
     #[error("expected text or an image with its data, got `{0}`")]
     Part(String),
-    /// A call has no id or no name.
+    /// The call has no id or no name.
     #[error("expected a tool call with an id and a name")]
     Call,
 }
 
 impl ChatHistory {
-    /// The history of a run's input.
+    /// Reads the history of a run's input.
     pub fn read(messages: &[Message], rule: HistoryRule) -> Self {
         let mut history = Self::default();
         for (index, message) in messages.iter().enumerate() {
@@ -221,10 +221,10 @@ impl ChatHistory {
         history
     }
 
-    /// Says what the page knows, at the begin of the last text of the user's newest message; entries without description or
-    /// value are passed over. Does nothing where there is no such text. It is for this run: the page does not see it.
+    /// Inserts the context at the beginning of the last text of the latest user message. Entries without description or
+    /// value are skipped. Has no effect without such a text. The page does not see the change.
     ///
-    /// It is `Context:`, a line `- description: value` for each entry, and an empty line.
+    /// The inserted text is `Context:`, a line `- description: value` for each entry, and an empty line.
     pub fn add_context(&mut self, context: &[Context]) {
         let said = |entry: &&Context| {
             !entry.description.trim().is_empty() && !entry.value.trim().is_empty()
@@ -248,14 +248,14 @@ impl ChatHistory {
         }
     }
 
-    /// Makes the history one that models take: each call has one result, right behind its message, and each result a call.
-    /// Says what it did, in words for a log.
+    /// Repairs the history for model APIs: each call has one result, directly after its message, and each result has a
+    /// call. Returns a description of each change, for a log.
     ///
     /// | | |
     /// |---|---|
-    /// | a call without result | gets one that says so |
-    /// | a result of no call that stands before it, or one more of the same call | is removed |
-    /// | a result that stands later | moves |
+    /// | a call without a result | receives an error result |
+    /// | a result without an earlier call, or a second result of a call | removed |
+    /// | a result in a later place | moved |
     pub fn repair(&mut self) -> Vec<String> {
         tool_cycle::repair(&mut self.messages)
     }
@@ -313,7 +313,7 @@ impl ChatHistory {
     }
 }
 
-/// What of a content a history can have.
+/// Returns the parts of a content that a history supports.
 pub(crate) fn content_parts(content: &Content) -> Vec<ChatPart> {
     match content {
         Content::Text(text) if text.is_empty() => Vec::new(),

@@ -13,7 +13,7 @@ use alloc::string::String;
 use jsonrpc_core::wire::Presence;
 use serde::{Deserialize, Serialize};
 
-/// How many compactions are told apart; the first by id are forgotten.
+/// Largest number of distinguished compactions; the smallest ids are removed first.
 const MAX_COMPACTIONS: usize = 64;
 
 /// The compactions of a thread, by the agent's ids.

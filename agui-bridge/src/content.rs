@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 
-/// Returns a resource link as text: a Markdown link for an HTTP address, else the name as code.
+/// Returns a resource link as text: a Markdown link for an HTTP URL, otherwise the name as code.
 pub(crate) fn link_text(link: &ResourceLink) -> String {
     let title = link.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&link.name);
     if link.uri.starts_with("https://") || link.uri.starts_with("http://") {
@@ -19,7 +19,7 @@ pub(crate) fn link_text(link: &ResourceLink) -> String {
     }
 }
 
-/// Returns a content block as JSON; a block longer than `limit` bytes is described by its type and size.
+/// Returns a content block as JSON; a block longer than `limit` bytes is replaced by its type and size.
 pub(crate) fn bounded_block(block: &ContentBlock, limit: usize) -> Raw {
     let value = json::raw(block);
     let bytes = value.as_str().len();

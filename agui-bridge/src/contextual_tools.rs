@@ -1,9 +1,9 @@
 //! Tools of a page for one turn, announced in `_meta` and called by an extension method.
 //!
-//! A page sends with each run the tools that make sense where its user is. They go to the agent in the `_meta` of
-//! `session/new`; the agent calls them with a request of an extension method, which is acknowledged at once: the page
-//! does what the call says when it sees it in the stream, and sends nothing back. This is the wire of the trace UI
-//! [Jaeger](https://www.jaegertracing.io) and its sidecars; the three names on it can be others, see [`Wire`].
+//! A page sends with each run the tools that fit the user's current view. They are announced to the agent in the
+//! `_meta` of `session/new`. The agent calls them with a request of an extension method, which is acknowledged at once:
+//! the page executes the call when it reads it in the stream, and returns no result. This is the protocol of the trace
+//! UI [Jaeger](https://www.jaegertracing.io) and its sidecars. [`Wire`] changes the three names of the protocol.
 //!
 //! ```
 //! use agui_bridge::contextual_tools::{ContextualToolsStore, Wire};
@@ -41,7 +41,7 @@
 //! | a call's `args` that are left out | handed on as nothing | `{}` |
 //! | a tool's name | anything but blank | the same, at most [`MAX_NAME_BYTES`] bytes |
 //! | sizes | no limit | [`MAX_TOOLS`], [`MAX_TOOL_BYTES`], [`MAX_SESSION_BYTES`], [`MAX_SESSIONS`] |
-//! | an entry of the store that is skipped | not heard of again | given back, with why |
+//! | an entry of the store that is skipped | dropped silently | given back, with why |
 use acp_types::v1::session_setup::SessionId;
 use agui_types::tool::Tool;
 use alloc::borrow::ToOwned;
@@ -58,35 +58,34 @@ mod store;
 
 pub use store::{ContextualToolsStore, SkipReason, SkippedTool, ToolText};
 
-/// The key of `_meta` that tools are announced under, unless another is set.
+/// Default key of `_meta` with the announced tools.
 pub const META_KEY: &str = "jaegertracing.io/contextual-tools";
-/// The method that tools are called by, unless another is set. Libraries that put the `_` of extension methods in front
-/// by themselves are given the rest of it.
+/// Default method of tool calls. Libraries that add the `_` of extension methods themselves need the rest of the name.
 pub const METHOD: &str = "_meta/jaegertracing.io/tools/call";
-/// What the names of announced tools begin with, unless something else is set.
+/// Default prefix of announced tool names.
 pub const PREFIX: &str = "ui_";
 
-/// How many tools a session has at most.
+/// Largest number of tools of a session.
 pub const MAX_TOOLS: usize = 128;
-/// How many bytes the JSON text of a tool has at most.
+/// Largest size of a tool's JSON text, in bytes.
 pub const MAX_TOOL_BYTES: usize = 64 << 10;
-/// How many bytes the JSON texts of a session's tools have at most together.
+/// Largest size of the JSON texts of all tools of a session, in bytes.
 pub const MAX_SESSION_BYTES: usize = 1 << 20;
-/// How many bytes the name of a tool has at most.
+/// Largest length of a tool's name, in bytes.
 pub const MAX_NAME_BYTES: usize = 256;
-/// How many sessions have tools at most at the same time.
+/// Largest number of sessions with tools.
 pub const MAX_SESSIONS: usize = 1024;
 
-/// The names on the wire; Jaeger's by default.
+/// Names of the protocol; Jaeger's by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wire {
-    /// The key of `_meta` that tools are announced under: [`META_KEY`] unless it is set.
+    /// The key of `_meta` with the announced tools; [`META_KEY`] by default.
     pub meta_key: String,
-    /// The method that tools are called by: [`METHOD`] unless it is set.
+    /// The method of tool calls; [`METHOD`] by default.
     pub method: String,
-    /// What the names of announced tools begin with, so that they are not those of the agent's own: [`PREFIX`] unless it
-    /// is set. It may be empty.
+    /// The prefix of announced names, which separates them from the agent's own tools; [`PREFIX`] by default. May be
+    /// empty.
     pub prefix: String,
 }
 
@@ -97,10 +96,11 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// The `_meta` of a `session/new` that announces `tools`, beside what `meta` has; `meta` as it is where there are
-    /// none. Of tools with the same name the first is announced, of more than [`MAX_TOOLS`] the first ones.
+    /// Returns the `_meta` of a `session/new` that announces `tools`, with the members of `meta`. Without tools, `meta`
+    /// is returned unchanged. Of tools with the same name the first is announced, and of more than [`MAX_TOOLS`] the
+    /// first ones.
     ///
-    /// [`check_names`] them first: an agent may refuse all tools for one without a name.
+    /// Call [`check_names`] first: an agent may refuse all tools if one has no name.
     pub fn announce(&self, meta: Option<Meta>, tools: &[Tool]) -> Option<Meta> {
         let mut names = BTreeSet::new();
         let tools: Vec<Tool> = tools
@@ -121,24 +121,24 @@ impl Wire {
         Raw::from_value(&members).ok().map(Meta::from)
     }
 
-    /// The tools that the `_meta` of a `session/new` announces, as they are there: the agent's side of
-    /// [`announce`](Self::announce). Entries that are not tools are left out.
+    /// Returns the tools that the `_meta` of a `session/new` announces, under their announced names. Entries that are
+    /// not tools are left out. This is the agent's counterpart of [`announce`](Self::announce).
     ///
     /// # Errors
-    /// There is something under the key, and it is not an object with a list of `tools`.
+    /// The value of the key is not an object with a list of `tools`.
     pub fn announced(&self, meta: &Meta) -> Result<Vec<Tool>, DecodeError> {
         let Some(value) = meta.get(&self.meta_key) else { return Ok(Vec::new()) };
         let announcement: Announcement = value.decode()?;
         Ok(announcement.tools.iter().filter_map(|tool| tool.decode().ok()).collect())
     }
 
-    /// The name under which a tool of the page is announced.
+    /// Returns the announced name of a page's tool.
     pub fn prefixed(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
-    /// The page's name for a tool that the agent names: without the prefix, once. A name without it, or with nothing
-    /// behind it, stays as it is.
+    /// Removes the prefix from an announced name, once. A name without the prefix, or without any text after it, is
+    /// returned unchanged.
     ///
     /// ```
     /// let wire = agui_bridge::contextual_tools::Wire::default();
@@ -149,20 +149,20 @@ impl Wire {
         name.strip_prefix(&*self.prefix).filter(|rest| !rest.is_empty()).unwrap_or(name)
     }
 
-    /// Takes a request of [`method`](Self::method).
+    /// Handles a request of [`method`](Self::method).
     ///
     /// | the request | result |
     /// |---|---|
-    /// | is no object with texts `sessionId` and `name`, or one of these is empty | `-32602` |
-    /// | names nothing but the prefix | `-32602` |
-    /// | is for a session without tools, or one without this tool | `-32602` |
-    /// | names a tool without the prefix | taken, [`Dispatch::has_prefix`] is false: a warning for the log |
-    /// | anything else | taken |
+    /// | is not an object with strings `sessionId` and `name`, or one of them is empty | `-32602` |
+    /// | has the prefix as its name | `-32602` |
+    /// | is for a session without tools, or without this tool | `-32602` |
+    /// | names a tool without the prefix | accepted, [`Dispatch::has_prefix`] is false: log a warning |
+    /// | any other | accepted |
     ///
-    /// What is taken was acknowledged whether or not anyone still reads the stream.
+    /// A request is accepted regardless of whether the stream still has a reader.
     ///
     /// # Errors
-    /// What to answer the agent with, always of the code `-32602` (invalid params). It names no values of the agent's.
+    /// The error response, always with the code `-32602` (invalid params). It contains no values of the agent.
     pub fn dispatch(
         &self,
         store: &ContextualToolsStore,
@@ -172,13 +172,13 @@ impl Wire {
         let request: ToolsCallRequest =
             decode(params.get()).map_err(|error| invalid(&format!("{error}")))?;
         if request.session_id.as_str().is_empty() {
-            return Err(invalid("at /sessionId: expected a session, got an empty text"));
+            return Err(invalid("at /sessionId: expected a session, got an empty string"));
         }
         if request.name.is_empty() {
-            return Err(invalid("at /name: expected a tool, got an empty text"));
+            return Err(invalid("at /name: expected a tool, got an empty string"));
         }
         if !self.prefix.is_empty() && request.name == self.prefix {
-            return Err(invalid("at /name: expected a tool, got the prefix alone"));
+            return Err(invalid("at /name: expected a tool, got only the prefix"));
         }
         let name = self.strip(&request.name);
         if !store.has(request.session_id.as_str(), name) {
@@ -195,28 +195,28 @@ impl Wire {
     }
 }
 
-/// A call that was taken: what the page is to do, and what the agent is told.
+/// An accepted call: its task for the page, and the response to the agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dispatch {
-    /// The session that it was made in.
+    /// The session of the call.
     pub session_id: SessionId,
     /// The tool, by the page's name.
     pub name: String,
-    /// The tool, by the name that the agent used; for the log.
+    /// The tool, by the name in the request; for the log.
     pub requested_name: String,
-    /// Whether the agent used the prefix. Agents older than the prefix do not: worth a warning.
+    /// Whether the request used the prefix. Older agents do not; log a warning.
     pub has_prefix: bool,
-    /// The arguments, as they came; `{}` where there were none. They belong in a log at most at debug level.
+    /// The arguments, unchanged; `{}` if absent. Log them at debug level at most.
     pub arguments: Raw,
-    /// What to answer at once.
+    /// The response, to be sent at once.
     pub response: ToolsCallResponse,
 }
 
-/// Checks that each tool has a name.
+/// Checks the name of each tool.
 ///
 /// # Errors
-/// The first one that has none, or one that is too long. The page's request is answered with 400.
+/// The name of a tool is missing or too long; the error has the first such tool. Answer the page's request with 400.
 pub fn check_names(tools: &[Tool]) -> Result<(), BadToolName> {
     for (index, tool) in tools.iter().enumerate() {
         if tool.name.trim().is_empty() {
@@ -229,20 +229,20 @@ pub fn check_names(tools: &[Tool]) -> Result<(), BadToolName> {
     Ok(())
 }
 
-/// A tool cannot be offered under its name.
+/// An error checking a tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadToolName {
-    /// There is nothing in it.
+    /// The name is empty or white space.
     #[error("tools[{index}].name is empty or whitespace")]
     Blank {
-        /// Which tool, counted from zero.
+        /// Index of the tool, from zero.
         index: usize,
     },
-    /// It has more bytes than [`MAX_NAME_BYTES`].
+    /// The name is longer than [`MAX_NAME_BYTES`].
     #[error("tools[{index}].name has more than {MAX_NAME_BYTES} bytes")]
     TooLong {
-        /// Which tool, counted from zero.
+        /// Index of the tool, from zero.
         index: usize,
     },
 }
@@ -250,7 +250,7 @@ pub enum BadToolName {
 object! {
     /// The value under the key of `_meta`.
     pub struct Announcement {
-        /// Tools under their announced names.
+        /// Tools, under their announced names.
         tools: Vec<Raw> = "tools",
     }
 }
@@ -258,13 +258,13 @@ object! {
 object! {
     /// The params of a call.
     pub struct ToolsCallRequest {
-        /// The session that the tool was announced in.
+        /// The session in which the tool was announced.
         session_id: SessionId = "sessionId",
         /// The tool's announced name.
         name: String = "name",
     }
     optional {
-        /// Its arguments.
+        /// The arguments.
         args: Raw = "args",
     }
 }
@@ -272,7 +272,7 @@ object! {
 object! {
     /// The result of a call.
     pub struct ToolsCallResponse {
-        /// What came of it: that it was heard.
+        /// The result: an acknowledgement.
         result: Acknowledgement = "result",
     }
     optional {
@@ -282,15 +282,15 @@ object! {
 }
 
 object! {
-    /// That a call was heard, and is up to the page.
+    /// Acknowledgement of a call that the page executes.
     pub struct Acknowledgement {
-        /// True.
+        /// Always true.
         acknowledged: bool = "acknowledged",
     }
 }
 
 impl ToolsCallResponse {
-    /// The answer to every call that was taken.
+    /// Returns the response to an accepted call.
     pub fn acknowledged() -> Self {
         Self { is_error: Some(false), ..Self::new(Acknowledgement::new(true)) }
     }

@@ -1,10 +1,10 @@
-//! The prompt, as far as the agent has not repeated it.
+//! Detection of the prompt that an agent repeats.
 use acp_types::v1::content::ContentBlock;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// The prompt of the last turn, to recognise the agent's repetition of it.
+/// The prompt of the last turn, as far as the agent has not repeated it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Echo {
     text: String,
@@ -24,7 +24,7 @@ impl Echo {
         echo
     }
 
-    /// Whether a chunk of the user's only repeats the prompt.
+    /// Returns whether a user chunk repeats the prompt.
     pub(crate) fn takes(&mut self, block: &ContentBlock) -> bool {
         match block {
             ContentBlock::Text(text) => {
@@ -40,7 +40,7 @@ impl Echo {
         }
     }
 
-    /// Whether a whole message of the user's repeats the prompt.
+    /// Returns whether a whole user message repeats the prompt.
     pub(crate) fn takes_all(&mut self, blocks: &[ContentBlock]) -> bool {
         let mut tried = self.clone();
         let repeats = !blocks.is_empty() && blocks.iter().all(|block| tried.takes(block));

@@ -1,4 +1,4 @@
-//! Elicitations: forms, and pages to visit.
+//! Elicitations: forms, and URLs to visit.
 use crate::answer_error::AnswerError;
 use crate::json::{self, Members};
 use crate::limits::Limits;
@@ -18,18 +18,18 @@ use serde::{Deserialize, Serialize};
 
 mod form;
 
-/// The way in which elicitations are answered.
+/// The handling of elicitations.
 ///
 /// Spec: [Elicitation](https://agentclientprotocol.com/protocol/v1/elicitation) (ACP v1)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ElicitationMode {
-    /// They are declined at once. The stream shows it as `CUSTOM` `acp.elicitation`.
+    /// Declined at once. The stream shows it as `CUSTOM` `acp.elicitation`.
     #[default]
     Decline,
-    /// By the user, as with [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
+    /// Answered by the user, as with [`PermissionMode::Interrupt`](crate::PermissionMode::Interrupt).
     Interrupt,
-    /// By the user: the stream has `CUSTOM` `acp.elicitation.requested`, and stays open until
+    /// Answered by the user: the stream has `CUSTOM` `acp.elicitation.requested`, and stays open until
     /// [`Translator::answer_elicitation`](crate::Translator::answer_elicitation) is called.
     InStream,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Elicitation {
     meta: Option<Meta>,
 }
 
-/// The session and the tool call that an elicitation is about.
+/// Returns the session and the tool call of an elicitation.
 pub(crate) fn scope(request: &CreateElicitationRequest) -> Option<(&SessionId, &ToolCallId)> {
     let scope = match &request.mode {
         Mode::Form(form) => &form.scope,
@@ -61,7 +61,7 @@ pub(crate) fn scope(request: &CreateElicitationRequest) -> Option<(&SessionId, &
 }
 
 impl Elicitation {
-    /// Creates an elicitation about the call with this [key](ToolCalls::key).
+    /// Creates an elicitation for the call with this [key](ToolCalls::key).
     pub(crate) fn new(
         request: CreateElicitationRequest,
         call: Option<ToolCallId>,
@@ -71,7 +71,7 @@ impl Elicitation {
         Self { message: json::cut(message, limits.message), mode, call, meta }
     }
 
-    /// The key of the call that it is about.
+    /// Returns the key of its call.
     pub(crate) fn call(&self) -> Option<&ToolCallId> {
         self.call.as_ref()
     }
@@ -80,26 +80,26 @@ impl Elicitation {
         &self.message
     }
 
-    /// Whether its mode is known.
+    /// Returns whether its mode is known.
     pub(crate) fn is_known(&self) -> bool {
         self.mode.is_known()
     }
 
-    /// Whether it asks the user to visit a page, under this id.
+    /// Returns whether it requests a visit of a URL under this id.
     pub(crate) fn is_page(&self, id: &ElicitationId) -> bool {
         matches!(&self.mode, Mode::Url(page) if page.elicitation_id == *id)
     }
 
-    /// The action that an answer to an interrupt stands for, if it stands for any.
+    /// Returns the action that the answer to an interrupt expresses, if any.
     ///
     /// | payload | action |
     /// |---|---|
     /// | `{"action":"accept","content":{…}}`, `{"content":{…}}` | accept, with the content |
-    /// | `{"action":"decline"}`, `{"action":"cancel"}` | that |
-    /// | of a form: any other object | accept, with it as the content |
-    /// | of a page: nothing, `true`, `{}` | accept |
+    /// | `{"action":"decline"}`, `{"action":"cancel"}` | this action |
+    /// | for a form: any other object | accept, with the object as content |
+    /// | for a URL: none, `true`, `{}` | accept |
     ///
-    /// A form that has a field `action` or `content` itself wants its content in `content` beside an `action`.
+    /// For a form that has a field `action` or `content`, put the content into `content` and add an `action`.
     pub(crate) fn action(&self, payload: Option<&Raw>) -> Option<ElicitationAction> {
         let accept = |content: Option<&Raw>| {
             let mut accept = ElicitationAcceptAction::new();
@@ -165,7 +165,7 @@ impl Elicitation {
         self.describe_mode(value, limits.value)
     }
 
-    /// The elicitation as an interrupt.
+    /// Returns the elicitation as an interrupt.
     pub(crate) fn interrupt(&self, id: String, calls: &ToolCalls, limits: &Limits) -> Interrupt {
         let reason = if self.schema().is_some() { "input_required" } else { "confirmation" };
         let mut interrupt = Interrupt::new(id, reason);

@@ -1,4 +1,4 @@
-//! Text chunks without detours: from the agent's line to the page's bytes.
+//! A fast path for text chunks: from the agent's line to the page's bytes.
 use crate::outbox::Voice;
 use crate::translator::Translator;
 use agui_types::id::MessageId;
@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use core::str;
 use jsonrpc_core::{JsonStr, Kind, find_member, peek};
 
-/// Writes the chunks of a message or a thought that is open, the bulk of what agents send, as server-sent events: the line is looked at
-/// and not decoded, the text goes out as it came in, and nothing is allocated.
+/// Writes chunks of the open message or thought as server-sent events. Chunks are the bulk of agent traffic. The line
+/// is scanned but not decoded, its text is copied as it is, and no memory is allocated.
 ///
-/// What it writes is what the translator would have made of the line, but for the spelling of escapes. It takes no line
-/// that anything hangs on but the text; those go the long way.
+/// The output equals that of the translator, except for the notation of escapes. A line with any effect besides its
+/// text is refused; decode it and pass it to the translator.
 ///
 /// ```
 /// use agui_bridge::{FastText, Options, Translator};
@@ -45,39 +45,39 @@ pub struct FastText {
     shape: Option<Shape>,
 }
 
-/// The last line that was taken, but for its text, and what is written for it.
+/// The last accepted line without its text, and its output.
 #[derive(Clone, Debug)]
 struct Shape {
     message: MessageId,
     writer: DeltaWriter,
-    /// The line up to its text, with the quote.
+    /// The line before its text, with the quote.
     head: Vec<u8>,
-    /// The line from behind its text, with the quote.
+    /// The line after its text, with the quote.
     tail: Vec<u8>,
 }
 
 impl FastText {
-    /// Up to how many bytes of a line, its text left out, are kept to compare the next one with.
+    /// Largest size of a remembered line without its text, in bytes.
     pub const MAX_SHAPE: usize = 4096;
 
-    /// Knows no line.
+    /// Creates a writer that remembers no line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends the event for a line, if the line is one more piece of the text that is open and all events before it were
-    /// taken. When it says no, nothing has happened.
+    /// Appends the event for a line, if the line continues the open text and all earlier events were taken. Returns
+    /// `false` without any effect otherwise.
     ///
-    /// A line that differs from the last one in its text alone is not looked at again beside that.
+    /// A line that differs from the last one only in its text is compared, not scanned.
     pub fn write(&mut self, translator: &mut Translator, line: &[u8], out: &mut Vec<u8>) -> bool {
-        let Some(open) = Open::of(translator) else { return false };
+        let Some(open) = OpenText::of(translator) else { return false };
         let shape = self.shape.as_ref().filter(|shape| shape.message == *open.id);
         let known = shape.and_then(|shape| shape.text(line));
         let Some(text) = known.or_else(|| open.text(line)) else { return false };
         if text.len() <= 2 || text.len() > translator.delta_limit() {
             return false;
         }
-        // Half of a character, which JSON can spell, is found here.
+        // A lone surrogate, which JSON can express, is rejected here.
         let Ok(delta) = JsonString::from_text(text) else { return false };
         if known.is_none() {
             self.learn(&open, line, text);
@@ -88,8 +88,8 @@ impl FastText {
         true
     }
 
-    /// Keeps what a line is beside its text, in the room of the line before.
-    fn learn(&mut self, open: &Open<'_>, line: &[u8], text: &str) {
+    /// Remembers a line without its text, in the buffers of the line before.
+    fn learn(&mut self, open: &OpenText<'_>, line: &[u8], text: &str) {
         let shape = match self.shape.take() {
             Some(shape) if shape.message == *open.id => shape,
             _ => Shape {
@@ -114,7 +114,7 @@ impl FastText {
 }
 
 impl Shape {
-    /// The text of a line of this shape, in its quotes, if what it has there is text.
+    /// Returns the text of a line with this shape, in its quotes.
     fn text<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
         let text = line.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?;
         let start = self.head.len().checked_sub(1)?;
@@ -122,8 +122,8 @@ impl Shape {
     }
 }
 
-/// What is open, and what one more piece of it looks like.
-struct Open<'a> {
+/// The open text, and the form of a line that continues it.
+struct OpenText<'a> {
     key: Option<&'a str>,
     id: &'a MessageId,
     /// The update's tag, in its quotes.
@@ -131,8 +131,8 @@ struct Open<'a> {
     writer: fn(&MessageId) -> DeltaWriter,
 }
 
-impl<'a> Open<'a> {
-    /// The message or thought that is open, if one more piece of it changes nothing else.
+impl<'a> OpenText<'a> {
+    /// Returns the open message or thought, if a chunk has no other effect.
     fn of(translator: &'a Translator) -> Option<Self> {
         let (voice, key, id) = translator.plain_text()?;
         let (kind, writer): (_, fn(&MessageId) -> DeltaWriter) = match voice {
@@ -143,7 +143,7 @@ impl<'a> Open<'a> {
         Some(Self { key, id, kind, writer })
     }
 
-    /// The text of a line, in its quotes, if the line is one more piece of what is open, and nothing else.
+    /// Returns the text of a line, in its quotes, if the line only continues the open text.
     fn text<'b>(&self, line: &'b [u8]) -> Option<&'b str> {
         let peek = peek(line).ok()?;
         if peek.kind() != Kind::Notification

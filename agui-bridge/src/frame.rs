@@ -1,9 +1,9 @@
-//! The circumstances under which an update is translated.
+//! The circumstances of a translated update.
 use crate::limits::Limits;
 use agui_types::id::SubagentRunId;
 use core::time::Duration;
 
-/// The run and the session that an update belongs to, with the bounds that hold.
+/// The run and the session of an update, with the limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) limits: &'a Limits,
@@ -13,16 +13,16 @@ pub(crate) struct Frame<'a> {
     pub(crate) run: u64,
     /// Number of the turn during which, or after which, the update arrived.
     pub(crate) turn: u64,
-    /// The last known time.
+    /// Number of the turn during or after which the update arrived.
     pub(crate) now: Option<Duration>,
-    /// The session of the subagent that speaks; empty for the agent itself.
+    /// The session of the subagent; empty for the agent itself.
     pub(crate) lane: &'a str,
-    /// The subagent's invocation that the events are attributed to.
+    /// The subagent invocation that owns the events.
     pub(crate) owner: Option<&'a SubagentRunId>,
 }
 
 impl<'a> Frame<'a> {
-    /// Returns the same circumstances for events of another invocation.
+    /// Returns the same circumstances for another invocation.
     pub(crate) fn owned_by<'b>(self, owner: Option<&'b SubagentRunId>) -> Frame<'b>
     where
         'a: 'b,
@@ -30,7 +30,7 @@ impl<'a> Frame<'a> {
         Frame { owner, ..self }
     }
 
-    /// Returns the time after `wait`, where the time is known.
+    /// Returns the time after `wait`, if the time is known.
     pub(crate) fn after(&self, wait: Duration) -> Option<Duration> {
         self.now.map(|now| now.saturating_add(wait))
     }

@@ -1,23 +1,23 @@
 //! Tools that the page runs, called by an ACP agent.
 //!
-//! An ACP agent has no word for a page's tools. It is given them by a *binding*: an MCP server for the session, or the
-//! extension method of [`contextual_tools`](crate::contextual_tools). [`FrontendTools`] stands between the binding,
-//! the agent's updates and the page's stream: it decides when the page sees a call, and what the agent is told, which
-//! is one thing, once, for each call.
+//! ACP has no notion of a page's tools. They reach the agent by a *binding*: an MCP server for the session, or the
+//! extension method of [`contextual_tools`](crate::contextual_tools). [`FrontendTools`] sits between the binding, the
+//! agent's updates and the page's stream. It decides when the page sees a call, and answers the agent exactly once for
+//! each call.
 //!
-//! | [`ToolMode`] | the agent gets | the run | for |
+//! | [`ToolMode`] | the agent receives | the run | use |
 //! |---|---|---|---|
-//! | `Ack` | at once, that the page was told | goes on | commands: navigate, highlight |
-//! | `Park` | the page's result, from a later run's input | ends when nothing else goes on | questions to people; the page needs nothing but AG-UI |
-//! | `Sync` | the page's result, during the run | goes on | questions to the page, answered at once |
+//! | `Ack` | an acknowledgement, at once | continues | commands: navigate, highlight |
+//! | `Park` | the page's result, from a later run's input | ends when no other work remains | questions to people; the page needs only AG-UI |
+//! | `Sync` | the page's result, during the run | continues | questions to the page, answered at once |
 //!
-//! What cannot be done in a mode is done in the next: a synchronous call that is not answered in
-//! [`sync_wait`](Options::sync_wait), or whose page is gone, is parked; one that is parked for longer than
-//! [`park_wait`](Options::park_wait), or is one too many, is told to be pending, and its result becomes text of a later
-//! prompt; one beyond [`max_calls`](Options::max_calls) is refused.
+//! A call that cannot be completed in its mode falls back to the next one. A synchronous call without a result after
+//! [`sync_wait`](Options::sync_wait), or without a page, is parked. A call that is parked for longer than
+//! [`park_wait`](Options::park_wait), or exceeds the number of parked calls, is answered as pending; its result becomes
+//! text of a later prompt. A call beyond [`max_calls`](Options::max_calls) is refused.
 //!
-//! It is a state machine without IO: tell it what happened and when, then take what follows. All times count from one
-//! moment of the caller's choosing. It can be written as JSON at any time and go on elsewhere.
+//! The state machine performs no I/O: pass in events with their time, then poll the actions. All times are offsets from
+//! one epoch of the caller's choice. The state can be serialized as JSON at any time and restored elsewhere.
 //!
 //! ```
 //! use agui_bridge::frontend_tool::{Action, Completion, FrontendTools, NewCall, Options, Outcome, ToolResult};
@@ -35,29 +35,30 @@
 //! let Some(Action::Begin(begin)) = tools.poll_action() else { panic!() }; // START, ARGS, END
 //! assert_eq!(begin.name, "pick_colour");
 //!
-//! tools.tick(at(110)); // nothing else goes on: the run ends, the agent waits
+//! tools.tick(at(110)); // no other work: the run ends, the agent waits
 //! assert_eq!(tools.poll_action(), Some(Action::EndRun { parked: vec![call.clone()] }));
 //!
 //! tools.resume_turn(&page, at(5_000)); // the next run's input has the tool message
 //! assert_eq!(tools.complete(&call, ToolResult::text("green"), at(5_000)), Completion::Delivered);
 //! assert_eq!(tools.complete(&call, ToolResult::text("green"), at(5_001)), Completion::AlreadyDone);
 //! let Some(Action::Answer { outcome: Outcome::Result(result), .. }) = tools.poll_action() else { panic!() };
-//! assert_eq!(result.content.text(), "green"); // the answer of the MCP tools/call
+//! assert_eq!(result.content.text(), "green"); // the response to the MCP tools/call
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Inputs that answer some of the calls
+//! # Inputs with some of the results
 //!
-//! AG-UI has the page answer all calls that a run left before the thread goes on. Where an input answers some of them, the
-//! agent gets those, and goes on waiting for the others; when nothing else goes on, the run ends again. Its
-//! `pendingToolCallIds` has the calls that this run started and no others, as the specification defines it: the page finds
-//! those of earlier runs in its messages, as calls without an answer, and they are answered by any later input.
+//! AG-UI requires a page to answer all calls of a run before the thread continues. If an input answers only some calls,
+//! the agent receives those results and waits for the others; the run ends again when no other work remains. Its
+//! `pendingToolCallIds` has only the calls that this run started, as the specification defines it. The page finds calls
+//! of earlier runs in its messages as calls without a result, and any later input may answer them.
 //!
 //! Spec: [`RunFinishedSuccessOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedsuccessoutcome)
 //!
-//! # One call, two reports
+//! # Duplicate reports of a call
 //!
-//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. They are one when
+//! Most agents report a call twice: as a request to the binding, and as an ACP tool call. They are matched by this
+//! table:
 //!
 //! | the request has | and the agent's tool call | key |
 //! |---|---|---|
@@ -65,22 +66,22 @@
 //! | no such id | is of the same tool and has the same arguments, in any spelling | first announced, first matched |
 //! | no such id | is of the same tool | first announced, first matched |
 //!
-//! Either may come first. The page sees the call when the request comes, under the agent's id where it is known by then;
-//! the agent's own reports of it are kept from the stream ([`FrontendTools::handle_update`]). So a call that is
-//! announced, and never made because someone did not allow it, is not run by the page.
+//! Either may come first. The page sees the call when the request arrives, under the agent's id if that is known by
+//! then. The agent's own reports of the call are kept out of the stream ([`FrontendTools::handle_update`]). A call that
+//! is announced but never made, because permission was denied, is therefore not run by the page.
 //!
-//! # Where it differs from Jaeger's MCP endpoint on purpose
+//! # Deliberate differences from Jaeger's MCP endpoint
 //!
 //! | | Jaeger | here |
 //! |---|---|---|
-//! | a tool of the page's with the name of one of the agent's | hides it | has a server of its own, `ui` |
-//! | a call that the agent also reports | is in the stream twice | is in it once |
-//! | a call while no page reads | fails | is taken between two runs of a turn, else fails |
-//! | the result | is an acknowledgement, always | by mode |
-//! | an acknowledgement | `ui tool "X" dispatched to the browser` | `The page was told.` |
-//! | ids of calls | the tool's name, a clock and a counter | the agent's own where it is known, else a counter |
-//! | of two tools of a name | the first is listed | the same |
-//! | a schema that is not for an object, or none | is `{"type":"object"}` | the same, also one that is too long |
+//! | a page's tool with the name of an agent's tool | hides it | is listed by a separate server, `ui` |
+//! | a call that the agent also reports | is in the stream twice | is in the stream once |
+//! | a call while no page reads | fails | is accepted between two runs of a turn, otherwise fails |
+//! | the result | is always an acknowledgement | depends on the mode |
+//! | an acknowledgement | `ui tool "X" dispatched to the browser` | `The page was told.` <!-- words: ok --> |
+//! | ids of calls | the tool's name, a clock and a counter | the agent's own if known, otherwise a counter |
+//! | two tools with the same name | the first is listed | the same |
+//! | a missing schema, or one that is not for an object | becomes `{"type":"object"}` | the same, also for one that is too long |
 use agui_types::content::Content;
 use agui_types::id::ToolCallId;
 use agui_types::message::ToolMessage;
@@ -103,22 +104,22 @@ pub use binding::{Binding, Page};
 pub use machine::FrontendTools;
 pub use tool_set::{ListedTool, MAX_SCHEMA_BYTES, MAX_TOOLS, ToolSet};
 
-/// How a frontend tool is run.
+/// The way a frontend tool is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ToolMode {
-    /// The agent is told at once that the page knows.
+    /// The agent is answered when the page has the call.
     Ack,
-    /// The agent waits while the run ends; a later run's input has the result.
+    /// The agent waits while the run ends. A later run's input has the result.
     #[default]
     Park,
-    /// The agent waits while the run goes on; the result comes by a way beside the stream.
+    /// The agent waits while the run continues. The result arrives outside of the stream.
     Sync,
 }
 
 impl ToolMode {
-    /// The mode of this name: `ack`, `park` or `sync`.
+    /// Returns the mode with this name: `ack`, `park` or `sync`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "ack" => Self::Ack,
@@ -129,55 +130,54 @@ impl ToolMode {
     }
 }
 
-/// What the agent gets for a call that was parked for too long.
+/// The answer to a call that was parked for too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Expiry {
-    /// [`Outcome::Pending`]: the result, when it comes, is [told](Action::Tell) in a later prompt.
+    /// [`Outcome::Pending`]: a later result is part of a later prompt ([`Action::Tell`]).
     #[default]
     Pending,
     /// [`Outcome::TimedOut`].
     TimedOut,
 }
 
-/// How [`FrontendTools`] works.
+/// Options of [`FrontendTools`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Options {
-    /// The mode of a tool for which nothing else says one; `Park`.
+    /// The default mode of a tool; `Park` by default.
     ///
-    /// The first of these that there is: `metadata.execution` of the tool (`ack`, `park` or `sync`), an entry of
-    /// `modes`, this.
+    /// The first of these applies: `metadata.execution` of the tool (`ack`, `park` or `sync`), an entry of `modes`,
+    /// this field.
     pub mode: ToolMode,
-    /// Modes by name. A name that ends in `*` stands for all that begin as it does; the first that fits counts.
+    /// Modes by tool name. A name that ends in `*` matches all names with this prefix. The first match applies.
     pub modes: Vec<(String, ToolMode)>,
-    /// What the agent knows the binding's MCP server as; `ui`. Short, because agents put it in front of the names.
+    /// Name of the binding's MCP server; `ui` by default. Keep it short, since agents prefix tool names with it.
     pub server: String,
-    /// What contextual tools' names begin with for the agent;
-    /// [`PREFIX`](crate::contextual_tools::PREFIX).
+    /// Prefix of contextual tool names; [`PREFIX`](crate::contextual_tools::PREFIX) by default.
     pub prefix: String,
-    /// How long a synchronous call waits for its result before it is parked; 30 s.
+    /// Time after which a synchronous call without a result is parked; 30 s by default.
     pub sync_wait: Duration,
-    /// How long a parked call waits; 50 s, because agents give up after a minute and more.
+    /// Time after which a parked call expires; 50 s by default, since agents time out after a minute or later.
     pub park_wait: Duration,
-    /// What happens then.
+    /// The answer to an expired call.
     pub expiry: Expiry,
-    /// How long the agent has to be quiet before a run ends whose calls are parked, so that those it makes in parallel
-    /// are in one run; 100 ms.
+    /// Quiet time of the agent before a run with parked calls ends, so that parallel calls share a run; 100 ms by
+    /// default.
     pub park_quiet: Duration,
-    /// The same while calls of the agent's own are announced and have not begun: some agents make one call after the
-    /// other, and these wait for the parked ones; 10 s. Calls of its own that run keep the run open.
+    /// Quiet time while the agent's own calls are announced but have not begun; 10 s by default. Some agents make calls
+    /// one after the other, so these calls wait for the parked ones. Calls that run keep the run open.
     pub stalled_quiet: Duration,
-    /// How often the binding is to show the agent that a call that it waits for is alive; 15 s.
+    /// Interval of keep-alives to the agent for a waiting call; 15 s by default.
     pub keep_alive: Duration,
-    /// How many calls are parked at most, and how many wait for the next run to begin; 32.
+    /// Largest number of parked calls, and of calls that wait for the next run; 32 by default.
     pub max_parked: usize,
-    /// How many calls are remembered at most, with those whose result is there; 1024.
+    /// Largest number of remembered calls, including those with results; 1024 by default.
     pub max_calls: usize,
-    /// How many bytes of arguments a call has at most; 1 MiB.
+    /// Largest size of a call's arguments, in bytes; 1 MiB by default.
     pub max_arguments: usize,
-    /// Whether arguments are held against the schema of their tool, so that the model hears what is wrong and no page does;
-    /// it is. Types, required and unknown members, listed values and sizes are looked at; the rest is the page's part.
+    /// Whether arguments are validated against the tool's schema, so that the model receives errors instead of the
+    /// page; true by default. Checked are types, required and unknown members, enumerations and sizes.
     pub check_arguments: bool,
 }
 
@@ -203,40 +203,40 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// A request of the agent's to run a frontend tool, as a binding got it.
+/// A request of the agent to run a frontend tool, as received by a binding.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewCall {
-    /// The tool, by the name that the binding listed it under, or by the page's.
+    /// The tool, by its listed name or by the page's name.
     pub tool: String,
     /// The arguments: a JSON object.
     pub arguments: Raw,
-    /// The agent's id for the call, where the request has it; see [`agent_call_id`].
+    /// The agent's id of the call, if the request has it; see [`agent_call_id`].
     pub agent_id: Option<acp_types::v1::tool_calls::ToolCallId>,
 }
 
 impl NewCall {
-    /// A call without an id of the agent's.
+    /// Creates a call without an agent's id.
     pub fn new(tool: impl Into<String>, arguments: Raw) -> Self {
         Self { tool: tool.into(), arguments, agent_id: None }
     }
 }
 
-/// The agent's id of a tool call, in the `_meta` of the MCP request for it: the first of the keys
-/// `claudecode/toolUseId`, `copilot/toolCallId` and `callId` that has a text.
+/// Returns the agent's id of a tool call from the `_meta` of the MCP request: the first string among the keys
+/// `claudecode/toolUseId`, `copilot/toolCallId` and `callId`.
 pub fn agent_call_id(meta: &Meta) -> Option<acp_types::v1::tool_calls::ToolCallId> {
     let keys = ["claudecode/toolUseId", "copilot/toolCallId", "callId"];
     let mut ids = keys.iter().filter_map(|key| meta.get(key)?.decode::<String>().ok());
     ids.find(|id| !id.is_empty()).map(Into::into)
 }
 
-/// A call was not taken: the binding answers the agent with this error of the tool, and that is the end of it.
+/// An error accepting a call. The binding answers the agent with it as an error of the tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -246,52 +246,52 @@ pub enum CallError {
     /// The turn is being cancelled.
     #[error("the run is being cancelled")]
     Cancelled,
-    /// The page has no such tool now.
+    /// The page has no such tool at present.
     #[error("the page has no tool of this name")]
     UnknownTool,
     /// The arguments are not an object.
     #[error("expected an object as arguments")]
     NotAnObject,
-    /// The arguments are not what the tool's schema asks for; see [`Options::check_arguments`].
+    /// The arguments do not match the tool's schema; see [`Options::check_arguments`].
     #[error("at {pointer}: expected {expected}")]
     Invalid {
-        /// Where, as a JSON pointer into the arguments.
+        /// The place, as a JSON pointer into the arguments.
         pointer: String,
-        /// What was expected.
+        /// The expected value.
         expected: String,
     },
-    /// The arguments have more bytes than [`Options::max_arguments`].
+    /// The arguments exceed [`Options::max_arguments`].
     #[error("the arguments are too long")]
     TooLarge,
-    /// There are [`Options::max_calls`] calls that wait, or [`Options::max_parked`] that no page has seen.
+    /// [`Options::max_calls`] calls wait, or [`Options::max_parked`] calls that no page has seen.
     #[error("too many calls wait for the page")]
     TooMany,
 }
 
-/// What a tool of the page came to.
+/// The result of a page's tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// What it says.
+    /// The content.
     pub content: Content,
-    /// Whether it failed.
+    /// Whether the tool failed.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// What a tool that did not fail says.
+    /// Creates the result of a successful call.
     pub fn new(content: impl Into<Content>) -> Self {
         Self { content: content.into(), is_error: false }
     }
 
-    /// [`new`](Self::new), of a text.
+    /// Creates the result of a successful call, with text content.
     pub fn text(text: &str) -> Self {
         Self::new(text)
     }
 }
 
 impl From<&ToolMessage> for ToolResult {
-    /// A message with an `error` failed; where it has no content, the error is what it says.
+    /// A message with an `error` is a failure. Without content, the error becomes the content.
     fn from(message: &ToolMessage) -> Self {
         let is_empty = match &message.content {
             Content::Text(text) => text.is_empty(),
@@ -305,29 +305,29 @@ impl From<&ToolMessage> for ToolResult {
     }
 }
 
-/// What the agent is told of a call; once.
+/// The answer to the agent for a call; exactly one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Outcome {
     /// The page's result.
     Result(ToolResult),
-    /// The page was told.
+    /// The page has received the call.
     Acked,
-    /// The page has not answered yet; its answer will be in a later message.
+    /// The page has not answered yet. Its answer follows in a later message.
     Pending,
-    /// The turn is cancelled, or over.
+    /// The turn was cancelled or has ended.
     Cancelled,
     /// The page did not answer in time.
     TimedOut,
 }
 
 impl Outcome {
-    /// The outcome in words, for a binding's answer to the model.
+    /// Returns the outcome as text for the model, and whether it is an error.
     ///
     /// | outcome | text | error |
     /// |---|---|---|
-    /// | `Result` | of its content | as it says |
-    /// | `Acked` | `The page was told.` | no |
+    /// | `Result` | the text of its content | as in the result |
+    /// | `Acked` | `The page was told.` <!-- words: ok --> | no |
     /// | `Pending` | `Still pending: the user's answer will arrive in a later message.` | no |
     /// | `Cancelled` | `The call was cancelled.` | yes |
     /// | `TimedOut` | `The page did not answer in time.` | yes |
@@ -345,41 +345,41 @@ impl Outcome {
     }
 }
 
-/// What became of a result.
+/// The effect of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Completion {
-    /// It goes to the agent: as the call's [`Answer`](Action::Answer), or, where the call had another already, in a later
-    /// [prompt](Action::Tell).
+    /// It is delivered to the agent: as the call's [`Answer`](Action::Answer), or in a later [prompt](Action::Tell) if
+    /// the call was already answered.
     Delivered,
-    /// The call had its result, or was cancelled.
+    /// The call already has a result, or was cancelled.
     AlreadyDone,
-    /// There is no such call; or it is so old that it was forgotten.
+    /// No such call exists, or it was forgotten.
     Unknown,
 }
 
-/// A call that the page sees.
+/// A call for the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FrontendCall {
-    /// Names the call; see [`FrontendTools::handle_begun`].
+    /// Identifier of the call; see [`FrontendTools::handle_begun`].
     pub call_id: ToolCallId,
     /// The tool, by the page's name.
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Raw,
-    /// How it is run.
+    /// The way the tool is run.
     pub mode: ToolMode,
 }
 
-/// What is to be done.
+/// The next action of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Action {
-    /// The page is to see the call: start, arguments and end
+    /// Shows the call to the page: start, arguments and end
     /// ([`Translator::handle_frontend_call`](crate::Translator::handle_frontend_call)).
     Begin(FrontendCall),
-    /// The binding is to answer its request for the call. There is one for each call, unless it was
+    /// Answers the binding's request for the call. There is one for each call that was not
     /// [withdrawn](FrontendTools::handle_withdrawn).
     Answer {
         /// The call.
@@ -387,45 +387,46 @@ pub enum Action {
         /// The answer.
         outcome: Outcome,
     },
-    /// The run is to end as a success whose calls are pending
-    /// ([`Translator::handle_parked`](crate::Translator::handle_parked)). The turn goes on.
+    /// Ends the run as a success with pending calls ([`Translator::handle_parked`](crate::Translator::handle_parked)).
+    /// The turn continues.
     EndRun {
-        /// All calls that are parked, in the order they were made; also those of earlier runs.
+        /// All parked calls in order of creation, including those of earlier runs.
         parked: Vec<ToolCallId>,
     },
-    /// The next prompt is to begin with this text: a result came after the agent was told something else.
+    /// Begins the next prompt with this text: a result that arrived after the call was answered otherwise.
     Tell {
         /// The call.
         call_id: ToolCallId,
         /// The text.
         text: String,
     },
-    /// The binding is to show the agent that the call is alive, if the agent asked for progress.
+    /// Shows the agent that the call is alive, if the agent requested progress.
     KeepAlive {
         /// The call.
         call_id: ToolCallId,
     },
-    /// The agent announced a call of a frontend tool and ended it without making it. The page did not see it.
+    /// Reports that the agent announced a call of a frontend tool and ended it without making it. The page did not see
+    /// it.
     NotMade {
         /// The agent's id.
         tool_call_id: acp_types::v1::tool_calls::ToolCallId,
         /// The tool, by the page's name.
         name: String,
-        /// How it ended, in the agent's word.
+        /// The final status, as the agent reported it.
         status: String,
     },
 }
 
-/// Whose an update is.
+/// The owner of a tool call in an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// The agent's: it goes to the translator.
+    /// The agent: pass the update to the translator.
     Agent,
-    /// It reports a frontend call, which the page sees by other means: it stays out of the stream.
+    /// The page, which sees the call by other means: keep the update out of the stream.
     Frontend,
 }
 
-/// Text content for a prompt that brings a result late.
+/// Returns the text of a prompt that delivers a late result.
 pub(crate) fn late_text(name: &str, id: &ToolCallId, result: &ToolResult) -> String {
     let mut text = alloc::format!("Result of frontend tool {name} ({id}): ");
     if result.is_error {

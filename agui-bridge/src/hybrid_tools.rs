@@ -1,18 +1,18 @@
-//! Agents that are not ACP: a model and its tools, some of which run here and some in the page.
+//! Agents without ACP: a model and its tools, some of which run in the program and some in the page.
 //!
-//! A program that has a model and tools of its own becomes an AG-UI agent with these:
+//! These turn a program with a model and tools of its own into an AG-UI agent:
 //!
-//! | to | use |
+//! | To | use |
 //! |---|---|
-//! | tell whether a request is AG-UI's, and turn it into an agent's parameters | [`is_agui_input`], [`AgentParameters`] |
-//! | turn its messages into a model's history | [`chat_history`](crate::chat_history) |
-//! | give the model one set of tools, and tell apart who runs them | [`HybridTools`] |
-//! | write a run that ends once, with everything closed | [`HybridRun`] |
-//! | go from model to tools and back, and stop for the page | [`HybridLoop`] |
-//! | do that with an async model, on any runtime (feature `async`) | `hybrid_tools::runner` |
+//! | detect an AG-UI request, and convert it to an agent's parameters | [`is_agui_input`], [`AgentParameters`] |
+//! | convert its messages to a model's history | [`chat_history`](crate::chat_history) |
+//! | give the model one set of tools, run by the program or the page | [`HybridTools`] |
+//! | write a run with exactly one end and no open items | [`HybridRun`] |
+//! | alternate between model and tools, and pause for the page | [`HybridLoop`] |
+//! | do this with an async model, on any runtime (feature `async`) | `hybrid_tools::runner` |
 //!
-//! A model that calls a tool of the page's pauses: the run ends as a success whose calls are pending. Nothing is kept here:
-//! the next request has the page's results among its messages, and the model goes on from those.
+//! A run pauses when the model calls a tool of the page: it ends as a success with pending calls. No state is kept
+//! between runs. The next request has the page's results among its messages, and the model continues from those.
 //!
 //! ```
 //! use agui_bridge::hybrid_tools::{BackendTool, HybridLoop, LoopOptions, ModelEvent, Step};
@@ -27,13 +27,13 @@
 //! let mut run = HybridLoop::begin(&input, &backend, LoopOptions::new());
 //!
 //! let Step::AskModel = run.step() else { panic!() };         // send `run.history()` and `run.tools()` to the model
-//! run.handle_model(ModelEvent::call("c1", "stock", "{}"));     // it calls two tools at once
+//! run.handle_model(ModelEvent::call("c1", "stock", "{}"));     // it makes two parallel calls
 //! run.handle_model(ModelEvent::call("c2", "pick_colour", "{}"));
 //! run.handle_model_end();
-//! let Step::RunTools(calls) = run.step() else { panic!() };  // ours runs here
+//! let Step::RunTools(calls) = run.step() else { panic!() };  // the program's tool
 //! assert_eq!(calls[0].name, "stock");
 //! run.handle_tool_result(&calls[0].id, Ok("red and blue".into()));
-//! let Step::Done = run.step() else { panic!() };             // the other is the page's: the run ends
+//! let Step::Done = run.step() else { panic!() };             // the other tool is the page's: the run ends
 //!
 //! let mut verifier = Verifier::strict_for(&input);
 //! let mut last = None;
@@ -47,26 +47,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where it differs from OpenSearch on purpose
+//! # Deliberate differences from OpenSearch
 //!
-//! The names and rules are those of the AG-UI support in OpenSearch's ml-commons, of its design and of its code (3.5).
+//! The names and rules follow the design and the code (3.5) of the AG-UI support in OpenSearch's ml-commons.
 //!
 //! | | OpenSearch | here |
 //! |---|---|---|
-//! | parallel calls of the model | the first is run | all; the run ends once those of ours have results |
-//! | a name that is neither ours nor the page's | given to the page | the model gets an error as the result |
-//! | a tool of the page with the name of one of ours | the page's is described to the model, ours runs | ours is described and runs; the other is [reported](HybridTools::shadowed) |
+//! | parallel calls of the model | the first is run | all; the run ends when the program's calls have results |
+//! | an unknown tool name | passed to the page | the model receives an error as the result |
+//! | a page's tool with the name of a program's tool | the page's is described to the model, the program's runs | the program's is described and runs; the page's is [reported](HybridTools::shadowed) |
 //! | the end of a run that waits for the page | without `outcome` | success with `pendingToolCallIds` |
-//! | terminal events | sometimes two; after `RUN_ERROR` more | one, then nothing |
-//! | ids of messages | from a clock, or random with each load of a history | counted; none that the input has |
-//! | a custom event's type | `Custom`, on which clients fail | `CUSTOM` |
+//! | terminal events | sometimes two; more events after `RUN_ERROR` | one, then none |
+//! | message ids | from a clock, or random with each load of a history | counted, distinct from those of the input |
+//! | the type of a custom event | `Custom`, on which clients fail | `CUSTOM` |
 //! | an error before the run began | a frame without type | `RUN_STARTED`, `RUN_ERROR` |
-//! | an error's code and message | no code; that of the innermost cause, else the outer one | both are the caller's: [`RunFailure`] |
-//! | no thread or run id | made of a clock | the input is refused: a page that does not know its thread cannot go on with it |
-//! | a request is AG-UI's | by its body, or by a thread or run parameter | by its body: [`is_agui_input`] |
-//! | parts of 1.0 in messages | dropped | images are taken, the rest is reported |
+//! | code and message of an error | no code; the innermost cause or the outer error | both from the caller: [`RunFailure`] |
+//! | a missing thread or run id | derived from a clock | the input is refused, since a page that does not know its thread cannot continue it |
+//! | detection of an AG-UI request | by its body, or by a thread or run parameter | by its body: [`is_agui_input`] |
+//! | message parts of 1.0 | dropped | images are accepted, the rest is reported |
 //! | system messages under the rule of the latest tool cycle | dropped | kept |
-//! | a message's missing results | sent to the model as they are | added as an error, and reported |
+//! | missing results of a message | sent to the model unchanged | added as an error, and reported |
 use agui_types::id::ToolCallId;
 use agui_types::usage::TokenUsage;
 use alloc::string::String;
@@ -83,17 +83,17 @@ pub use react::{HybridLoop, LoopOptions, Step, ToolRequest};
 pub use run::{HybridRun, RunFailure};
 pub use tools::{BackendTool, HybridTools, ModelTool, ToolOwner, frontend_tool_error};
 
-/// What a model says, piece by piece.
+/// A piece of a model's answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// A piece of its text.
+    /// Text.
     Text(String),
-    /// A piece of what it thinks.
+    /// Reasoning.
     Reasoning(String),
-    /// It begins to call a tool.
+    /// The beginning of a tool call.
     ToolCallStart {
-        /// The model's id of the call; several calls may be open at once.
+        /// The model's id of the call. Several calls may be open at once.
         id: ToolCallId,
         /// The tool.
         name: String,
@@ -105,21 +105,21 @@ pub enum ModelEvent {
         /// The piece.
         delta: String,
     },
-    /// A whole call.
+    /// A complete call.
     ToolCall {
         /// The model's id of the call.
         id: ToolCallId,
         /// The tool.
         name: String,
-        /// Its arguments: a JSON document by convention.
+        /// The arguments, by convention a JSON document.
         arguments: String,
     },
-    /// What the request cost.
+    /// Token usage of the request.
     Usage(TokenUsage),
 }
 
 impl ModelEvent {
-    /// A whole call of a tool.
+    /// Creates a complete call.
     pub fn call(
         id: impl Into<ToolCallId>,
         name: impl Into<String>,

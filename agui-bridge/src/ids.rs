@@ -1,13 +1,14 @@
+//! Unique identifiers of a thread.
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// Longest key of a peer's that becomes part of an identifier.
+/// Longest key of a peer that becomes part of an identifier.
 const KEY_BYTES: usize = 256;
 
-/// Prefixes of our own identifiers; a peer's tool call id with one of them is not taken as it is.
+/// Prefixes of the bridge's identifiers. A peer's tool call id with one of them is replaced.
 const OURS: [&str; 6] = [MESSAGE, REASONING, SPAN, RESULT, ACTIVITY, INTERRUPT];
 
 pub(crate) const MESSAGE: &str = "msg-";
@@ -18,10 +19,10 @@ pub(crate) const ACTIVITY: &str = "act-";
 pub(crate) const INTERRUPT: &str = "int-";
 const CALL: &str = "call-";
 
-/// Identifiers of one thread: each is given out once, in an order that only depends on what was asked for.
+/// The identifiers of one thread. Each is used once, and the sequence is deterministic.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ids {
-    /// How often each was asked for; a prefix alone counts the numbers given under it.
+    /// Number of requests for each; a prefix alone counts its numbers.
     used: BTreeMap<Box<str>, u64>,
     limit: usize,
     overflow: u64,
@@ -32,14 +33,14 @@ impl Ids {
         Self { used: BTreeMap::new(), limit, overflow: 0 }
     }
 
-    /// Never gives out `id`.
+    /// Excludes `id` from use.
     pub(crate) fn reserve(&mut self, id: &str) {
         if self.used.len() < self.limit && id.len() <= KEY_BYTES && !self.used.contains_key(id) {
             self.used.insert(id.into(), 1);
         }
     }
 
-    /// `prefix` and `key`, or that and a number when it was given out before.
+    /// Returns `prefix` and `key`, followed by a number if that was used before.
     pub(crate) fn keyed(&mut self, prefix: &str, key: &str, separator: char) -> String {
         let wanted = format!("{prefix}{key}");
         if key.len() > KEY_BYTES || self.used.len() >= self.limit {
@@ -52,7 +53,7 @@ impl Ids {
         self.count_up(&wanted, |count| (count > 1).then(|| format!("{wanted}{separator}{count}")))
     }
 
-    /// `prefix` and the next number.
+    /// Returns `prefix` and the next number.
     pub(crate) fn numbered(&mut self, prefix: &str) -> String {
         if self.used.len() >= self.limit {
             return self.overflow(prefix);
@@ -60,7 +61,7 @@ impl Ids {
         self.count_up(prefix, |count| Some(format!("{prefix}{count}")))
     }
 
-    /// The id of a tool call: the agent's own, unless it was used before or could be taken for one of ours.
+    /// Returns the id of a tool call: the agent's own, unless it was used before or has a prefix of the bridge.
     pub(crate) fn tool_call(&mut self, id: &str) -> String {
         let prefix =
             if id.is_empty() || OURS.iter().any(|ours| id.starts_with(ours)) { CALL } else { "" };

@@ -1,11 +1,12 @@
-//! What a [`RunAgentInput`] asks of an ACP agent.
+//! The mapping of a [`RunAgentInput`] to prompts of an ACP agent.
 //!
-//! AG-UI clients send the whole conversation each time, ACP agents keep it themselves: only what is new goes to the
-//! agent. A [`SessionMemory`] knows what that is for a thread, also where the user has edited what was said, wants another
-//! answer, or comes with a history; its [`Rules`] say what becomes of that, of context, state and forwarded properties.
+//! AG-UI clients send the whole conversation with each input, while ACP agents keep it themselves, so only new messages
+//! go to the agent. A [`SessionMemory`] determines these for a thread, even if the user edited messages, requests
+//! another answer, or provides a history. Its [`Rules`] decide how these cases, context, state and forwarded properties
+//! are handled.
 //!
-//! [`work`] is the short form, for who keeps a session for each thread and lets it go on whatever becomes of the
-//! conversation: which message was the last one, the caller remembers.
+//! [`work`] is the short form for programs that keep one session for each thread regardless of edits. The caller
+//! remembers the last message.
 //!
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
@@ -51,23 +52,23 @@ pub use plan::{Plan, SessionStep};
 pub use rules::{Divergence, Repeat, Rules, SessionScope};
 pub use session_memory::{MAX_KNOWN, MAX_QUEUED, SessionMemory};
 
-/// Entries of `context` that are taken.
+/// Largest number of `context` entries.
 pub const MAX_CONTEXT_ENTRIES: usize = 64;
-/// Bytes of description and value of one entry of `context`.
+/// Largest size of a `context` entry's description and value, in bytes.
 pub const MAX_CONTEXT_BYTES: usize = 64 << 10;
-/// Bytes of the shared state, where it goes to the agent.
+/// Largest size of the shared state if it goes to the agent, in bytes.
 pub const MAX_STATE_BYTES: usize = 64 << 10;
-/// Messages of one input.
+/// Largest number of messages of an input.
 pub const MAX_MESSAGES: usize = 20_000;
-/// Bytes of images, audio and documents in one prompt, decoded.
+/// Largest size of images, audio and documents in a prompt, in decoded bytes.
 pub const MAX_MEDIA_BYTES: usize = 16 << 20;
 
-/// What there is to do for a run.
+/// The work that an input requires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Send a prompt.
     Prompt(Prompt),
-    /// Nothing: no user message is new. The run is `RUN_STARTED`, then `RUN_FINISHED`.
+    /// None: the input has no new user message. The run is `RUN_STARTED`, then `RUN_FINISHED`.
     Nothing,
 }
 
@@ -75,63 +76,63 @@ pub enum Work {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// What to send with `session/prompt`.
+    /// The content of `session/prompt`.
     pub blocks: Vec<ContentBlock>,
-    /// The message that is the last accepted one once the prompt was sent.
+    /// The last message of the conversation that the agent has once the prompt is sent.
     pub last_message: MessageId,
-    /// Messages before the new ones that the agent never saw: the history of a thread that is not known, or one that was
-    /// edited. They are not sent; where the session is new, let the client know
-    /// ([`handle_new_session`](crate::Translator::handle_new_session)).
+    /// Number of earlier messages that the agent has never received: the history of an unknown thread, or of an edited
+    /// one. They are not sent. If the session is new, inform the client with
+    /// [`handle_new_session`](crate::Translator::handle_new_session).
     pub unseen: usize,
 }
 
-/// An input cannot be run.
+/// An error mapping an input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum InputError {
-    /// There are no messages.
-    #[error("at /messages: expected at least one message, got none")]
+    /// The input has no messages.
+    #[error("at /messages: expected at least one message")]
     NoMessages,
-    /// The new user messages say nothing.
+    /// The new user messages are blank.
     #[error("at {pointer}: expected text or media, got a blank message")]
     Blank {
-        /// The last of them.
+        /// The last of them, as a JSON pointer.
         pointer: String,
     },
-    /// A value is not what it should be.
+    /// A value is invalid.
     #[error("at {pointer}: expected {expected}")]
     Invalid {
-        /// Where it is, as a JSON pointer.
+        /// Place of the value, as a JSON pointer.
         pointer: String,
-        /// What it should be.
+        /// The expected value.
         expected: Cow<'static, str>,
     },
-    /// The agent does not take this kind of content.
-    #[error("at {pointer}: the agent does not take {what}")]
+    /// The agent does not support this kind of content.
+    #[error("at {pointer}: the agent does not support {what}")]
     Unsupported {
-        /// Where it is, as a JSON pointer.
+        /// Place of the content, as a JSON pointer.
         pointer: String,
-        /// What it is.
+        /// The kind of content.
         what: Cow<'static, str>,
     },
-    /// The conversation is another than the agent's, and [`Divergence::Reject`] is the rule.
-    #[error("at {pointer}: expected the conversation as it was, got another")]
+    /// The conversation differs from the agent's, and the rule is [`Divergence::Reject`].
+    #[error("at {pointer}: expected the conversation unchanged")]
     Diverged {
-        /// Where it begins to be another, as a JSON pointer.
+        /// Place of the first difference, as a JSON pointer.
         pointer: String,
     },
     /// A value is too large.
     #[error("at {pointer}: expected at most {limit}")]
     TooLarge {
-        /// Where it is, as a JSON pointer.
+        /// Place of the value, as a JSON pointer.
         pointer: String,
-        /// How much is taken, with its unit.
+        /// The limit, with its unit.
         limit: String,
     },
 }
 
 impl InputError {
-    /// The HTTP status to answer with.
+    /// Returns the HTTP status of the response.
     ///
     /// | error | status |
     /// |---|---|
@@ -149,36 +150,36 @@ impl InputError {
     }
 }
 
-/// Finds what is new in `input` for an agent that has these capabilities and was sent everything up to the message
+/// Finds the new messages of `input` for an agent with these capabilities that has everything up to the message
 /// `accepted`.
 ///
-/// | message after the accepted one | becomes |
+/// | message after the accepted one | result |
 /// |---|---|
 /// | user | its parts, in order |
 /// | system, developer | a text block |
-/// | assistant, tool, reasoning, activity, unknown | nothing: the agent said it |
+/// | assistant, tool, reasoning, activity, unknown | none: the agent produced it |
 ///
-/// Without an accepted message, or when the input does not have it, the new messages are those after the last one that
-/// is not the user's, system's or developer's; the ones before are counted as unseen.
+/// Without an accepted message in the input, the new messages are those after the last message that is not of the user,
+/// system or developer. Earlier ones count as unseen.
 ///
-/// | part | block | where the agent has no such capability |
+/// | part | block | without the agent's capability |
 /// |---|---|---|
-/// | text | text; blank ones are left out | |
+/// | text | text; blank parts are left out | |
 /// | image, audio with data | image, audio | error |
 /// | video, document with data | resource with a blob | error |
-/// | any with an http or https URL of a public host | resource link, which each agent takes | |
+/// | any with an http or https URL of a public host | resource link, which every agent supports | |
 /// | any with a provider's file | error | error |
-/// | `binary` of 0.x | as the media part that it is | |
+/// | `binary` of 0.x | as the equivalent media part | |
 ///
-/// An image or audio block of ACP has to have data, beside which it may name a `uri`: of what is only an address there is
-/// none, and nothing is fetched here. Who fetches it puts a part with data in its place before.
+/// An ACP image or audio block requires data, with an optional `uri`. A part that has only a URL therefore becomes a
+/// link, and nothing is fetched. A program that fetches the data replaces the part before this call.
 ///
-/// Each entry of `context` follows as a resource, or as a text where the agent takes no resources; blank ones are left
-/// out. `tools`, `state`, `forwardedProps` and `resume` are not read.
+/// Each entry of `context` follows as a resource, or as text if the agent does not support resources; blank entries are
+/// left out. `tools`, `state`, `forwardedProps` and `resume` are ignored.
 ///
 /// # Errors
-/// The input has no messages, its new messages are blank, or a part is broken, too large, or of a kind that the agent
-/// does not take. The error says where.
+/// The input has no messages, its new messages are blank, or a part is invalid, too large, or not supported by the
+/// agent. The error has the place.
 pub fn work(
     input: &RunAgentInput,
     capabilities: &PromptCapabilities,
@@ -210,7 +211,7 @@ pub fn work(
     Ok(Work::Prompt(Prompt { blocks: blocks.blocks, last_message, unseen }))
 }
 
-/// Where the new messages begin, and how many before them the agent never saw.
+/// Returns the start of the new messages, and the number of earlier ones that the agent has never received.
 fn new_messages(messages: &[Message], accepted: Option<&MessageId>) -> (usize, usize) {
     let known = accepted
         .and_then(|id| messages.iter().rposition(|message| message.id().as_ref() == Some(id)));

@@ -1,26 +1,27 @@
+//! Construction and truncation of JSON texts.
 use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// `value` as JSON text; `null` for a value that has no JSON form, of which the protocols have none.
+/// Returns `value` as JSON text; `null` for a value without a JSON form, which the protocols do not have.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Raw {
     Raw::from_value(value).unwrap_or_else(|_| Raw::from(RawValue::NULL))
 }
 
-/// `value` as JSON text, or what it is and how long it was when that is more than `limit` bytes.
+/// Returns `value` as JSON text, or its size if that exceeds `limit` bytes.
 pub(crate) fn bounded<T: Serialize + ?Sized>(value: &T, limit: usize) -> Raw {
     let value = raw(value);
     let bytes = value.as_str().len();
     if bytes <= limit { value } else { omitted(bytes).into_raw() }
 }
 
-/// The stand-in for a value that is too long.
+/// Returns the replacement of a value that is too long.
 pub(crate) fn omitted(bytes: usize) -> Members {
     Members::new().with("omittedBytes", &bytes)
 }
 
-/// A JSON object that is being put together.
+/// A JSON object under construction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members(Extra);
 
@@ -78,20 +79,20 @@ impl Members {
     }
 }
 
-/// The longest start of `text` that fits into `limit` bytes and ends between characters.
+/// Returns the longest prefix of `text` that fits into `limit` bytes and ends at a character boundary.
 pub(crate) fn head(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// The longest end of `text` that fits into `limit` bytes and begins between characters.
+/// Returns the longest suffix of `text` that fits into `limit` bytes and begins at a character boundary.
 pub(crate) fn tail(text: &str, limit: usize) -> &str {
     let start =
         (text.len().saturating_sub(limit)..=text.len()).find(|start| text.is_char_boundary(*start));
     text.get(start.unwrap_or_default()..).unwrap_or_default()
 }
 
-/// Cuts `text` to `limit` bytes, and says so at its end.
+/// Truncates `text` to `limit` bytes, with a mark at its end.
 pub(crate) fn cut(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         let bytes = text.len();
@@ -101,7 +102,7 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
-/// Tells texts apart that are not worth keeping: FNV-1a, 64 bits. Not proof against an adversary.
+/// Fingerprint of a text that is not stored: FNV-1a, 64 bits. It does not resist collisions by an adversary.
 ///
 /// Spec: [FNV](https://www.rfc-editor.org/rfc/rfc9923)
 pub(crate) fn fingerprint(texts: &[&str]) -> u64 {
@@ -113,7 +114,7 @@ fn fnv(hash: u64, byte: u64) -> u64 {
     (hash ^ byte).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// A [`fingerprint`] of a text that comes in pieces.
+/// The incremental [`fingerprint`] of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Print(u64);
 
@@ -124,7 +125,7 @@ impl Default for Print {
 }
 
 impl Print {
-    /// That of the text so far and `more`.
+    /// Returns the fingerprint of the text so far and `more`.
     pub(crate) fn and(self, more: &str) -> Self {
         Self(more.bytes().map(u64::from).fold(self.0, fnv))
     }

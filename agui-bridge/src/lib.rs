@@ -1,20 +1,64 @@
-//! Translates ACP agent traffic into AG-UI event streams, and AG-UI input into ACP prompts, without IO.
+//! Bridge between ACP agents and AG-UI pages, without I/O.
 //!
-//! A page speaks AG-UI: it posts a run's input and reads a stream of events. A coding agent speaks ACP: it takes
-//! prompts and sends session updates. Between them stand two things:
+//! A page speaks AG-UI: it posts the input of a run and reads a stream of events. A coding agent speaks ACP: it takes
+//! prompts and sends session updates. This crate translates between the two. It performs no I/O and reads no clock: the
+//! same input gives the same events.
 //!
-//! - [`input::work`] finds in a run's input what is new for the agent, as a prompt;
-//! - [`Translator`] turns what the agent sends into the run's events, whatever it sends and in whatever order.
+//! ```toml
+//! [dependencies]
+//! agui-bridge = "0.1"
+//! ```
 //!
-//! Beside them:
+//! # Where to start
 //!
-//! | to | use |
+//! | To | use |
 //! |---|---|
-//! | have the agent use the page's tools | [`frontend_tool`]; as Jaeger's sidecars do, [`contextual_tools`] |
-//! | make an AG-UI agent of a model and its tools, without ACP | [`hybrid_tools`], [`chat_history`] |
+//! | connect pages to an agent, with threads, queues and logs of runs | [`hub::Hub`] |
+//! | manage one thread over a connection of your own | [`conversation::Conversation`] |
+//! | translate the messages of one session | [`Translator`], [`input::work`] |
+//! | decide what an edited conversation means for a session | [`input::SessionMemory`] |
+//! | let the agent call tools of the page | [`frontend_tool`]; by the protocol of Jaeger's sidecars [`contextual_tools`] |
+//! | build an AG-UI agent from a model and its tools, without ACP | [`hybrid_tools`], [`chat_history`] |
 //! | drive an AG-UI agent from an editor that speaks ACP | [`acp_agent`] |
 //!
-//! A whole turn:
+//! # A hub
+//!
+//! A [`Hub`](hub::Hub) has one agent connection and any number of threads. The program moves lines between the hub and
+//! the agent, and inputs and frames between the hub and its pages:
+//!
+//! ```
+//! use acp_types::client;
+//! use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+//! use agui_bridge::conversation::ConversationOptions;
+//! use agui_bridge::hub::{Hub, HubOptions};
+//! use agui_bridge::jsonrpc_core::wire::decode;
+//! use agui_types::input::RunAgentInput;
+//! use core::time::Duration;
+//!
+//! let now = Duration::ZERO; // time since the start of the program
+//! let mut hub = Hub::new(HubOptions::new(ConversationOptions::new("/work")));
+//! hub.connect(client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)), now);
+//!
+//! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
+//! hub.handle_run("t", decode::<RunAgentInput>(posted)?, now)?;
+//!
+//! // Lines from the agent's standard output:
+//! hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#), now);
+//! hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#), now);
+//! hub.handle_line(Ok(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#), now);
+//!
+//! while let Some(line) = hub.poll_transmit() {
+//!     let _ = line; // write it to the agent's standard input
+//! }
+//! let frame = hub.poll_frame().ok_or("no frame")?;
+//! assert!(frame.bytes.starts_with(b"id: r:1\ndata: {\"type\":\"RUN_STARTED\"")); // write it to the page's response
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A turn without a hub
+//!
+//! [`input::work`] finds the new messages of an input as a prompt. [`Translator`] turns the agent's messages into the
+//! events of the run:
 //!
 //! ```
 //! use acp_types::v1::initialization::PromptCapabilities;
@@ -30,7 +74,7 @@
 //!
 //! let mut translator = Translator::new(Options::new());
 //! assert_eq!(translator.begin_run(&input, &prompt.blocks)?, Begun::Prompt);
-//! // Here `prompt.blocks` goes to the agent as `session/prompt`. What it sends until its answer:
+//! // Send `prompt.blocks` to the agent as `session/prompt`. Until the response it sends updates:
 //! for update in [
 //!     r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read notes.txt","kind":"read"}"#,
 //!     r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":"Milk"}"#,
@@ -50,35 +94,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What becomes what
+//! # Features
 //!
-//! [Legacy](agui_types::profile::Profile::Legacy) clients, those before 1.0, get what they can take; "the same" is what
-//! clients of 1.0 get, without `metadata`.
+//! | Feature | adds |
+//! |---|---|
+//! | `async` | `hybrid_tools::runner`: runs an async model with async tools, on any runtime; off by default |
+//!
+//! # Mapping
+//!
+//! [Legacy](agui_types::profile::Profile::Legacy) clients are those before 1.0. "The same" means the events of 1.0
+//! clients, without `metadata`.
 //!
 //! | ACP | AG-UI 1.0 | legacy |
 //! |---|---|---|
 //! | `agent_message_chunk`, text | `TEXT_MESSAGE_START`, `_CONTENT`, `_END` | the same |
 //! | `agent_thought_chunk`, text | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` | the same |
-//! | `user_message_chunk` | nothing for what repeats the prompt, else a message of role `user` | the same |
-//! | `agent_message`, `agent_thought`, `user_message` (v2) | what is new of them; rewritten: `MESSAGES_SNAPSHOT` ([`Options::history`]), else `CUSTOM` `acp.message.changed` | the same |
+//! | `user_message_chunk` | none for a repetition of the prompt, otherwise a message of role `user` | the same |
+//! | `agent_message`, `agent_thought`, `user_message` (v2) | their new part; if rewritten `MESSAGES_SNAPSHOT` ([`Options::history`]) or `CUSTOM` `acp.message.changed` | the same |
 //! | resource link in a chunk | text: a Markdown link, or the name as code | the same |
 //! | image, audio, resource in a chunk | `ACTIVITY_SNAPSHOT` `acp.content` `{part}` | `CUSTOM` `acp.content` |
 //! | other content in a chunk | `CUSTOM` `acp.unknown_content` `{part}` | the same |
-//! | `tool_call`, `tool_call_update`, `toolCall` of a permission request: an id that is new | `TOOL_CALL_START` | the same |
-//! | … title, kind, status, locations, content, `tool_call_content_chunk` (v2) | `ACTIVITY_SNAPSHOT` `acp.tool`; `ACTIVITY_DELTA` where most stays as it was | nothing |
+//! | `tool_call`, `tool_call_update`, `toolCall` of a permission request, with a new id | `TOOL_CALL_START` | the same |
+//! | … title, kind, status, locations, content, `tool_call_content_chunk` (v2) | `ACTIVITY_SNAPSHOT` `acp.tool`; `ACTIVITY_DELTA` for small changes | none |
 //! | … `rawInput` | `TOOL_CALL_ARGS` ([`ArgsMode`]), then `TOOL_CALL_END` | the same |
-//! | … no `rawInput` by the end of the call or of the run | `TOOL_CALL_ARGS` `{}`, then `TOOL_CALL_END` | the same |
-//! | … another `rawInput` after that | `CUSTOM` `acp.tool_call.args_changed` | the same |
+//! | … no `rawInput` before the end of the call or of the run | `TOOL_CALL_ARGS` `{}`, then `TOOL_CALL_END` | the same |
+//! | … a different `rawInput` after that | `CUSTOM` `acp.tool_call.args_changed` | the same |
 //! | … `completed`, `failed`, `cancelled` (v2) | `TOOL_CALL_RESULT`, once | the same, text only |
-//! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | nothing |
+//! | … output after that, anything in a later run | `CUSTOM` `acp.tool_call.late` | none |
 //! | `terminal_update`, `terminal_output_chunk` (v2), `_meta.terminal_*` of a call | `ACTIVITY_SNAPSHOT` `acp.terminal`; the end of the output in the call's result | in the result |
 //! | `session/request_permission` | by mode ([`PermissionMode`]): outcome `interrupt`; `CUSTOM` `acp.permission.requested`, `.resolved`; `acp.permission` | never an interrupt |
 //! | `elicitation/create`, `elicitation/complete` | by mode ([`ElicitationMode`]): the same with `acp.elicitation`; `CUSTOM` `acp.elicitation.completed` | never an interrupt |
 //! | `plan` | `ACTIVITY_SNAPSHOT` `PLAN` | `CUSTOM` `acp.plan` |
 //! | `plan_update`, `plan_removed` | the same, one for each plan; `{planId, removed: true}` | the same |
 //! | `compaction_update`, `compaction_summary_chunk` | `ACTIVITY_SNAPSHOT` `acp.compaction` | `CUSTOM` `acp.compaction` |
-//! | `subagent_update` | `SUBAGENT_STARTED`, `_FINISHED`, `_ERROR` | nothing |
-//! | updates of a subagent's session | the events that they are, with `subagentRunId` | without |
+//! | `subagent_update` | `SUBAGENT_STARTED`, `_FINISHED`, `_ERROR` | none |
+//! | updates of a subagent's session | the same events with `subagentRunId` | without it |
 //! | `session_message`, `session_message_chunk` | a message of role `assistant` | the same |
 //! | `usage_update` | `CUSTOM` `acp.usage`, or state `/acp/usage` ([`Options::state`]) | `CUSTOM`, the last one |
 //! | `available_commands_update` | `CUSTOM` `acp.commands`, or state `/acp/commands` | `CUSTOM` |
@@ -87,43 +137,42 @@
 //! | `session_info_update` | `CUSTOM` `acp.session_info`, and state `/acp/session` | `CUSTOM` |
 //! | `notice` | `CUSTOM` `acp.notice` | the same |
 //! | any other update | `CUSTOM` `acp.unknown` | the same |
-//! | a notification beside the protocol, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
-//! | updates that came while no run was open | the same events, at the head of the next run | the same |
-//! | updates between `session/load` and its answer | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
+//! | an extension notification, if [listed](Options::extensions) | `CUSTOM` `acp.ext:METHOD` | the same |
+//! | updates while no run is open | the same events, at the beginning of the next run | the same |
+//! | updates between `session/load` and its response | one `MESSAGES_SNAPSHOT`, see [`Translator::begin_replay`] | the same |
 //! | a new session in a conversation that has begun | `CUSTOM` `acp.notice`, see [`Translator::handle_new_session`] | the same |
-//! | updates that had to be forgotten meanwhile | `CUSTOM` `acp.dropped` `{updates}` | the same |
-//! | the prompt's answer; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
+//! | updates dropped because of a limit | `CUSTOM` `acp.dropped` `{updates}` | the same |
+//! | the response to the prompt; `state_update` `idle` (v2) | `RUN_FINISHED` or `RUN_ERROR`, by [a table](Translator::handle_prompt_response) | by the same table |
 //! | a failure of a run that [answers interrupts](Translator::begin_run) | `CUSTOM` `acp.notice`, `RUN_FINISHED` | the same |
 //!
-//! What ACP says beyond AG-UI's members is in `metadata` under `acp`: of a message its `_meta` and annotations; of
-//! `TOOL_CALL_START` title, kind, status, locations and source (`agent`, `mcp:<server>`, `frontend`); of
-//! `TOOL_CALL_RESULT` the status and arguments that changed; of `RUN_ERROR` the number of the error; of an interrupt what
-//! the agent offers.
+//! Members of ACP without an equivalent are in `metadata` under `acp`: `_meta` and annotations of a message; title, kind,
+//! status, locations and source (`agent`, `mcp:<server>`, `frontend`) of `TOOL_CALL_START`; status and changed arguments
+//! of `TOOL_CALL_RESULT`; the error number of `RUN_ERROR`; the agent's options of an interrupt.
 //!
-//! # Where other bridges do otherwise
+//! # Differences from other bridges
 //!
-//! | behaviour | of | here | why |
+//! | behaviour | of | here | reason |
 //! |---|---|---|---|
-//! | one message for all text of a run, open across tool calls | Jaeger | a message ends before a tool call, and another follows | clients place later text where its message began, above the call |
-//! | chunks of blanks are dropped | Jaeger | they are kept; only empty ones are dropped | they are the paragraphs of the text |
-//! | a title is the tool's name | Jaeger | it is the last resort | titles have paths and prose in them |
-//! | each `rawInput` is an `ARGS` | Jaeger | arguments go out once | pieces are joined: `{"q":1}{"q":1}` is no JSON |
-//! | `RESULT` before `END`, updates without a `START` | Jaeger | `START`, `ARGS`, `END`, `RESULT`, whatever comes | the strictest clients fail on any other order |
-//! | calls that never end stay open | Jaeger | they end with a result that says so | clients fail on a run that finishes with an open call |
-//! | permission is given | Jaeger | it is refused unless a rule or a person gives it | nobody asked for the risk |
-//! | every stop reason is a success | Jaeger | refusals are errors, cancelled runs are cancelled | a page could not tell |
-//! | results of a page's own calls go into the stream | some | they do not | a page that sees a result does not run its tool |
+//! | one message for all text of a run, open across tool calls | Jaeger | a message ends before a tool call, and another follows | clients show later text at the start of its message, above the call |
+//! | chunks of white space are dropped | Jaeger | only empty chunks are dropped | white space separates paragraphs |
+//! | a title is the tool's name | Jaeger | it is the last clue | titles contain paths and prose |
+//! | each `rawInput` is an `ARGS` | Jaeger | arguments are sent once | clients join pieces, and `{"q":1}{"q":1}` is not JSON |
+//! | `RESULT` before `END`, updates without a `START` | Jaeger | always `START`, `ARGS`, `END`, `RESULT` | strict clients fail on any other order |
+//! | unfinished calls stay open | Jaeger | they end with a result `incomplete` | clients fail on a run that finishes with an open call |
+//! | permission is granted | Jaeger | it is refused unless a policy or the user grants it | the user has not accepted the risk |
+//! | every stop reason is a success | Jaeger | refusals are errors, cancelled runs are cancelled | a page could not distinguish them |
+//! | results of page calls are in the stream | some | they are not | a page that sees a result does not run its tool |
 //! | `Custom` as an event's type; two `RUN_FINISHED`; `RUN_FINISHED` after `RUN_ERROR` | OpenSearch | `CUSTOM`; one end | clients of 0.x fail |
-//! | only the first of parallel calls runs | OpenSearch | each has its place | the others are lost |
-//! | a new session for each turn | Jaeger | one for each thread, told again when it is loaded | agents remember |
+//! | only the first of parallel calls runs | OpenSearch | all run | the others are lost |
+//! | a new session for each turn | Jaeger | one for each thread, restated when it is loaded | agents keep the conversation |
 //!
 //! # Identifiers
 //!
-//! | of | is |
+//! | item | identifier |
 //! |---|---|
-//! | a message | `msg-` and the chunk's `messageId`, else a number; `.2`, `.3`, … for each further segment |
+//! | a message | `msg-` and the chunk's `messageId`, otherwise a number; `.2`, `.3`, … for each further segment |
 //! | a thought, its span | `rsn-`, `rsp-`, and the same |
-//! | a tool call | `toolCallId`; `~2`, `~3`, … where the thread has used it |
+//! | a tool call | `toolCallId`; `~2`, `~3`, … if the thread has used it |
 //! | a tool call's result, its activity | `res-`, `act-tool-`, and the call's |
 //! | a plan | `act-plan-` and the session's |
 //! | a terminal, a compaction, a subagent's invocation | `act-terminal-`, `act-compaction-`, `sub-`, and the agent's |
@@ -133,21 +182,22 @@
 //!
 //! A call's name is the first of: `name`; `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name`; a title that
 //! is an MCP name; the kind, unless it is `other`; a name and `: ` at the head of the title; the title in lower case
-//! with `_` for what is neither letter nor digit; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of source `mcp:server`. Where the page offers a
-//! tool of that name, so that it would take the call for its own, `agent__` or `mcp__server__` stands in front.
+//! with `_` for other characters than letters and digits; `tool`. `mcp__server__tool` and `mcp_server_tool` are `tool` of
+//! source `mcp:server`. If the page provides a tool of that name, and would run the call, the name is prefixed with
+//! `agent__` or `mcp__server__`.
 //!
-//! A status never goes back. A call belongs to the message that came before it in the same step of the model, or to a
-//! message of its own. The result is the content's text (a diff in the unified format, a terminal as
-//! `[terminal <id>]`), else `rawOutput`: a string verbatim, content blocks, the content of an MCP result, what a command
-//! of Codex wrote, any other value as JSON. What only a permission request showed, and a terminal that wrote nothing,
-//! stand behind `rawOutput`. A call that failed without a word says who denied it, where somebody did. A call that the
-//! agent leaves open gets its result when the run ends:
+//! A status never goes back. A call belongs to the message before it in the same step of the model, or to a message of
+//! its own. The result is the content's text (a diff in the unified format, a terminal as `[terminal <id>]`), otherwise
+//! `rawOutput`: a string verbatim, content blocks, the content of an MCP result, the output of a Codex command, any other
+//! value as JSON. `rawOutput` takes precedence over content of a permission request, and over a terminal without output.
+//! The result of a call that failed without output has the reason for its denial, if any. A call that the agent leaves
+//! open receives its result when the run ends:
 //!
 //! | the call | result | status |
 //! |---|---|---|
 //! | was rejected | `rejected by user`, `rejected by policy`, `not answered in time` | `failed` |
-//! | was not decided upon, or was open when the run was cancelled | `cancelled` | `cancelled` |
-//! | was open | what it said so far and `[incomplete]`, or `incomplete` | `incomplete` |
+//! | was undecided, or open when the run was cancelled | `cancelled` | `cancelled` |
+//! | was open | its output so far and `[incomplete]`, or `incomplete` | `incomplete` |
 //!
 //! Spec: [ACP, version 1](https://agentclientprotocol.com/protocol/v1/overview), [AG-UI 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]

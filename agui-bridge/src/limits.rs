@@ -1,8 +1,9 @@
+//! Bounds of a translator.
 use serde::{Deserialize, Serialize};
 
-/// Bounds on what a [`Translator`](crate::Translator) keeps and on what it puts into one event.
+/// Limits of a [`Translator`](crate::Translator): memory, and sizes of single events.
 ///
-/// All sizes are bytes of UTF-8. Where something is cut, the event says so.
+/// All sizes are bytes of UTF-8. Truncated values are marked.
 ///
 /// ```
 /// let mut limits = agui_bridge::Limits::default();
@@ -12,35 +13,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Text of one event; a longer text comes in several.
+    /// Text of one event; longer text is split into several events.
     pub delta: usize,
-    /// Text of one tool result; a longer one is cut and marked.
+    /// Text of one tool result; longer text is truncated and marked.
     pub result: usize,
     /// Arguments of one tool call; longer ones are replaced by `{"omittedBytes":…}`.
     pub arguments: usize,
-    /// Content of one activity, and value of one custom event; what is longer is left out and its size given.
+    /// Content of one activity, and value of one custom event; a longer one is replaced by its size.
     pub value: usize,
-    /// Text that a tool call shows before it ends; of a longer one, the end.
+    /// Text of a tool call before its end; of a longer text, the end.
     pub progress: usize,
-    /// Message of a `RUN_ERROR`, and title of a tool call; a longer one is cut and marked.
+    /// Message of a `RUN_ERROR`, and title of a tool call; a longer one is truncated and marked.
     pub message: usize,
-    /// Tool calls that are kept. One more forgets the oldest that has its result, or gives the oldest its result.
+    /// Number of kept tool calls. Another call removes the oldest one with a result, or completes the oldest one.
     pub tool_calls: usize,
-    /// What is kept of all tool calls without results together; the oldest get their results when it is more.
+    /// Size of all tool calls without results; beyond it the oldest receive their results.
     pub tool_call_bytes: usize,
-    /// Terminals of which the end of the output is kept; the oldest are forgotten.
+    /// Number of terminals with kept output; the oldest are removed.
     pub terminals: usize,
-    /// The conversation, where [`Options::history`](crate::Options::history) has it kept.
+    /// Size of the conversation, if [`Options::history`](crate::Options::history) keeps it.
     pub history: usize,
-    /// What the shared state has under `/acp`; what does not fit is told by custom events.
+    /// Size of the member `/acp` of the shared state; further facts are shown by custom events.
     pub state: usize,
-    /// Updates that are kept while no run is open; the oldest go first, and the next run says how many went.
+    /// Number of updates that wait while no run is open; the oldest are dropped, and the next run reports their number.
     pub waiting_updates: usize,
-    /// Size of those updates as JSON; the oldest go first here too.
+    /// Size of those updates as JSON; the oldest are dropped.
     pub waiting_bytes: usize,
-    /// Questions that wait for a person; one more is refused.
+    /// Number of open questions; another one is refused.
     pub permissions: usize,
-    /// Identifiers that are remembered, so that none is used twice; later ones are numbers of our own.
+    /// Number of remembered identifiers, so that none is reused; later ones are numbered.
     pub ids: usize,
 }
 

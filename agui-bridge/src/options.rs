@@ -1,3 +1,4 @@
+//! Options of a translator.
 use crate::arguments::ArgsMode;
 use crate::elicitation::ElicitationMode;
 use crate::ids;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// How a [`Translator`](crate::Translator) works.
+/// Options of a [`Translator`](crate::Translator).
 ///
 /// ```
 /// use agui_bridge::{Options, PermissionMode, Policy};
@@ -22,35 +23,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Options {
-    /// What the client understands; when it is not given, what each run's `protocolVersion` says.
+    /// The profile of the client; `None` derives it from each run's `protocolVersion`.
     pub profile: Option<Profile>,
-    /// Who answers permission requests. The default rejects them.
+    /// The handling of permission requests. The default rejects them.
     pub permission: PermissionMode,
-    /// Who answers elicitations. The default declines them.
+    /// The handling of elicitations. The default declines them.
     pub elicitation: ElicitationMode,
-    /// Whether clients before 1.0 are asked by interrupts as well, where that is how the others are asked. They know
-    /// interrupts from 0.0.54 on (`@ag-ui/client`; CopilotKit and assistant-ui stand on it), but none of them says which
-    /// version it has.
+    /// Whether clients before 1.0 receive interrupts too. They support interrupts from 0.0.54 on (`@ag-ui/client`;
+    /// CopilotKit and assistant-ui depend on it), but do not send their version.
     pub legacy_interrupts: bool,
-    /// What becomes of a run whose input does not answer what the run before asked.
+    /// The handling of a run that leaves interrupts of the last run unanswered.
     pub unanswered: Unanswered,
-    /// Whether what the session tells of itself is kept in the shared state under `/acp`, for clients of 1.0, instead of
-    /// being told by custom events. Nothing else of the state is ever written.
+    /// Whether facts about the session are kept in the shared state under `/acp` for clients of 1.0, instead of custom
+    /// events. No other member of the state is written.
     pub state: bool,
-    /// Whether the conversation is kept, so that a message which the agent rewrites, as it may in ACP v2, can be restated
-    /// with `MESSAGES_SNAPSHOT`; otherwise `CUSTOM` `acp.message.changed` tells.
+    /// Whether the conversation is kept, so that a message that the agent rewrites (in ACP v2) can be restated with
+    /// `MESSAGES_SNAPSHOT`. Otherwise `CUSTOM` `acp.message.changed` shows it.
     pub history: bool,
-    /// When tool calls' arguments go out.
+    /// The moment at which arguments of tool calls are sent.
     pub arguments: ArgsMode,
-    /// Methods that are no part of ACP, `_vendor/…`, whose notifications the page is told; none unless they are listed. A
-    /// name that ends in `*` stands for all that begin as it does.
+    /// Extension methods, `_vendor/…`, with notifications that are shown to the page; none by default. A name that ends in
+    /// `*` matches all names with this prefix.
     pub extensions: Vec<String>,
-    /// What the ids of questions begin with, so that they are unique among the threads of a program; `int-` unless it
-    /// is set.
+    /// The prefix of interrupt ids, which makes them unique among the threads of a program; `int-` by default.
     pub interrupt_prefix: String,
-    /// How long things may take.
+    /// Time limits.
     pub times: Times,
-    /// What is kept and sent at most.
+    /// Size limits.
     pub limits: Limits,
 }
 
@@ -74,43 +73,42 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// What becomes of a run whose input does not [resume](agui_types::input::RunAgentInput::resume) what the run before
-/// was interrupted for.
+/// The handling of an input that does not [resume](agui_types::input::RunAgentInput::resume) the interrupts of the
+/// last run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unanswered {
-    /// With a prompt it fails, code `INTERRUPTS_OPEN`; without one it is interrupted for the same again.
+    /// With a prompt the run fails with `INTERRUPTS_OPEN`; without one it ends with the same interrupts.
     #[default]
     Reject,
-    /// The questions are answered `cancelled`, the turn that asked them is to be cancelled, and the prompt follows it.
+    /// The questions are answered `cancelled`, their turn is cancelled, and the prompt follows it.
     Abandon,
 }
 
-/// How long things may take. All of it needs [`Translator::tick`](crate::Translator::tick).
+/// Time limits. They require [`Translator::tick`](crate::Translator::tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Times {
-    /// How long a run that is to be interrupted waits for further questions; each begins the time anew. When nobody
-    /// ever tells the time, it does not wait.
+    /// Time that a run waits for further questions before it is interrupted; each question restarts it. Without a known
+    /// time there is no wait.
     pub collect: Duration,
-    /// How long a question waits for its answer; for ever unless it is set.
+    /// Time that a question waits for its answer; `None` means no limit.
     pub answer: Option<Duration>,
-    /// How long an open run may be without news from the agent, while nothing waits for a person.
+    /// Time that the agent may be silent during a run, not counting waits for the user.
     pub idle: Option<Duration>,
-    /// How long a run may be open, without the time in which something waited for a person.
+    /// Time that a run may be open, not counting waits for the user.
     pub turn: Option<Duration>,
-    /// How long a call's arguments may stay unchanged before they go out, for agents that do not say when a call begins
-    /// to run.
+    /// Time after which unchanged arguments of a call are sent, for agents that do not report the beginning of a call.
     pub settle: Option<Duration>,
-    /// How long what a terminal wrote may wait to be shown, where it is less than a quarter of
-    /// [`Limits::progress`](crate::Limits::progress). When nobody ever tells the time, it waits for more, or for the end.
+    /// Time that output of a terminal waits to be shown if it is less than a quarter of
+    /// [`Limits::progress`](crate::Limits::progress). Without a known time it waits for more output, or for the end.
     pub output: Duration,
-    /// The Unix time at which the times that are told begin. When it is set, interrupts say `expiresAt`.
+    /// The Unix time of the epoch of [`tick`](crate::Translator::tick). If set, interrupts have `expiresAt`.
     pub epoch: Option<Duration>,
 }
 

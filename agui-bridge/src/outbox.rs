@@ -1,7 +1,7 @@
-//! The stream of a thread: events out, with the texts that are open in it.
+//! The stream of a thread: queued events, and the open texts.
 //!
-//! The parts of the translator append their events here. An event that is not text ends the open text of its lane
-//! first, because clients place later text where its message began.
+//! The parts of the translator append their events here. An event other than text first ends the open text of its lane,
+//! since clients place later text at the start of its message.
 use crate::content::{bounded_block, link_text};
 use crate::frame::Frame;
 use crate::ids::{self, Ids};
@@ -30,7 +30,7 @@ use queue::Queue;
 use text::Text;
 use written::Written;
 
-/// The events of a thread that were not taken yet, and the state of the stream behind them.
+/// The queued events of a thread, and the state of the stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outbox {
     queue: Queue,
@@ -38,12 +38,12 @@ pub(crate) struct Outbox {
     written: Written,
 }
 
-/// What [`Outbox::whole_message`] left to its caller.
+/// The part of a message that [`Outbox::whole_message`] leaves to its caller.
 #[must_use]
 pub(crate) struct Rest<'a> {
-    /// Whether the message was rewritten, so that it is to be [restated](Outbox::restate).
+    /// Whether the message was rewritten and has to be [restated](Outbox::restate).
     pub(crate) is_rewritten: bool,
-    /// Blocks that are to be [shown](Outbox::show_block).
+    /// Blocks that have to be [shown](Outbox::show_block).
     pub(crate) blocks: Vec<&'a ContentBlock>,
 }
 
@@ -56,7 +56,7 @@ impl Outbox {
         self.queue.poll()
     }
 
-    /// Whether all events were taken.
+    /// Returns whether all events were taken.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -77,12 +77,12 @@ impl Outbox {
         self.queue.into_ids()
     }
 
-    /// The id of a tool call in the stream; see [`Ids::tool_call`].
+    /// Returns the id of a tool call in the stream; see [`Ids::tool_call`].
     pub(crate) fn tool_call_id(&mut self, id: &str) -> ToolCallId {
         self.queue.ids().tool_call(id).into()
     }
 
-    /// Appends an event, which ends no text.
+    /// Appends an event, without ending a text.
     pub(crate) fn emit(&mut self, frame: &Frame<'_>, event: impl Into<Event>) {
         self.queue.push(frame.owner, event);
     }
@@ -91,13 +91,13 @@ impl Outbox {
         self.emit(frame, CustomEvent::new(name, value));
     }
 
-    /// Appends a notice of the bridge's own.
+    /// Appends a notice of the bridge.
     pub(crate) fn warn(&mut self, frame: &Frame<'_>, title: &str) {
         let notice = Members::new().with("severity", "warning").with("title", title);
         self.custom(frame, "acp.notice", notice.into_raw());
     }
 
-    /// Shows an activity, in place of its earlier content.
+    /// Shows an activity, replacing its earlier content.
     pub(crate) fn activity(
         &mut self,
         frame: &Frame<'_>,
@@ -111,7 +111,7 @@ impl Outbox {
         self.emit(frame, snapshot);
     }
 
-    /// Shows a content block that has no form as text.
+    /// Shows a content block without a text form.
     pub(crate) fn show_block(&mut self, frame: &Frame<'_>, block: &ContentBlock) {
         let content = Members::new().with("part", &bounded_block(block, frame.limits.value));
         if !block.is_known() {
@@ -124,7 +124,7 @@ impl Outbox {
         }
     }
 
-    /// Takes a chunk of a message or a thought.
+    /// Handles a chunk of a message or a thought.
     pub(crate) fn chunk(
         &mut self,
         frame: &Frame<'_>,
@@ -149,7 +149,7 @@ impl Outbox {
         }
     }
 
-    /// Takes text of a message or a thought.
+    /// Handles text of a message or a thought.
     fn say(
         &mut self,
         frame: &Frame<'_>,
@@ -177,7 +177,7 @@ impl Outbox {
         }
     }
 
-    /// Takes a message as a whole, which may have come before. Only its new part goes out.
+    /// Handles a whole message, which may repeat an earlier one. Only the new part is sent.
     pub(crate) fn whole_message<'a>(
         &mut self,
         frame: &Frame<'_>,
@@ -220,12 +220,12 @@ impl Outbox {
         self.custom(frame, "acp.message.changed", value.into_raw());
     }
 
-    /// Whether messages were rewritten that have to be restated.
+    /// Returns whether rewritten messages have to be restated.
     pub(crate) fn has_changed(&self) -> bool {
         self.written.has_changed()
     }
 
-    /// Restates the conversation with the messages that were rewritten.
+    /// Restates the conversation with the rewritten messages.
     pub(crate) fn restate(&mut self, frame: &Frame<'_>) {
         self.close_texts();
         let history = self.queue.history().map(|history| history.messages().to_vec());
@@ -241,53 +241,53 @@ impl Outbox {
         self.emit(frame, MessagesSnapshotEvent::new(messages));
     }
 
-    /// Remembers messages from now on, because they may come again.
+    /// Remembers messages from now on, since they may be repeated.
     pub(crate) fn remember_messages(&mut self) {
         self.written.activate();
     }
 
-    /// Whether messages are remembered, because they may come again.
+    /// Returns whether messages are remembered.
     pub(crate) fn remembers_messages(&self) -> bool {
         self.written.is_active()
     }
 
-    /// Ends all messages and thoughts that are open.
+    /// Ends all open messages and thoughts.
     pub(crate) fn close_texts(&mut self) {
         self.text.close_all(&mut self.queue);
     }
 
-    /// Ends the message or thought that is open in a lane, if any.
+    /// Ends the open message or thought of a lane.
     pub(crate) fn close_text(&mut self, lane: &str) {
         self.text.close(lane, &mut self.queue);
     }
 
-    /// Voice, key and id of the text that the agent itself has open.
+    /// Returns voice, key and id of the agent's own open text.
     pub(crate) fn main_text(&self) -> Option<(Voice, Option<&str>, &MessageId)> {
         self.text.main()
     }
 
-    /// The assistant message that a tool call which starts now belongs to.
+    /// Returns the assistant message of a tool call that starts now.
     pub(crate) fn parent_message(&mut self, frame: &Frame<'_>) -> MessageId {
         self.text.parent(frame, &mut self.queue)
     }
 
-    /// Has the next tool call of a lane belong to another step of the model, unless a text is open there.
+    /// Ends a step of the model in a lane, so that the next tool call has another message, unless a text is open there.
     pub(crate) fn end_step(&mut self, lane: &str) {
         self.text.end_step(lane);
     }
 
-    /// The same for all lanes.
+    /// Ends a step in all lanes.
     pub(crate) fn end_steps(&mut self) {
         self.text.end_steps();
     }
 }
 
-/// The metadata of an event for clients that take any: members of ACP that AG-UI lacks, under the key `acp`.
+/// Returns the metadata of an event, for clients that support it: members of ACP that AG-UI lacks, under the key `acp`.
 pub(crate) fn metadata(frame: &Frame<'_>, acp: Members) -> Option<Metadata> {
     (frame.is_modern && !acp.is_empty()).then(|| acp_metadata(acp))
 }
 
-/// Metadata with members of ACP that AG-UI lacks.
+/// Returns metadata with members of ACP that AG-UI lacks.
 pub(crate) fn acp_metadata(acp: Members) -> Metadata {
     Members::new().with("acp", &acp.into_extra()).into_extra()
 }

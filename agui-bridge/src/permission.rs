@@ -14,18 +14,18 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// The way in which permission requests are answered.
+/// The handling of permission requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PermissionMode {
-    /// By a policy, at once. The stream shows it as `CUSTOM` `acp.permission`.
+    /// Answered by a policy at once. The stream shows it as `CUSTOM` `acp.permission`.
     Policy(Policy),
-    /// By the user: the run ends with outcome `interrupt`, the request stays open, and the run whose input resumes it
-    /// continues the same turn. Needs [`Translator::tick`](crate::Translator::tick). Clients before 1.0, the older of
-    /// which forget interrupts, receive the request in the stream unless
+    /// Answered by the user: the run ends with outcome `interrupt`, the request stays open, and the run that resumes it
+    /// continues the same turn. Requires [`Translator::tick`](crate::Translator::tick). Clients before 1.0, some of
+    /// which do not store interrupts, receive the request in the stream unless
     /// [`legacy_interrupts`](crate::Options::legacy_interrupts) is set.
     Interrupt,
-    /// By the user: the stream has `CUSTOM` `acp.permission.requested`, and stays open until
+    /// Answered by the user: the stream has `CUSTOM` `acp.permission.requested`, and stays open until
     /// [`Translator::answer_permission`](crate::Translator::answer_permission) is called.
     InStream,
 }
@@ -36,7 +36,7 @@ impl Default for PermissionMode {
     }
 }
 
-/// The tools that may run without the user's permission; none by default.
+/// The tools that run without the user's permission; none by default.
 ///
 /// ```
 /// use acp_types::v1::tool_calls::{PermissionOption, PermissionOptionKind, ToolKind};
@@ -70,12 +70,12 @@ impl Default for Allows {
 }
 
 impl Policy {
-    /// Rejects everything.
+    /// Rejects all tools.
     pub fn reject_all() -> Self {
         Self::default()
     }
 
-    /// Allows everything.
+    /// Allows all tools.
     pub fn allow_all() -> Self {
         Self { allows: Allows::All }
     }
@@ -97,7 +97,7 @@ impl Policy {
 
     /// Returns the answer for a tool of this name and kind.
     ///
-    /// | the tool is | answer: the first option of kind | else of kind | else |
+    /// | the tool is | answer: the first option of kind | otherwise of kind | otherwise |
     /// |---|---|---|---|
     /// | allowed | `allow_once` | `allow_always` | cancelled |
     /// | not allowed | `reject_once` | `reject_always` | cancelled |
@@ -142,13 +142,13 @@ pub enum PermissionAnswer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Permission {
     call: Option<ToolCallId>,
-    /// The question, where it differs from the call's title.
+    /// The question, if it differs from the call's title.
     title: Option<String>,
     options: Vec<PermissionOption>,
 }
 
 impl Permission {
-    /// Creates a request about the call with this [key](ToolCalls::key).
+    /// Creates a request for the call with this [key](ToolCalls::key).
     pub(crate) fn new(
         call: Option<ToolCallId>,
         title: Option<String>,
@@ -157,12 +157,12 @@ impl Permission {
         Self { call, title, options }
     }
 
-    /// The key of the call that it is about.
+    /// Returns the key of its call.
     pub(crate) fn call(&self) -> Option<&ToolCallId> {
         self.call.as_ref()
     }
 
-    /// The answer of a policy.
+    /// Returns the answer of a policy.
     pub(crate) fn decide(&self, policy: &Policy, calls: &ToolCalls) -> PermissionAnswer {
         let subject = self.call.as_ref().and_then(|call| calls.subject(call));
         let tool = subject.map_or("", |subject| subject.tool);
@@ -170,18 +170,18 @@ impl Permission {
         policy.decide(tool, kind, &self.options)
     }
 
-    /// The answer of a user who allows or rejects it without choosing an option.
+    /// Returns the answer to a plain approval or rejection, without a chosen option.
     pub(crate) fn approved(&self, is_approved: bool) -> PermissionAnswer {
         let policy = if is_approved { Policy::allow_all() } else { Policy::reject_all() };
         policy.decide("", &ToolKind::Other, &self.options)
     }
 
-    /// The option that rejects it.
+    /// Returns the option that rejects the call.
     pub(crate) fn refused(&self) -> PermissionAnswer {
         self.approved(false)
     }
 
-    /// Whether it offers an option.
+    /// Returns whether the request offers an option.
     pub(crate) fn offers(&self, answer: &PermissionAnswer) -> bool {
         match answer {
             PermissionAnswer::Selected(id) => {
@@ -191,7 +191,7 @@ impl Permission {
         }
     }
 
-    /// Whether an answer rejects the call.
+    /// Returns whether an answer rejects the call.
     pub(crate) fn denies(&self, answer: &PermissionAnswer) -> bool {
         let PermissionAnswer::Selected(id) = answer else { return false };
         let option = self.options.iter().find(|option| option.option_id == *id);
@@ -203,7 +203,7 @@ impl Permission {
         })
     }
 
-    /// The schema of an answer: an option, or AG-UI's own boolean where options both allow and reject.
+    /// Returns the schema of an answer: an option, or AG-UI's own boolean if options both allow and reject.
     fn response_schema(&self) -> Extra {
         let ids: Vec<_> = self.options.iter().map(|option| &option.option_id).collect();
         let option_id = Members::new().with("type", "string").with("enum", &ids).into_raw();
@@ -253,7 +253,7 @@ impl Permission {
         self.describe(value, calls).with("options", &self.offered(limits.value))
     }
 
-    /// The request as an interrupt.
+    /// Returns the request as an interrupt.
     pub(crate) fn interrupt(&self, id: String, calls: &ToolCalls, limits: &Limits) -> Interrupt {
         let subject = self.call.as_ref().and_then(|call| calls.subject(call));
         let reason = if subject.is_some() { "tool_call" } else { "confirmation" };
@@ -282,7 +282,7 @@ impl PermissionAnswer {
         *self == Self::Cancelled
     }
 
-    /// The answer as the result of the request.
+    /// Returns the answer as the response to the request.
     pub(crate) fn to_response(&self) -> RequestPermissionResponse {
         RequestPermissionResponse::new(match self {
             Self::Selected(id) => {

@@ -11,10 +11,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How many plans that have ids are told apart.
+/// Largest number of distinguished plans.
 const MAX_PLANS: usize = 256;
 
-/// Fingerprints of the plans that the open run has shown.
+/// Fingerprints of the plans shown in the open run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Plans {
     /// The plan without an id.
@@ -24,7 +24,7 @@ pub(crate) struct Plans {
 }
 
 impl Plans {
-    /// Takes the plan of an agent that has one.
+    /// Handles the plan of an agent with a single plan.
     pub(crate) fn handle_plan(
         &mut self,
         frame: &Frame<'_>,
@@ -47,7 +47,7 @@ impl Plans {
         }
     }
 
-    /// Takes one of several plans.
+    /// Handles one of several plans.
     pub(crate) fn handle_update(
         &mut self,
         frame: &Frame<'_>,
@@ -73,7 +73,7 @@ impl Plans {
         self.show_named(frame, out, session, &id, value);
     }
 
-    /// Takes the removal of one of several plans.
+    /// Handles the removal of one of several plans.
     pub(crate) fn handle_removed(
         &mut self,
         frame: &Frame<'_>,

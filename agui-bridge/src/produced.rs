@@ -1,4 +1,4 @@
-//! What a tool call has produced, in the words of either version of ACP.
+//! Content of a tool call, in either version of ACP.
 use crate::content::bounded_block;
 use crate::json::{self, Members};
 use acp_types::v1::content::ContentBlock;
@@ -11,15 +11,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Raw;
 
-/// Longest path or name of something that is left out.
+/// Longest path or name of omitted content.
 const NAME_BYTES: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Produced {
     Block(ContentBlock),
-    /// A file as it was and as it is.
+    /// A file before and after.
     Diff(Box<Diff>),
-    /// What happened to files.
+    /// Changes of files.
     Changes(Box<Changes>),
     Terminal(String),
     Other(String, Raw),
@@ -52,7 +52,7 @@ impl From<ToolCallContentV2> for Produced {
 }
 
 impl Produced {
-    /// The text, if it is one.
+    /// Returns the text of text content.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Block(ContentBlock::Text(text)) => Some(&text.text),
@@ -60,7 +60,7 @@ impl Produced {
         }
     }
 
-    /// As a page shows it, in at most `limit` bytes: of more, what it is and its size.
+    /// Returns the content for a page in at most `limit` bytes; longer content is replaced by its type and size.
     pub(crate) fn shown(&self, limit: usize) -> Raw {
         let shown = match self {
             Self::Block(block) => {
@@ -97,7 +97,7 @@ impl Produced {
     }
 }
 
-/// An object with its tag, as the union that it is out of writes it.
+/// Returns an object with its tag, as its union writes it.
 fn tagged(tag: &'static str, object: Raw) -> Raw {
     let members = object.decode::<jsonrpc_core::wire::Extra>().unwrap_or_default();
     let mut tagged = jsonrpc_core::wire::Extra::new();
@@ -106,7 +106,7 @@ fn tagged(tag: &'static str, object: Raw) -> Raw {
     json::raw(&tagged)
 }
 
-/// What happened to files, as text: the patch, or a line for each file.
+/// Returns changes of files as text: the patch, or one line for each file.
 pub(crate) fn changes_text(changes: &Changes) -> String {
     if let Some(patch) = &changes.patch {
         return patch.text.clone();

@@ -17,19 +17,19 @@ use jsonrpc_core::wire::{Extra, Presence, Raw};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Shortest time between two usages in the state.
+/// Shortest interval between two usage updates in the state.
 const USAGE_EVERY: Duration = Duration::from_secs(1);
 
-/// The member `/acp` of the client's state, which only this crate writes.
+/// The member `/acp` of the client's state. Only this crate writes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Projection {
     is_enabled: bool,
     members: BTreeMap<String, Raw>,
-    /// Whether the client's state has these members; `None` where the state is no object, so that it cannot.
+    /// Whether the client's state has these members; `None` if the state is not an object and cannot have them.
     is_there: Option<bool>,
-    /// A usage that is held back.
+    /// A delayed usage update.
     usage: Option<Raw>,
-    /// The time at which the last usage went out.
+    /// The time of the last usage update.
     usage_sent: Option<Duration>,
 }
 
@@ -38,12 +38,12 @@ impl Projection {
         Self { is_enabled, members: BTreeMap::new(), is_there: None, usage: None, usage_sent: None }
     }
 
-    /// Whether facts are part of the client's state.
+    /// Returns whether facts are part of the client's state.
     pub(crate) fn is_active(&self, frame: &Frame<'_>) -> bool {
         self.is_enabled && frame.is_modern && self.is_there.is_some()
     }
 
-    /// Examines the state that a run begins with, and makes its `/acp` what it has to be.
+    /// Reads the state that a run begins with, and updates its `/acp`.
     pub(crate) fn begin_run(
         &mut self,
         frame: &Frame<'_>,
@@ -76,7 +76,7 @@ impl Projection {
         self.is_there = acp.map(|_| true);
     }
 
-    /// Puts a fact into the state; returns whether it is there now.
+    /// Writes a fact to the state, and returns whether the state has it now.
     pub(crate) fn set(
         &mut self,
         frame: &Frame<'_>,
@@ -114,7 +114,7 @@ impl Projection {
         true
     }
 
-    /// Puts the usage into the state, now or soon; returns whether it will be there.
+    /// Writes the usage to the state, now or soon, and returns whether the state has or will have it.
     pub(crate) fn set_usage(&mut self, frame: &Frame<'_>, out: &mut Outbox, usage: Raw) -> bool {
         if !self.is_active(frame) {
             return false;
@@ -129,7 +129,7 @@ impl Projection {
         self.set(frame, out, Kind::Usage, &usage)
     }
 
-    /// Puts what was held back into the state.
+    /// Writes the delayed facts to the state.
     pub(crate) fn flush(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
         if let Some(usage) = self.usage.take() {
             self.set(frame, out, Kind::Usage, &usage);
@@ -167,7 +167,7 @@ impl Projection {
     }
 }
 
-/// The member of `/acp` that holds a fact, and the member of the update with its value; `None` for the whole update.
+/// Returns the member of `/acp` for a fact, and the member of the update with its value; `None` for the whole update.
 fn place(kind: Kind) -> (&'static str, Option<&'static str>) {
     match kind {
         Kind::Plan => ("plan", None),
@@ -179,7 +179,7 @@ fn place(kind: Kind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Sets a member of the state; `add` does so whether or not it is there.
+/// Sets a member of the state; `add` works for present and absent members.
 fn add(frame: &Frame<'_>, out: &mut Outbox, path: &str, value: Raw) {
     if let Ok(path) = JsonPointer::try_from(path) {
         let add = JsonPatchOperation::Add(AddOperation::new(path, value));

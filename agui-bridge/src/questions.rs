@@ -1,60 +1,48 @@
-//! Questions of the agent to the user: each gets one answer, whatever happens.
-use crate::elicitation::{Elicitation, ElicitationMode};
+//! Questions of the agent to the user. Each receives exactly one answer.
+use crate::elicitation::Elicitation;
 use crate::frame::Frame;
 use crate::json::Members;
 use crate::options::Options;
 use crate::outbox::Outbox;
-use crate::permission::{Permission, PermissionMode};
 use crate::terminal::Terminals;
 use crate::timestamp::timestamp;
-use crate::tool_call::{Denial, ToolCalls};
+use crate::tool_call::ToolCalls;
 use acp_types::v1::elicitation::{CreateElicitationResponse, ElicitationAction};
-use acp_types::v1::tool_calls::ToolCallId;
 use agui_types::interrupt::Interrupt;
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::RequestId;
-use jsonrpc_core::wire::Extra;
 use serde::{Deserialize, Serialize};
 
+mod about;
 mod response;
 mod resume;
+mod rules;
 mod settlement;
 
+pub(crate) use about::About;
 pub use response::{Answer, Response};
 pub(crate) use settlement::{SettledBy, Settlement};
 
+use about::note_denial;
 use resume::Resumed;
+use rules::{Rules, Way};
 
 /// The questions of a thread, by the number in their interrupt ids.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Questions {
     rules: Rules,
     open: BTreeMap<u64, Question>,
-    /// Questions of interrupts that were not settled by the client, which does not know that.
+    /// Interrupted questions that were settled without the client, which does not know that.
     settled: BTreeMap<u64, SettledBy>,
-    asked: u64,
-    /// When the open run is to be interrupted.
+    count: u64,
+    /// The time at which the open run is interrupted.
     collecting: Option<Duration>,
     resumed: Option<Resumed>,
     responses: VecDeque<Response>,
-}
-
-/// The options that questions depend on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Rules {
-    permission: PermissionMode,
-    elicitation: ElicitationMode,
-    legacy_interrupts: bool,
-    /// The beginning of interrupt ids.
-    prefix: String,
-    collect: Duration,
-    answer: Option<Duration>,
-    epoch: Option<Duration>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,19 +53,12 @@ struct Question {
     expires: Option<Duration>,
 }
 
-/// The request that a question stems from.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum About {
-    Permission(Permission),
-    Elicitation(Box<Elicitation>),
-}
-
 /// Whether the client has a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Put {
-    /// It is to be put in the next run.
+    /// To be sent in the next run.
     Later,
-    /// The stream has it.
+    /// Sent in the stream.
     InStream,
     /// The run is about to be interrupted for it.
     Soon,
@@ -85,19 +66,12 @@ enum Put {
     Interrupted,
 }
 
-/// The way in which a question is put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    InStream,
-    Interrupt,
-}
-
 /// The state of the agent's turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnState {
     /// Whether a run is open.
     pub(crate) has_run: bool,
-    /// Whether the agent works for a run that is open or will follow.
+    /// Whether the agent works for the open run or for one that follows.
     pub(crate) goes_on: bool,
     /// Whether the turn is being cancelled.
     pub(crate) is_cancelling: bool,
@@ -113,61 +87,28 @@ pub(crate) struct Desk<'a> {
     pub(crate) turn: TurnState,
 }
 
-impl About {
-    /// The answer that neither agrees nor refuses.
-    pub(crate) fn cancelled(&self) -> Settlement {
-        match self {
-            Self::Permission(_) => Settlement::cancelled_permission(),
-            Self::Elicitation(_) => Settlement::cancelled_elicitation(),
-        }
-    }
-
-    /// The answer that refuses, where the agent offers one.
-    fn refused(&self) -> Settlement {
-        match self {
-            Self::Permission(permission) => Settlement::Permission(permission.refused()),
-            Self::Elicitation(_) => self.cancelled(),
-        }
-    }
-
-    fn call(&self) -> Option<&ToolCallId> {
-        match self {
-            Self::Permission(permission) => permission.call(),
-            Self::Elicitation(elicitation) => elicitation.call(),
-        }
-    }
-}
-
 impl Questions {
     pub(crate) fn new(options: &Options) -> Self {
-        let rules = Rules {
-            permission: options.permission.clone(),
-            elicitation: options.elicitation,
-            legacy_interrupts: options.legacy_interrupts,
-            prefix: options.interrupt_prefix.clone(),
-            collect: options.times.collect,
-            answer: options.times.answer,
-            epoch: options.times.epoch,
-        };
         Self {
-            rules,
+            rules: Rules::new(options),
             open: BTreeMap::new(),
             settled: BTreeMap::new(),
-            asked: 0,
+            count: 0,
             collecting: None,
             resumed: None,
             responses: VecDeque::new(),
         }
     }
 
-    /// Takes a question: a policy answers it, or it is put to the user, now or in the next run.
+    /// Handles a question: a policy answers it, or it is sent to the user, now or in the next run.
     pub(crate) fn ask(&mut self, desk: &mut Desk<'_>, request_id: RequestId, about: About) {
         if desk.turn.is_cancelling {
             let settlement = about.cancelled();
             return self.settle(desk, request_id, &about, &settlement, SettledBy::End);
         }
-        let policy = self.policy(desk, &about);
-        let way = self.way(&desk.frame, &about).filter(|_| policy.is_none() && desk.turn.goes_on);
+        let policy = self.rules.policy(desk.calls, &about);
+        let way =
+            self.rules.way(&desk.frame, &about).filter(|_| policy.is_none() && desk.turn.goes_on);
         match way {
             Some(way) => self.put(desk, request_id, about, way),
             None => {
@@ -178,7 +119,7 @@ impl Questions {
         }
     }
 
-    /// Answers a question beside the runs' input.
+    /// Answers a question outside of the runs' input.
     pub(crate) fn answer(&mut self, desk: &mut Desk<'_>, number: u64, settlement: &Settlement) {
         let was_interrupted = self.open.get(&number).is_some_and(|it| it.put == Put::Interrupted);
         self.resolve(desk, number, settlement, SettledBy::User);
@@ -187,7 +128,7 @@ impl Questions {
         }
     }
 
-    /// Accepts the elicitation of a page that the user has visited.
+    /// Accepts the elicitation of a URL that the user has visited.
     pub(crate) fn complete(
         &mut self,
         desk: &mut Desk<'_>,
@@ -201,7 +142,7 @@ impl Questions {
         }
     }
 
-    /// Cancels the question that the agent has withdrawn, if it is open.
+    /// Cancels a question that the agent has withdrawn.
     pub(crate) fn withdraw(&mut self, desk: &mut Desk<'_>, request_id: &RequestId) {
         let mut open = self.open.iter();
         if let Some((&number, question)) =
@@ -232,11 +173,11 @@ impl Questions {
         }
     }
 
-    /// Puts the questions that came while no run was open.
+    /// Sends the questions that arrived while no run was open.
     pub(crate) fn put_waiting(&mut self, desk: &mut Desk<'_>) {
         for number in self.numbers(Put::Later) {
             let Some(question) = self.open.get(&number) else { continue };
-            let way = self.way(&desk.frame, &question.about).unwrap_or(Way::InStream);
+            let way = self.rules.way(&desk.frame, &question.about).unwrap_or(Way::InStream);
             if let Some(call) = question.about.call() {
                 desk.calls.end_if_known(&desk.frame, desk.out, desk.terminals, call);
             }
@@ -244,14 +185,14 @@ impl Questions {
         }
     }
 
-    /// Has all questions that no interrupt has put be put again in the next run.
+    /// Schedules all questions without an interrupt for the next run.
     pub(crate) fn put_off(&mut self) {
         let open = self.open.values_mut().filter(|question| question.put != Put::Interrupted);
         open.for_each(|question| question.put = Put::Later);
         self.collecting = None;
     }
 
-    /// The interrupts of these questions, which count as put from now on.
+    /// Returns the interrupts of these questions, which count as sent from now on.
     pub(crate) fn interrupts(
         &mut self,
         frame: &Frame<'_>,
@@ -275,23 +216,23 @@ impl Questions {
         interrupts
     }
 
-    /// The questions for which the open run is to be interrupted now.
+    /// Returns the questions for which the open run is interrupted now.
     pub(crate) fn due(&self, now: Option<Duration>) -> Vec<u64> {
         let is_due = self.collecting.is_none_or(|due| now.is_some_and(|now| due <= now));
         if is_due { self.numbers(Put::Soon) } else { Vec::new() }
     }
 
-    /// The questions that the last run was interrupted for and that are open.
+    /// Returns the open questions for which the last run was interrupted.
     pub(crate) fn interrupted(&self) -> Vec<u64> {
         self.numbers(Put::Interrupted)
     }
 
-    /// Whether an answer of the user is awaited.
+    /// Returns whether an answer of the user is awaited.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// The time at which the next question expires or the run is to be interrupted.
+    /// Returns the time at which the next question expires or the run is interrupted.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         let expiry = self.open.values().filter_map(|question| question.expires).min();
         [self.collecting, expiry].into_iter().flatten().min()
@@ -305,57 +246,20 @@ impl Questions {
         format!("{}{number}", self.rules.prefix)
     }
 
-    /// The number of the question with an interrupt id, open or not.
+    /// Returns the number of the question with an interrupt id, open or not.
     pub(crate) fn number(&self, interrupt_id: &str) -> Option<u64> {
         let number = interrupt_id.strip_prefix(&*self.rules.prefix)?.parse().ok()?;
-        let is_asked = (1..=self.asked).contains(&number);
+        let is_asked = (1..=self.count).contains(&number);
         (is_asked && interrupt_id == self.interrupt_id(number)).then_some(number)
     }
 
-    /// The request behind an open question.
+    /// Returns the request of an open question.
     pub(crate) fn about(&self, number: u64) -> Option<&About> {
         self.open.get(&number).map(|question| &question.about)
     }
 
     pub(crate) fn poll_response(&mut self) -> Option<Response> {
         self.responses.pop_front()
-    }
-
-    /// The answer of a policy, where that answers.
-    fn policy(&self, desk: &Desk<'_>, about: &About) -> Option<Settlement> {
-        match about {
-            About::Permission(permission) => match &self.rules.permission {
-                PermissionMode::Policy(policy) => {
-                    Some(Settlement::Permission(permission.decide(policy, desk.calls)))
-                }
-                PermissionMode::InStream | PermissionMode::Interrupt => None,
-            },
-            About::Elicitation(elicitation) if !elicitation.is_known() => Some(about.cancelled()),
-            About::Elicitation(_) => match self.rules.elicitation {
-                ElicitationMode::Decline => {
-                    Some(Settlement::Elicitation(ElicitationAction::Decline(Extra::new())))
-                }
-                ElicitationMode::Interrupt | ElicitationMode::InStream => None,
-            },
-        }
-    }
-
-    /// The way in which a question is put to the user, where the user answers.
-    fn way(&self, frame: &Frame<'_>, about: &About) -> Option<Way> {
-        let way = match about {
-            About::Permission(_) => match &self.rules.permission {
-                PermissionMode::Policy(_) => return None,
-                PermissionMode::InStream => Way::InStream,
-                PermissionMode::Interrupt => Way::Interrupt,
-            },
-            About::Elicitation(_) => match self.rules.elicitation {
-                ElicitationMode::Decline => return None,
-                ElicitationMode::InStream => Way::InStream,
-                ElicitationMode::Interrupt => Way::Interrupt,
-            },
-        };
-        let has_interrupts = frame.is_modern || self.rules.legacy_interrupts;
-        Some(if has_interrupts { way } else { Way::InStream })
     }
 
     fn put(&mut self, desk: &mut Desk<'_>, request_id: RequestId, about: About, way: Way) {
@@ -367,8 +271,8 @@ impl Questions {
             let settlement = about.refused();
             return self.settle(desk, request_id, &about, &settlement, SettledBy::Policy);
         }
-        self.asked += 1;
-        let number = self.asked;
+        self.count += 1;
+        let number = self.count;
         let expires = self.rules.answer.and_then(|time| desk.frame.after(time));
         self.open.insert(number, Question { request_id, about, put: Put::Later, expires });
         if desk.turn.has_run {
@@ -433,7 +337,7 @@ impl Questions {
         }
     }
 
-    /// Answers a request that was not put to the user; the stream shows it, where a run is open.
+    /// Answers a request that was not sent to the user. The stream shows it if a run is open.
     fn settle(
         &mut self,
         desk: &mut Desk<'_>,
@@ -481,23 +385,4 @@ impl Questions {
         let numbers = self.open.iter().filter(|(_, question)| question.put == put);
         numbers.map(|(number, _)| *number).collect()
     }
-}
-
-/// Has the result of a call give the reason for which it was denied, unless the agent gives one.
-fn note_denial(calls: &mut ToolCalls, about: &About, settlement: &Settlement, by: SettledBy) {
-    let (About::Permission(permission), Settlement::Permission(answer)) = (about, settlement)
-    else {
-        return;
-    };
-    let Some(call) = permission.call() else { return };
-    let denial = if answer.is_cancelled() {
-        (by == SettledBy::User).then_some(Denial::Cancelled)
-    } else {
-        permission.denies(answer).then_some(match by {
-            SettledBy::Time => Denial::Time,
-            SettledBy::Policy => Denial::Policy,
-            SettledBy::User | SettledBy::Agent | SettledBy::End => Denial::User,
-        })
-    };
-    calls.set_denial(call, denial);
 }

@@ -1,12 +1,12 @@
-//! What is known of single agents, as data.
+//! Peculiarities of agents, as data.
 use crate::arguments::ArgsMode;
 use crate::options::Options;
 use acp_types::v1::initialization::Implementation;
 use core::time::Duration;
 
-/// What an agent does in a way of its own, and what to do about it.
+/// Peculiarities of an agent.
 ///
-/// The translator is right for an agent that is not known; what is here makes it sooner, or fuller.
+/// The translator is correct for unknown agents; the peculiarities let it send events sooner or with more detail.
 ///
 /// ```
 /// use agui_bridge::{ArgsMode, Options, quirks::Quirks};
@@ -23,28 +23,28 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quirks {
-    /// What `agentInfo.name` contains, in lower case; empty for an agent that is not known.
+    /// A part of `agentInfo.name` in lower case; empty for unknown agents.
     pub name: &'static str,
-    /// Whether it sends `rawInput` at all.
+    /// Whether the agent sends `rawInput`.
     pub sends_arguments: bool,
-    /// How its arguments are best told.
+    /// The best mode for its arguments.
     pub arguments: ArgsMode,
-    /// Whether it says when a call begins to run; when not, its arguments [settle](crate::Times::settle).
+    /// Whether it reports that a call begins to run. Otherwise its arguments [settle](crate::Times::settle).
     pub says_in_progress: bool,
-    /// Whether it first tells of a tool that needs permission by asking for it.
+    /// Whether it announces a tool that needs permission by the permission request.
     pub announces_by_asking: bool,
-    /// Whether it repeats the prompt of a live turn as the user's words.
+    /// Whether it repeats the prompt of a live turn as a user message.
     pub echoes_prompt: bool,
-    /// Which member of the client's `_meta` capabilities makes it tell the output of its terminals.
+    /// The member of the client's `_meta` capabilities that enables terminal output.
     pub terminal_capability: Option<&'static str>,
-    /// After how long it gives up a call of an MCP tool, as far as it is known.
+    /// Its timeout for calls of MCP tools, if known.
     pub mcp_timeout: Option<Duration>,
 }
 
-/// How long arguments wait for more where the agent does not say when a call begins to run.
+/// Time that arguments wait for more if the agent does not report the beginning of a call.
 pub const SETTLE: Duration = Duration::from_millis(500);
 
-/// An agent that is not known.
+/// An unknown agent.
 const UNKNOWN: Quirks = Quirks {
     name: "",
     sends_arguments: true,
@@ -57,16 +57,16 @@ const UNKNOWN: Quirks = Quirks {
 };
 
 impl Quirks {
-    /// All agents that are known, the more special names first.
+    /// All known agents, the more specific names first.
     ///
-    /// | agent | arguments | in progress | else |
+    /// | agent | arguments | in progress | other |
     /// |---|---|---|---|
-    /// | `claude` | grow by members | not said before the end | terminals; MCP calls cut after a minute |
-    /// | `codex` | whole at once | said | terminals; MCP calls cut after a minute |
-    /// | `gemini` | never sent | said | asks before it announces; MCP calls cut after ten minutes |
-    /// | `opencode` | whole, in an update | said | |
-    /// | `cline` | whole at once | said, before it announces the call | asks before it announces |
-    /// | `vibe` | whole at once | said | repeats the prompt |
+    /// | `claude` | grow by members | not reported before the end | terminals; MCP calls time out after a minute |
+    /// | `codex` | complete at once | reported | terminals; MCP calls time out after a minute |
+    /// | `gemini` | never sent | reported | requests permission before the announcement; MCP calls time out after ten minutes |
+    /// | `opencode` | complete, in an update | reported | |
+    /// | `cline` | complete at once | reported, before the announcement of the call | requests permission before the announcement |
+    /// | `vibe` | complete at once | reported | repeats the prompt |
     pub const ALL: &'static [Self] = &[
         Self {
             name: "claude",
@@ -95,13 +95,13 @@ impl Quirks {
         Self { name: "vibe", arguments: ArgsMode::Eager, echoes_prompt: true, ..UNKNOWN },
     ];
 
-    /// What is known of the agent that `initialize` named, by any part of its name.
+    /// Returns the peculiarities of the agent that `initialize` named, by any part of its name.
     pub fn of(info: Option<&Implementation>) -> Self {
         let name = info.map(|info| info.name.to_ascii_lowercase()).unwrap_or_default();
         Self::ALL.iter().find(|quirks| name.contains(quirks.name)).copied().unwrap_or(UNKNOWN)
     }
 
-    /// Sets what the translator can do about it.
+    /// Applies the peculiarities to options.
     pub fn apply_to(&self, options: &mut Options) {
         options.arguments = self.arguments;
         options.times.settle = (!self.says_in_progress).then_some(SETTLE);

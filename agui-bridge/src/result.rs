@@ -1,4 +1,4 @@
-//! What a tool call came to, as a page shows it.
+//! The output of a tool call, and its result in the stream.
 use crate::content;
 use crate::json;
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// A tool's output: texts and media, in the order they came, no two texts in a row.
+/// A tool's output: text and media in order, with adjacent texts joined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Output {
     parts: Vec<Part>,
@@ -27,12 +27,12 @@ pub(crate) struct Output {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Part {
     Said(ContentPart),
-    /// What this terminal says in the end.
+    /// The final output of this terminal.
     Terminal(String),
 }
 
 impl Output {
-    /// Adds what content says.
+    /// Appends tool call content.
     ///
     /// | content | output |
     /// |---|---|
@@ -41,7 +41,7 @@ impl Output {
     /// | `content` resource link | a link or the name, as in a message |
     /// | `content` resource | its text; for bytes, `[resource <uri>]` |
     /// | `diff` | a unified diff |
-    /// | `terminal` | the end of its output, or `[terminal <id>]` where none is known |
+    /// | `terminal` | the end of its output and its exit code, or `[terminal <id>]` while neither is known |
     /// | anything else | `[<type>]` |
     pub(crate) fn append(&mut self, items: &[Produced], limits: &Limits) {
         for item in items {
@@ -61,13 +61,13 @@ impl Output {
         }
     }
 
-    /// Adds what `rawOutput` says.
+    /// Creates the output of a `rawOutput`.
     ///
     /// | value | output |
     /// |---|---|
     /// | a string | itself |
     /// | an array of content blocks; `content` of an object that is one | the blocks |
-    /// | an object with `formatted_output` or `aggregated_output`, as Codex tells of commands | that, and `exit_code` unless it is 0 |
+    /// | an object with `formatted_output` or `aggregated_output`, as Codex sends for commands | that text, and `exit_code` unless it is 0 |
     /// | anything else | its JSON |
     pub(crate) fn of_raw(raw: &Raw, limits: &Limits) -> Self {
         let mut output = Self::default();
@@ -89,7 +89,7 @@ impl Output {
         self.parts.is_empty()
     }
 
-    /// Whether it says anything beyond the terminals that are to be shown.
+    /// Returns whether it has any part except terminals without output.
     pub(crate) fn has_text(&self, terminals: &Terminals) -> bool {
         self.parts.iter().any(|part| match part {
             Part::Said(_) => true,
@@ -97,19 +97,19 @@ impl Output {
         })
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.kept_bytes.saturating_add(self.media_bytes)
     }
 
-    /// Tells it from another one.
+    /// Returns a fingerprint of the output.
     pub(crate) fn fingerprint(&self) -> u64 {
         let parts = json::raw(&self.parts);
         json::fingerprint(&[parts.as_str(), json::raw(&self.text_bytes).as_str()])
     }
 
-    /// As a result's content: one text, unless there are media and `media` allows them. Ends with `why` there is no
-    /// more, in brackets.
+    /// Returns the content of a result: one text, unless there are media and `media` allows them. It ends with the
+    /// reason `why` it is incomplete, in brackets.
     pub(crate) fn to_content(
         &self,
         media: bool,
@@ -218,7 +218,7 @@ fn append_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// The blocks of an MCP `CallToolResult`, or of its `content` alone.
+/// Returns the blocks of an MCP `CallToolResult`, or of its `content` alone.
 fn content_blocks(raw: &Raw) -> Option<Vec<ContentBlock>> {
     if raw.as_str().trim_start().starts_with('[') {
         let blocks: Vec<ContentBlock> = raw.decode().ok()?;
@@ -228,7 +228,7 @@ fn content_blocks(raw: &Raw) -> Option<Vec<ContentBlock>> {
     members(raw)?.get("content")?.decode().ok()
 }
 
-/// What a command wrote and how it ended.
+/// Returns the output of a command, and its exit code.
 fn command_output(raw: &Raw) -> Option<String> {
     let members = members(raw)?;
     let text = |name: &str| members.get(name)?.decode::<String>().ok();

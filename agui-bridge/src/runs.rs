@@ -1,4 +1,4 @@
-//! The runs of a thread, and the agent's turns behind them.
+//! The runs of a thread, and the agent's turns.
 //!
 //! A run is open until its last event. A turn may outlive it: an interrupted run leaves the turn *parked*, and the next
 //! run continues it or waits for its end.
@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
     open: Option<Run>,
-    /// The turn of the last run, where that was interrupted.
+    /// The turn of the last run, if that was interrupted.
     parked: Option<Parked>,
-    /// Whether the agent works on the turn; only v2 reports it.
+    /// Whether the agent works on the turn; reported in v2 only.
     is_busy: bool,
     is_prompt_due: bool,
 }
@@ -44,32 +44,32 @@ struct Run {
     is_cancelled: bool,
     /// Whether its input answers interrupts.
     answers: bool,
-    /// The calls of the page's tools that it showed.
+    /// The calls of page tools that it showed.
     pending: Vec<ToolCallId>,
-    /// A turn that has to end before the run's own begins.
+    /// A turn that has to end before the run's own turn begins.
     before: Option<Before>,
-    /// How long it was open while no answer of the user was awaited.
+    /// Time that the run was open, not counting waits for the user.
     working: Duration,
-    /// How long the agent has been silent during that time.
+    /// Time of the agent's silence within that time.
     quiet: Duration,
 }
 
-/// A turn that has to end before the run's own, and the prompt that waits for its end.
+/// A turn that has to end before the run's own, and the waiting prompt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Before {
     pub(crate) prompt: Vec<ContentBlock>,
     pub(crate) is_cancelled: bool,
 }
 
-/// A turn whose run was interrupted.
+/// A turn with an interrupted run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Parked {
     pub(crate) is_cancelled: bool,
-    /// The end of the turn, which no run has shown.
+    /// The end of the turn, if no run has shown it.
     pub(crate) end: Option<TurnEnd>,
 }
 
-/// The code by which clients before 1.0 learn that a run was cancelled.
+/// The code that reports a cancelled run to clients before 1.0.
 const CANCELLED: &str = "CANCELLED";
 
 impl Runs {
@@ -88,12 +88,12 @@ impl Runs {
         });
     }
 
-    /// Whether a run is open.
+    /// Returns whether a run is open.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether the open run was cancelled.
+    /// Returns whether the open run was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.open.as_ref().is_some_and(|run| run.is_cancelled)
     }
@@ -108,7 +108,7 @@ impl Runs {
         TurnState { has_run: open.is_some(), goes_on: open.is_some() || is_parked, is_cancelling }
     }
 
-    /// Notes that the turn is being cancelled; returns whether there is one.
+    /// Records that the turn is being cancelled, and returns whether there is one.
     pub(crate) fn cancel(&mut self) -> bool {
         if let Some(run) = &mut self.open {
             run.is_cancelled = true;
@@ -120,14 +120,14 @@ impl Runs {
         true
     }
 
-    /// Notes that the open run is cancelled, if it is `is_cancelled`.
+    /// Records that the open run is cancelled, if `is_cancelled`.
     pub(crate) fn set_cancelled(&mut self, is_cancelled: bool) {
         if let Some(run) = &mut self.open {
             run.is_cancelled |= is_cancelled;
         }
     }
 
-    /// Notes that a message came from the agent.
+    /// Records a message from the agent.
     pub(crate) fn note_activity(&mut self) {
         if let Some(run) = &mut self.open {
             run.quiet = Duration::ZERO;
@@ -142,7 +142,7 @@ impl Runs {
         }
     }
 
-    /// The failure of a run that takes longer than it may.
+    /// Returns the failure of a run that exceeds its time.
     pub(crate) fn overdue(&self, times: &Times) -> Option<(Failure, &'static str)> {
         let run = self.open.as_ref()?;
         let is_over =
@@ -156,7 +156,7 @@ impl Runs {
         }
     }
 
-    /// The time at which the run is overdue, if nothing happens before.
+    /// Returns the time at which the run exceeds its limits without further events.
     pub(crate) fn timeout(&self, times: &Times, now: Duration) -> Option<Duration> {
         let run = self.open.as_ref()?;
         let left = |limit: Option<Duration>, time: Duration| {
@@ -166,14 +166,14 @@ impl Runs {
         limits.into_iter().flatten().min()
     }
 
-    /// Adds a call of one of the page's tools to the open run.
+    /// Adds a page tool's call to the open run.
     pub(crate) fn add_pending(&mut self, call: ToolCallId) {
         if let Some(run) = &mut self.open {
             run.pending.push(call);
         }
     }
 
-    /// Notes whether the agent works on the turn.
+    /// Records whether the agent works on the turn.
     pub(crate) fn set_busy(&mut self, is_busy: bool) {
         self.is_busy = is_busy;
     }
@@ -182,19 +182,19 @@ impl Runs {
         self.is_busy
     }
 
-    /// Has the run wait for the end of another turn.
+    /// Makes the run wait for the end of another turn.
     pub(crate) fn wait_for(&mut self, before: Before) {
         if let Some(run) = &mut self.open {
             run.before = Some(before);
         }
     }
 
-    /// The turn that the open run waits for.
+    /// Takes the turn that the open run waits for.
     pub(crate) fn take_before(&mut self) -> Option<Before> {
         self.open.as_mut()?.before.take()
     }
 
-    /// Parks the turn of the open run, which is to be finished next.
+    /// Parks the turn of the open run, which has to be finished next.
     pub(crate) fn park(&mut self, parked: Parked) {
         self.parked = Some(parked);
     }
@@ -207,7 +207,7 @@ impl Runs {
         self.parked.take()
     }
 
-    /// Notes the end of the parked turn; returns whether there is one.
+    /// Records the end of the parked turn, and returns whether there is one.
     pub(crate) fn end_parked(&mut self, end: TurnEnd) -> bool {
         match &mut self.parked {
             Some(parked) => {
@@ -218,17 +218,17 @@ impl Runs {
         }
     }
 
-    /// Has the prompt of the open run be sent.
+    /// Schedules the prompt of the open run.
     pub(crate) fn send_prompt(&mut self) {
         self.is_prompt_due = true;
     }
 
-    /// Whether the prompt of the open run is to be sent now; once.
+    /// Returns whether the prompt of the open run has to be sent now; `true` once.
     pub(crate) fn poll_prompt(&mut self) -> bool {
         core::mem::take(&mut self.is_prompt_due)
     }
 
-    /// Ends the open run as a success: every call has its result, except for those of the page's tools.
+    /// Ends the open run as a success: every call has its result, except those of page tools.
     pub(crate) fn succeed(
         &mut self,
         frame: &Frame<'_>,
@@ -248,7 +248,7 @@ impl Runs {
         out: &mut Outbox,
         response: Option<&PromptResponse>,
     ) {
-        // A client forgets the interrupts that it has answered with `RUN_FINISHED` only.
+        // A client removes the interrupts that it has answered only with `RUN_FINISHED`.
         if frame.is_modern || self.open.as_ref().is_some_and(|run| run.answers) {
             let outcome = RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new());
             self.finish(frame, out, outcome, response);
@@ -271,9 +271,9 @@ impl Runs {
 
     /// Ends the open run as failed.
     ///
-    /// `is_settled` states that no interrupt is open. A client forgets the interrupts that it has answered with
-    /// `RUN_FINISHED` only, and refuses another run until then. So a run whose input answers interrupts, none of which is
-    /// open any more, finishes as cancelled, with the failure in a notice and in its result.
+    /// `is_settled` states that no interrupt is open. A client removes the interrupts that it has answered only with
+    /// `RUN_FINISHED`, and refuses another run until then. A run that answers interrupts, none of which is open
+    /// any more, therefore finishes as cancelled, with the failure in a notice and in its result.
     pub(crate) fn fail(
         &mut self,
         frame: &Frame<'_>,
@@ -320,13 +320,13 @@ impl Runs {
     }
 }
 
-/// The agent's stop reason, as a run's result has it.
+/// Returns the agent's stop reason, as a member of the result.
 fn stop_reason(frame: &Frame<'_>, response: &PromptResponse) -> Members {
     let reason = json::head(response.stop_reason.as_str(), frame.limits.message);
     Members::new().with("stopReason", reason)
 }
 
-/// The usage of a turn, for clients that know it.
+/// Returns the usage of a turn, for clients that support it.
 fn usage(frame: &Frame<'_>, response: Option<&PromptResponse>) -> Option<Vec<TokenUsage>> {
     let usage = response.filter(|_| frame.is_modern)?.usage.as_ref()?;
     Some(vec![token_usage(usage)])
@@ -346,12 +346,12 @@ impl<'a> Problem<'a> {
         Self { code, message, response: None, number: None }
     }
 
-    /// With the usage of a response.
+    /// Adds the usage of a response.
     pub(crate) fn with_response(self, response: &'a PromptResponse) -> Self {
         Self { response: Some(response), ..self }
     }
 
-    /// With the code of the agent's error.
+    /// Adds the code of the agent's error.
     pub(crate) fn with_number(self, number: ErrorCode) -> Self {
         Self { number: Some(number), ..self }
     }

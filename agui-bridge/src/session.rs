@@ -1,4 +1,4 @@
-//! Facts about the session beside the conversation: usage, commands, mode, options, title.
+//! Facts about the session: usage, commands, mode, options, title.
 use crate::frame::Frame;
 use crate::json::{self, Members};
 use crate::outbox::Outbox;
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SessionFacts {
     shown: BTreeMap<Kind, Raw>,
-    /// The last usage, for clients that take only that.
+    /// The last usage, for clients that support only that.
     usage: Option<Raw>,
     projection: Projection,
 }
 
 impl SessionFacts {
-    /// Creates facts that are part of the shared state where `in_state` is set.
+    /// Creates facts that are part of the shared state if `in_state`.
     pub(crate) fn new(in_state: bool) -> Self {
         Self { shown: BTreeMap::new(), usage: None, projection: Projection::new(in_state) }
     }
 
-    /// Examines the state that a run begins with, and makes its `/acp` what it has to be.
+    /// Reads the state that a run begins with, and updates its `/acp`.
     pub(crate) fn begin_run(
         &mut self,
         frame: &Frame<'_>,
@@ -37,7 +37,7 @@ impl SessionFacts {
         self.projection.begin_run(frame, out, input, is_whole);
     }
 
-    /// Shows each fact again, because another turn begins.
+    /// Shows each fact again for another turn.
     pub(crate) fn begin_turn(&mut self) {
         self.shown.clear();
         self.usage = None;
@@ -53,7 +53,7 @@ impl SessionFacts {
     /// | `config_option_update` | `acp.config_options` | the same | `/acp/configOptions`, the list |
     /// | `session_info_update` | `acp.session_info` | the same | `/acp/session`, and the event |
     /// | `notice` | `acp.notice` | the same | |
-    /// | anything else | `acp.unknown` | the update with its tag | |
+    /// | any other | `acp.unknown` | the update with its tag | |
     pub(crate) fn handle_update(
         &mut self,
         frame: &Frame<'_>,
@@ -82,8 +82,8 @@ impl SessionFacts {
         self.show(frame, out, kind, value);
     }
 
-    /// Shows a fact unless it was shown last: in the state, or as a custom event. The title of a thread is shown in
-    /// both.
+    /// Shows a fact that differs from the last one shown: in the state, or as a custom event. The title of a thread is
+    /// shown in both.
     pub(crate) fn show(&mut self, frame: &Frame<'_>, out: &mut Outbox, kind: Kind, value: Raw) {
         let in_state = match kind {
             Kind::Usage => self.projection.set_usage(frame, out, value.clone()),
@@ -100,7 +100,7 @@ impl SessionFacts {
         }
     }
 
-    /// Puts the plan into the state.
+    /// Writes the plan to the state.
     pub(crate) fn set_plan(&mut self, frame: &Frame<'_>, out: &mut Outbox, entries: &[PlanEntry]) {
         if self.projection.is_active(frame) {
             let plan = Members::new().with("entries", entries).into_raw();
@@ -108,7 +108,7 @@ impl SessionFacts {
         }
     }
 
-    /// Shows what was held back for the end of the run.
+    /// Shows delayed facts at the end of the run.
     pub(crate) fn flush(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
         self.projection.flush(frame, out);
         if let Some(usage) = self.usage.take() {

@@ -1,4 +1,4 @@
-//! Sessions that the agent's session owns, and their invocations.
+//! Sessions owned by the agent's session, and their invocations.
 use crate::frame::Frame;
 use crate::json;
 use crate::outbox::Outbox;
@@ -15,12 +15,12 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::Presence;
 use serde::{Deserialize, Serialize};
 
-/// How many sessions are told apart; updates of further ones count as the agent's own.
+/// Largest number of distinguished sessions; updates of further ones count as the agent's own.
 const MAX_SUBAGENTS: usize = 256;
 /// The name of a subagent without a title.
 const NAMELESS: &str = "subagent";
 
-/// The sessions that are owned, by their ids.
+/// The owned sessions, by id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subagents {
     sessions: BTreeMap<String, Subagent>,
@@ -30,9 +30,9 @@ pub(crate) struct Subagents {
 struct Subagent {
     title: Option<String>,
     description: Option<String>,
-    /// The session that owns it; empty for the agent itself.
+    /// The owning session; empty for the agent itself.
     owner: String,
-    /// The invocation that goes on.
+    /// The active invocation.
     active: Option<SubagentRunId>,
 }
 
@@ -41,17 +41,17 @@ impl Subagents {
         self.sessions.is_empty()
     }
 
-    /// The lane of a session: its own id, or empty for the agent itself.
+    /// Returns the lane of a session: its own id, or empty for the agent itself.
     pub(crate) fn lane<'a>(&self, session: &'a str) -> &'a str {
         if self.sessions.contains_key(session) { session } else { "" }
     }
 
-    /// The invocation that goes on in a lane.
+    /// Returns the active invocation of a lane.
     pub(crate) fn active(&self, lane: &str) -> Option<&SubagentRunId> {
         self.sessions.get(lane)?.active.as_ref()
     }
 
-    /// Takes an update about an owned session.
+    /// Handles an update about an owned session.
     ///
     /// | state | event |
     /// |---|---|
@@ -91,7 +91,7 @@ impl Subagents {
         }
     }
 
-    /// Begins an invocation of an owned session, unless one goes on.
+    /// Begins an invocation of an owned session, unless one is active.
     pub(crate) fn begin(&mut self, frame: &Frame<'_>, out: &mut Outbox, name: &str) {
         let Some(subagent) = self.sessions.get(name) else { return };
         if subagent.active.is_some() || !frame.is_modern {
@@ -131,7 +131,7 @@ impl Subagents {
         }
     }
 
-    /// Ends all invocations for this run; their sessions go on.
+    /// Suspends all invocations at the end of the run; their sessions continue.
     pub(crate) fn suspend(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
         let active: Vec<_> =
             self.sessions.values_mut().filter_map(|subagent| subagent.active.take()).collect();

@@ -21,26 +21,26 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Terminals {
     terminals: BTreeMap<String, Terminal>,
     begun: u64,
-    /// How long output waits to be shown.
+    /// Time that output waits to be shown.
     wait: Duration,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Terminal {
-    /// Counts the terminals of the thread; the oldest has the lowest.
+    /// Sequence number within the thread; the oldest has the lowest.
     number: u64,
     command: Option<String>,
     cwd: Option<String>,
     /// The end of the output.
     tail: Vec<u8>,
-    /// Number of bytes before it.
+    /// Number of bytes before the tail.
     dropped: u64,
     exit: Option<TerminalExitStatus>,
-    /// Number of bytes that no event has shown.
+    /// Number of bytes that were not shown.
     unshown: usize,
-    /// The time at which an event is to show them, where the time is known.
+    /// The time at which they have to be shown, if the time is known.
     due: Option<Duration>,
-    /// Fingerprint of the content that was shown last.
+    /// Fingerprint of the last shown content.
     shown: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.tail).into_owned()
     }
 
-    /// The exit status as text, unless it is 0.
+    /// Returns the exit status as text, unless it is 0.
     fn exit_text(&self) -> Option<String> {
         let exit = self.exit.as_ref()?;
         match (&exit.signal, exit.exit_code) {
@@ -75,12 +75,12 @@ impl Terminal {
 }
 
 impl Terminals {
-    /// Creates terminals whose output waits at most `wait` to be shown.
+    /// Creates terminals; output is shown after `wait` at the latest.
     pub(crate) fn new(wait: Duration) -> Self {
         Self { terminals: BTreeMap::new(), begun: 0, wait }
     }
 
-    /// Takes an update of a terminal, as ACP v2 has it.
+    /// Handles a terminal update of ACP v2.
     pub(crate) fn handle_update(
         &mut self,
         frame: &Frame<'_>,
@@ -104,7 +104,7 @@ impl Terminals {
         self.show(frame, out, &id);
     }
 
-    /// Takes a piece of a terminal's output, as ACP v2 has it.
+    /// Handles a piece of terminal output of ACP v2.
     pub(crate) fn handle_output(
         &mut self,
         frame: &Frame<'_>,
@@ -116,14 +116,14 @@ impl Terminals {
         self.show_if_due(frame, out, id);
     }
 
-    /// Takes the terminals in the `_meta` of a tool call, as agents of ACP v1 have them.
+    /// Handles the terminals in the `_meta` of a tool call, as in ACP v1.
     ///
     /// | `_meta` member | meaning |
     /// |---|---|
     /// | `terminal_info` `{terminal_id, cwd?}` | a terminal begins |
-    /// | `terminal_output` `{terminal_id, data}` | all of its output so far |
+    /// | `terminal_output` `{terminal_id, data}` | its output so far |
     /// | `terminal_output_delta` `{terminal_id, data}` | a piece of its output |
-    /// | `terminal_exit` `{terminal_id, exit_code, signal}` | its end |
+    /// | `terminal_exit` `{terminal_id, exit_code, signal}` | the terminal ends |
     pub(crate) fn handle_meta(&mut self, frame: &Frame<'_>, out: &mut Outbox, meta: &Meta) {
         if !meta.as_str().contains("\"terminal_") {
             return;
@@ -169,17 +169,17 @@ impl Terminals {
         }
     }
 
-    /// Shows the output that no event has shown.
+    /// Shows the output that was not shown yet.
     pub(crate) fn show_all(&mut self, frame: &Frame<'_>, out: &mut Outbox) {
         self.show_each(frame, out, |terminal| terminal.unshown > 0);
     }
 
-    /// Shows the output that has waited for long enough.
+    /// Shows the output that has waited long enough.
     pub(crate) fn show_due(&mut self, frame: &Frame<'_>, out: &mut Outbox, now: Duration) {
         self.show_each(frame, out, |terminal| terminal.due.is_some_and(|due| due <= now));
     }
 
-    /// The end of a terminal's output with how it ended, if the terminal is known and has either.
+    /// Returns the end of a terminal's output and its exit status, if either is known.
     pub(crate) fn result(&self, id: &str) -> Option<String> {
         let terminal = self.terminals.get(id)?;
         let mut text = String::new();
@@ -200,12 +200,12 @@ impl Terminals {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The time at which the next output is to be shown, if no more comes.
+    /// Returns the time at which output has to be shown next.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.terminals.values().filter_map(|terminal| terminal.due).min()
     }
 
-    /// Whether a terminal is known and has output.
+    /// Returns whether a terminal is known and has output.
     pub(crate) fn has_output(&self, id: &str) -> bool {
         self.terminals.get(id).is_some_and(|terminal| !terminal.tail.is_empty())
     }
@@ -235,7 +235,7 @@ impl Terminals {
         due.iter().for_each(|id| self.show(frame, out, id));
     }
 
-    /// Shows a terminal with much new output. Less output waits, because each event repeats the end of it.
+    /// Shows a terminal with much new output. Less output waits, since each event repeats the end of it.
     fn show_if_due(&mut self, frame: &Frame<'_>, out: &mut Outbox, id: &str) {
         let due = frame.after(self.wait);
         match self.terminals.get_mut(id) {
@@ -269,7 +269,7 @@ impl Terminals {
     }
 }
 
-/// The bytes of base64 text; invalid text counts as empty.
+/// Decodes base64 text; invalid text counts as empty.
 fn decode(text: &str) -> Vec<u8> {
     STANDARD.decode(text).unwrap_or_default()
 }

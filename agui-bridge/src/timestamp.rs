@@ -1,10 +1,11 @@
+//! Times in the format of RFC 3339.
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// A Unix time as RFC 3339 writes it, in UTC and to the millisecond.
+/// Formats a Unix time as RFC 3339, in UTC with milliseconds.
 ///
 /// The calendar: H. Hinnant, [`civil_from_days`](https://howardhinnant.github.io/date_algorithms.html#civil_from_days).
 pub(crate) fn timestamp(time: Duration) -> String {
@@ -27,7 +28,7 @@ pub(crate) fn timestamp(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    /// Times as `date -u -d @SECONDS` of GNU coreutils gives them.
+    /// The expected times are those of GNU `date -u -d @SECONDS`.
     #[test]
     fn times_are_written_as_utc() {
         let table = [

@@ -1,4 +1,4 @@
-//! Tool calls: announced by any of three messages, updated in any order, ended once.
+//! Tool calls: announced by three kinds of messages, updated in any order, ended once.
 use crate::arguments::ArgsMode;
 use crate::frame::Frame;
 use crate::outbox::Outbox;
@@ -29,10 +29,10 @@ use status::Stage;
 pub(crate) struct ToolCalls {
     calls: BTreeMap<ToolCallId, Call>,
     begun: u64,
-    /// About how many bytes are kept of them.
+    /// Approximate size in bytes.
     bytes: usize,
     pace: Pace,
-    /// Names of the page's tools, which no call of the agent's own may have.
+    /// Names of page tools, which the agent's own calls must not have.
     page_tools: BTreeSet<String>,
 }
 
@@ -46,8 +46,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl ToolCalls {
-    /// Creates a thread's calls, whose arguments go out by `mode`, at the latest when they have not changed for
-    /// `settle`.
+    /// Creates a thread's calls. Arguments are sent by `mode`, at the latest when they have not changed for `settle`.
     pub(crate) fn new(mode: ArgsMode, settle: Option<Duration>) -> Self {
         Self {
             calls: BTreeMap::new(),
@@ -58,17 +57,17 @@ impl ToolCalls {
         }
     }
 
-    /// Sets the names of the tools that the page offers.
+    /// Sets the names of the page's tools.
     pub(crate) fn set_page_tools(&mut self, names: BTreeSet<String>) {
         self.page_tools = names;
     }
 
-    /// The key of a call: its id in its lane, because subagents may use ids that the agent itself uses.
+    /// Returns the key of a call: its id within its lane, since subagents may reuse the agent's ids.
     pub(crate) fn key(lane: &str, id: &ToolCallId) -> ToolCallId {
         if lane.is_empty() { id.clone() } else { format!("\0{lane}\0{id}").into() }
     }
 
-    /// Takes a message about a tool call.
+    /// Handles a message about a tool call.
     pub(crate) fn handle(
         &mut self,
         frame: &Frame<'_>,
@@ -113,7 +112,7 @@ impl ToolCalls {
         self.keep_within_bytes(frame, out, terminals);
     }
 
-    /// Notes that a call was not allowed; its result gives the reason unless the agent gives one.
+    /// Records that a call was denied. Its result gives the reason unless the agent gives one.
     pub(crate) fn set_denial(&mut self, key: &ToolCallId, denial: Option<Denial>) {
         if let Some(call) = self.calls.get_mut(key) {
             call.set_denial(denial);
@@ -134,14 +133,14 @@ impl ToolCalls {
         }
     }
 
-    /// Sends the end of each call. Results are still to come.
+    /// Sends the end of each call. Results follow later.
     pub(crate) fn end_all(&mut self, frame: &Frame<'_>, out: &mut Outbox, terminals: &Terminals) {
         for key in self.before(Stage::Ended) {
             self.end(frame, out, terminals, &key);
         }
     }
 
-    /// Sends the end of a call whose arguments are known.
+    /// Sends the end of a call with known arguments.
     pub(crate) fn end_if_known(
         &mut self,
         frame: &Frame<'_>,
@@ -163,7 +162,7 @@ impl ToolCalls {
         self.update(frame, terminals, key, |call, at| call.end(at, out));
     }
 
-    /// Sends the ends of the calls whose arguments have not changed for long enough.
+    /// Sends the ends of calls with arguments that have not changed for long enough.
     pub(crate) fn settle(
         &mut self,
         frame: &Frame<'_>,
@@ -196,18 +195,18 @@ impl ToolCalls {
         }
     }
 
-    /// The call that a permission request is about.
+    /// Returns the call of a permission request.
     pub(crate) fn subject(&self, key: &ToolCallId) -> Option<Subject<'_>> {
         let call = self.calls.get(key)?;
         Some(Subject { id: call.id(), title: call.title(), tool: call.name(), kind: call.kind() })
     }
 
-    /// Whether the arguments of a call are going out.
+    /// Returns whether the arguments of a call are being sent.
     pub(crate) fn is_one_open(&self) -> bool {
         self.calls.values().any(|call| call.stage() == Stage::Started)
     }
 
-    /// The time at which the next arguments settle.
+    /// Returns the time at which arguments settle next.
     pub(crate) fn settling(&self) -> Option<Duration> {
         self.calls.values().filter_map(Call::settles).min()
     }
@@ -231,7 +230,7 @@ impl ToolCalls {
         Call::new(frame, out.tool_call_id(change.id.as_str()), name, source, self.begun)
     }
 
-    /// Forgets the oldest call that has its result; if there is none, the oldest call gets its result first.
+    /// Removes the oldest call with a result; without any, completes the oldest call first.
     fn make_room(&mut self, frame: &Frame<'_>, out: &mut Outbox, terminals: &Terminals) {
         while self.calls.len() >= frame.limits.tool_calls.max(1) {
             let age = |call: &Call| (call.stage() != Stage::Finished, call.number());
@@ -246,7 +245,7 @@ impl ToolCalls {
         }
     }
 
-    /// Sends the results of the oldest calls while all calls together take too much.
+    /// Completes the oldest calls while all calls together exceed the limit.
     fn keep_within_bytes(&mut self, frame: &Frame<'_>, out: &mut Outbox, terminals: &Terminals) {
         while self.bytes > frame.limits.tool_call_bytes {
             let Some(key) = self.before(Stage::Finished).into_iter().next() else { return };
@@ -254,7 +253,7 @@ impl ToolCalls {
         }
     }
 
-    /// The calls that have not reached a stage, in the order in which they began.
+    /// Returns the calls before a stage, in order of creation.
     fn before(&self, stage: Stage) -> Vec<ToolCallId> {
         let calls = self.calls.iter().filter(|(_, call)| call.stage() < stage);
         let mut calls: Vec<_> = calls.map(|(key, call)| (call.number(), key.clone())).collect();
@@ -262,7 +261,7 @@ impl ToolCalls {
         calls.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Changes a call, whose events are attributed to its owner.
+    /// Changes a call. Its events are attributed to its owner.
     fn update(
         &mut self,
         frame: &Frame<'_>,

@@ -1,3 +1,4 @@
+//! Names of tools, from what agents send of their calls.
 use acp_types::v1::tool_calls::ToolKind;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -11,10 +12,10 @@ use serde::{Deserialize, Serialize};
 const NAME_BYTES: usize = 128;
 /// Longest name made from a title, in bytes.
 const SLUG_BYTES: usize = 64;
-/// What a tool is called about which nothing is known.
+/// The name of a tool without any clue.
 const NAMELESS: &str = "tool";
 
-/// Who runs a tool, as `metadata.acp.source` of its call says it.
+/// The runner of a tool, as in `metadata.acp.source` of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     Agent,
@@ -22,7 +23,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// `name`, or with who runs the tool in front where a page that offers a tool of this name would take it for its own.
+    /// Returns `name`, prefixed with the runner if the page provides a tool of this name.
     pub(crate) fn unlike(&self, mut name: String, offered: &BTreeSet<String>) -> String {
         while offered.contains(&name) {
             name = match self {
@@ -43,7 +44,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What is known about a tool call that can name its tool.
+/// The members of a tool call that can name its tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clues<'a> {
     pub(crate) name: Option<&'a str>,
@@ -52,20 +53,20 @@ pub(crate) struct Clues<'a> {
     pub(crate) title: Option<&'a str>,
 }
 
-/// The name and the source of a tool: the first of these that there is.
+/// Returns the name and the source of a tool, from the first clue that is present.
 ///
-/// | from | name |
+/// | clue | name |
 /// |---|---|
-/// | `name` | itself, MCP-decoded |
-/// | `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name` | itself, MCP-decoded |
+/// | `name` | unchanged, MCP-decoded |
+/// | `_meta.claudeCode.toolName`, `_meta.toolName`, `_meta.tool_name` | unchanged, MCP-decoded |
 /// | `title` that is an MCP name | MCP-decoded |
-/// | `kind`, a known one but `other` | itself |
+/// | `kind`, a known one except `other` | unchanged |
 /// | `title` that begins with a name in ASCII letters, digits, `_`, `-` and `: ` | that name |
-/// | `title` | in lower case, each run of what is neither letter nor digit as one `_`, at most 64 bytes |
-/// | nothing | `tool` |
+/// | `title` | in lower case, with each run of other characters than letters and digits as one `_`, at most 64 bytes |
+/// | none | `tool` |
 ///
-/// MCP-decoded: `mcp__server__tool`, and `mcp_server_tool` where the server's name has no `_`, are `tool` of
-/// `mcp:server`. `server_tool` is not decoded: without a list of the servers it is any name.
+/// MCP-decoded: `mcp__server__tool`, and `mcp_server_tool` where the server's name has no `_`, become `tool` of
+/// `mcp:server`. `server_tool` is not decoded, since it is ambiguous without a list of servers.
 pub(crate) fn tool_name(clues: Clues<'_>) -> (String, Source) {
     let given = clues.name.filter(|name| !name.trim().is_empty());
     if let Some(name) = given {
@@ -115,7 +116,7 @@ fn name_in_meta(meta: &Meta) -> Option<String> {
         .find(|name| !name.trim().is_empty())
 }
 
-/// The name that stands before what a title says of a call, as in `apply_patch: src/main.rs`.
+/// Returns the name at the head of a title, as in `apply_patch: src/main.rs`.
 fn titled(title: &str) -> Option<&str> {
     let (name, _) = title.split_once(": ")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -1,7 +1,7 @@
-//! The translator: an agent's messages in, a thread's AG-UI events out.
+//! The translator from messages of an ACP agent to AG-UI events.
 //!
-//! [`Translator`] composes the parts. Each part owns its state and takes the [`Frame`](crate::frame::Frame) of an update
-//! and the [`Outbox`]; decisions that concern several parts are made here.
+//! [`Translator`] composes the parts. Each part owns its state, and takes the [`Frame`](crate::frame::Frame) of an
+//! update and the [`Outbox`]. Decisions that concern several parts are made here.
 use crate::compaction::Compactions;
 use crate::echo::Echo;
 use crate::ids::Ids;
@@ -40,28 +40,28 @@ mod updates;
 
 use basis::{Basis, Lane};
 
-/// A run is open, so that no other may begin.
+/// An error beginning a run: the last run has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the thread has a run that has not ended")]
+#[error("the last run of the thread has not ended")]
 pub struct RunOpen;
 
-/// What to do after [`Translator::begin_run`].
-#[must_use = "the prompt is only to be sent where this says so"]
+/// The next action after [`Translator::begin_run`].
+#[must_use = "the value states whether to send the prompt"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Begun {
     /// Send the prompt now.
     Prompt,
-    /// Send nothing: the run continues the turn of the last run, and the agent gets its answers from
-    /// [`poll_response`](Translator::poll_response).
+    /// Send no prompt: the run continues the turn of the last run, and [`poll_response`](Translator::poll_response)
+    /// returns the answers for the agent.
     Resumed,
-    /// Send the prompt when [`poll_prompt`](Translator::poll_prompt) returns `true`: the turn of the last run has to end
-    /// first.
+    /// Send the prompt when [`poll_prompt`](Translator::poll_prompt) returns `true`, after the end of the last run's
+    /// turn.
     Wait {
-        /// Whether to cancel that turn, with `session/cancel`.
+        /// Whether to cancel that turn with `session/cancel`.
         cancel: bool,
     },
-    /// Send nothing: the run has ended.
+    /// Send no prompt: the run has ended.
     Ended,
 }
 
@@ -71,13 +71,13 @@ pub enum Begun {
 /// events and responses ([`poll_event`](Self::poll_event), [`poll_response`](Self::poll_response)) until both return
 /// `None`.
 ///
-/// For any input in any order, each run is `RUN_STARTED`, a body in which all that is opened is closed and each tool
-/// call gets one result, and one `RUN_FINISHED` or `RUN_ERROR`; no event follows until the next run. Identifiers are
-/// unique in the thread: never reused, never reopened.
+/// For any input in any order, each run is `RUN_STARTED`, a body in which all items are closed and each tool call has
+/// one result, and one `RUN_FINISHED` or `RUN_ERROR`. No event follows until the next run. Identifiers are unique in
+/// the thread.
 ///
-/// Updates that arrive while no run is open wait for the head of the next one.
+/// Updates that arrive while no run is open wait for the beginning of the next one.
 ///
-/// One translator serves one thread and its ACP session. The [crate's documentation](crate) has the tables of the
+/// One translator serves one thread and its ACP session. The [crate documentation](crate) has the tables of the
 /// mapping.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Translator {
@@ -120,33 +120,33 @@ impl Translator {
         }
     }
 
-    /// Begins the run of an input, with the `prompt` for the agent; empty where the input has
-    /// [no news](crate::input::Work::Nothing). Updates since the last run follow at once.
+    /// Begins the run of an input, with the `prompt` for the agent; empty if the input has [nothing
+    /// new](crate::input::Work::Nothing). Updates since the last run follow at once.
     ///
-    /// Identifiers of the input's messages and tool calls are not used for others. The agent's repetition of the prompt
-    /// as the user's words is dropped.
+    /// Identifiers of the input's messages and tool calls are not reused. An agent's repetition of the prompt as a user
+    /// message is dropped.
     ///
-    /// When the last run was interrupted, its turn continues:
+    /// After an interrupted run, its turn continues:
     ///
-    /// | the input | follows |
+    /// | the input | result |
     /// |---|---|
     /// | answers each question | [`Begun::Resumed`]; with a prompt [`Begun::Wait`], because the turn has to end first |
-    /// | answers some, or wrongly | `RUN_ERROR` `RESUME_MISMATCH`, `RESUME_INVALID`, `EDIT_UNSUPPORTED`, `INTERRUPT_EXPIRED`; the questions stay open |
+    /// | answers some, or invalidly | `RUN_ERROR` `RESUME_MISMATCH`, `RESUME_INVALID`, `EDIT_UNSUPPORTED`, `INTERRUPT_EXPIRED`; the questions stay open |
     /// | answers none, without a prompt | the same interrupts again |
-    /// | answers none, with a prompt | as [`Options::unanswered`] says |
+    /// | answers none, with a prompt | by [`Options::unanswered`] |
     /// | … and all were settled otherwise | as if it answered them |
-    /// | any, when the turn has ended meanwhile | that end; with a prompt [`Begun::Prompt`] |
-    /// | any, when the agent is gone | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
+    /// | any, after the end of the turn | that end; with a prompt [`Begun::Prompt`] |
+    /// | any, after the loss of the agent | the failure `AGENT_LOST`; with a prompt a `CUSTOM` `acp.notice` and [`Begun::Prompt`] |
     ///
-    /// A question is answered by an entry of [`resume`](RunAgentInput::resume): a permission request by `{"optionId":…}`,
-    /// `{"approved":true}`, `{"approved":false}`, or either as a plain boolean; a form by its content, by
-    /// `{"content":{…}}`, or by `{"action":"decline"}`; a page by `{}`, or by such an action. `cancelled` answers any.
-    /// Entries for questions that are not open are dropped, with a `CUSTOM` `acp.notice`.
+    /// An entry of [`resume`](RunAgentInput::resume) answers a question: a permission request by `{"optionId":…}`,
+    /// `{"approved":true}`, `{"approved":false}` or a plain boolean; a form by its content, by `{"content":{…}}`, or by
+    /// `{"action":"decline"}`; a URL by `{}`, or by such an action. `cancelled` answers any question. Entries for
+    /// questions that are not open are dropped, with a `CUSTOM` `acp.notice`.
     ///
-    /// First-party clients forget the interrupts that they have answered with `RUN_FINISHED` only, and refuse another run
-    /// until then. So a run that answers interrupts, none of which is open any more, never ends with `RUN_ERROR`: where
-    /// it fails, it ends with `CUSTOM` `acp.notice` of severity `error` and `RUN_FINISHED`, outcome `cancelled`, whose
-    /// result is `{"error":{"code":…,"message":…}}`.
+    /// First-party clients remove the interrupts that they have answered only with `RUN_FINISHED`, and refuse another
+    /// run until then. A run that answers interrupts, none of which is open any more, therefore never ends with
+    /// `RUN_ERROR`. If it fails, it ends with `CUSTOM` `acp.notice` of severity `error` and `RUN_FINISHED`, outcome
+    /// `cancelled`, with the result `{"error":{"code":…,"message":…}}`.
     ///
     /// # Errors
     /// The last run has not ended.
@@ -190,7 +190,7 @@ impl Translator {
         Ok(Begun::Prompt)
     }
 
-    /// Takes a `session/update`.
+    /// Handles `session/update`.
     pub fn handle_notification(&mut self, notification: SessionNotification) {
         self.runs.note_activity();
         if let SessionUpdate::UserMessageChunk(chunk) = &notification.update
@@ -207,13 +207,13 @@ impl Translator {
         self.outbox.poll_event()
     }
 
-    /// Whether a run has begun and not ended.
+    /// Returns whether a run is open.
     pub fn is_running(&self) -> bool {
         self.runs.is_open()
     }
 
-    /// Voice, key and id of the agent's open text, where one more piece of it would be an event of its own and change
-    /// nothing else.
+    /// Returns voice, key and id of the agent's open text, if a further chunk would be an event of its own without any
+    /// other effect.
     pub(crate) fn plain_text(&self) -> Option<(Voice, Option<&str>, &MessageId)> {
         let is_alone = self.runs.is_open()
             && self.outbox.is_empty()
@@ -224,17 +224,17 @@ impl Translator {
         is_alone.then(|| self.outbox.main_text())?
     }
 
-    /// The longest text of one event.
+    /// Returns the longest text of one event.
     pub(crate) fn delta_limit(&self) -> usize {
         self.basis.options.limits.delta
     }
 
-    /// Notes that a message came from the agent.
+    /// Records a message from the agent.
     pub(crate) fn note_activity(&mut self) {
         self.runs.note_activity();
     }
 
-    /// Sends the head of a run: its start, a conversation that the agent repeated, and the session's state.
+    /// Sends the beginning of a run: its start, a repeated conversation, and the session's state.
     fn begin_stream(&mut self, input: &RunAgentInput) {
         let options = &self.basis.options;
         let history =
@@ -276,20 +276,20 @@ impl Translator {
         waiting.into_updates().for_each(|update| self.translate(update));
     }
 
-    /// The lane of a session, in which an invocation begins unless one goes on.
+    /// Returns the lane of a session, and begins an invocation there unless one is active.
     fn begin_lane(&mut self, session: &str) -> Lane {
         let name = self.subagents.lane(session);
         self.subagents.begin(&self.basis.root(), &mut self.outbox, name);
         self.lane(session)
     }
 
-    /// The lane of a session.
+    /// Returns the lane of a session.
     fn lane(&self, session: &str) -> Lane {
         let name = self.subagents.lane(session);
         Lane { name: name.into(), owner: self.subagents.active(name).cloned() }
     }
 
-    /// The questions, and what they concern.
+    /// Returns the questions, and the parts that they concern.
     fn questions(&mut self) -> (&mut Questions, Desk<'_>) {
         let desk = Desk {
             frame: self.basis.root(),
@@ -301,7 +301,7 @@ impl Translator {
         (&mut self.questions, desk)
     }
 
-    /// Restates messages that were rewritten, unless the arguments of a call are going out.
+    /// Restates rewritten messages, unless the arguments of a call are being sent.
     fn restate_if_quiet(&mut self) {
         if self.outbox.has_changed() && !self.calls.is_one_open() {
             self.outbox.restate(&self.basis.root());
@@ -315,7 +315,7 @@ impl Translator {
     }
 }
 
-/// Has the identifiers of a message be used for no other.
+/// Excludes the identifiers of a message from use.
 fn reserve(ids: &mut Ids, message: &Message) {
     if let Some(id) = message.id() {
         ids.reserve(id.as_str());

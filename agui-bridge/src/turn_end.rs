@@ -1,4 +1,4 @@
-//! How a turn ends: the agent's answer, or a failure that the agent does not report.
+//! The end of a turn: the agent's response, or a failure.
 use acp_types::v1::prompt_turn::PromptResponse;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 use serde::{Deserialize, Serialize};
 
-/// The code of a run that cannot resume because the agent, which awaits the answers, is gone.
+/// The code of a run that cannot resume because the agent is gone.
 pub(crate) const AGENT_LOST: &str = "AGENT_LOST";
 
 /// The end of a turn.
@@ -18,7 +18,7 @@ pub(crate) enum TurnEnd {
     Stopped,
 }
 
-/// The reason for which a run ends without the agent.
+/// The reason why a run ends without the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Failure {
@@ -28,7 +28,7 @@ pub enum Failure {
     AgentTimeout,
     /// The agent has no version of ACP in common with the bridge.
     AcpVersion,
-    /// The agent ended, or its connection did.
+    /// The agent process or its connection ended.
     AgentExited,
     /// The turn took too long.
     TurnTimeout,
@@ -74,7 +74,7 @@ impl Failure {
 /// | -32603 | `ACP_INTERNAL_ERROR` |
 /// | -32800 | `ACP_REQUEST_CANCELLED` |
 /// | -32000 | `ACP_AUTH_REQUIRED` |
-/// | -32002 | `ACP_SESSION_NOT_FOUND` when `data` names a session, else `ACP_RESOURCE_NOT_FOUND` |
+/// | -32002 | `ACP_SESSION_NOT_FOUND` if `data` names a session, otherwise `ACP_RESOURCE_NOT_FOUND` |
 /// | any other | `ACP_ERROR` |
 pub(crate) fn error_code(error: &ErrorObject) -> &'static str {
     match error.code {

@@ -1,16 +1,17 @@
+//! Text changes in the unified diff format.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Lines that stand unchanged around a change.
+/// Unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// Changed lines up to which the shortest script is looked for; beyond, the whole changed region is replaced.
+/// Largest number of changed lines for a shortest script; beyond it the whole region is replaced.
 const MAX_EDITS: usize = 256;
 
-/// What changes `old` into `new`, in the unified format; empty when nothing does.
+/// Returns the change from `old` to `new` in the unified format; empty if they are equal.
 ///
-/// No `old` is a file that did not exist.
+/// `None` as `old` means that the file did not exist.
 pub(crate) fn unified_diff(path: &str, old: Option<&str>, new: &str) -> String {
     let old_lines: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
@@ -58,14 +59,14 @@ fn replaced<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     removed.chain(new.iter().map(|line| (Side::New, *line))).collect()
 }
 
-/// The shortest script (Myers, "An O(ND) difference algorithm and its variations"), unless it is too long to look for.
+/// Returns the shortest script (Myers, "An O(ND) difference algorithm and its variations"), unless it is too long.
 fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
     let mut search = Search { old, new, rows: Vec::new() };
     (0..=MAX_EDITS).find(|&edits| search.reaches_end(edits)).map(|_| search.script())
 }
 
-/// How far scripts get: `rows[edits][column]` is the number of old lines that so many edits get past when they are
-/// `column - edits` more than the new lines they get past.
+/// The reach of scripts: `rows[edits][column]` is the largest number of old lines that `edits` edits consume when they
+/// consume `column - edits` more old than new lines.
 struct Search<'s, 'a> {
     old: &'s [&'a str],
     new: &'s [&'a str],
@@ -89,7 +90,7 @@ impl<'a> Search<'_, 'a> {
         self.rows.get(edits)?.get(column).copied().flatten()
     }
 
-    /// The farther of the two ways to `column` by one more edit, and whether it removes an old line.
+    /// Returns the farther of the two ways to `column` by one more edit, and whether it removes an old line.
     fn after_edit(&self, edits: usize, column: usize) -> Option<(usize, bool)> {
         let fits = |x: &usize| {
             *x <= self.old.len()
@@ -113,7 +114,7 @@ impl<'a> Search<'_, 'a> {
         self.old.iter().skip(x).zip(self.new.iter().skip(y)).take_while(|(a, b)| a == b).count()
     }
 
-    /// Walks back from the end through the rows.
+    /// Traces the script back from the end through the rows.
     fn script(&self) -> Vec<Line<'a>> {
         let (mut x, mut y) = (self.old.len(), self.new.len());
         let mut script = Vec::new();
@@ -188,7 +189,7 @@ impl Hunk<'_, '_> {
     }
 }
 
-/// A range as the format writes it: from one, the count left out when it is one; an empty one names the line before.
+/// Formats a range: one-based, without the count if it is one; an empty range names the line before.
 fn range(start: usize, count: usize) -> String {
     match count {
         0 => format!("{start},0"),

@@ -9,7 +9,7 @@ use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// A `session/update` of either version, or a notification of a method outside of ACP.
+/// A `session/update` of either version, or a notification of an extension method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Update {
     V1(SessionNotification),
@@ -17,14 +17,14 @@ pub(crate) enum Update {
     Extension(Extension),
 }
 
-/// A notification of a method outside of ACP.
+/// A notification of an extension method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Extension {
     pub(crate) method: String,
     pub(crate) params: Raw,
 }
 
-/// The subject of an update that states the whole of it, so that a repetition changes nothing.
+/// The subject of an update that replaces its whole value, so that a repetition has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Plan,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 }
 
 impl Update {
-    /// The session that the update is about.
+    /// Returns the session of the update.
     pub(crate) fn session(&self) -> Cow<'_, str> {
         match self {
             Self::V1(notification) => Cow::Borrowed(notification.session_id.as_str()),
@@ -49,7 +49,7 @@ impl Update {
         }
     }
 
-    /// The subject that the update states the whole of, if there is one.
+    /// Returns the subject that the update replaces as a whole, if any.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self {
             Self::V1(notification) => match notification.update {
@@ -70,7 +70,7 @@ impl Update {
         }
     }
 
-    /// Whether it is part of the conversation.
+    /// Returns whether the update is part of the conversation.
     pub(crate) fn is_conversation(&self) -> bool {
         let tag = match self {
             Self::V1(notification) => match &notification.update {
@@ -92,7 +92,7 @@ impl Update {
         parts.iter().any(|part| tag.contains(part))
     }
 
-    /// Whether it is about a tool call.
+    /// Returns whether the update concerns a tool call.
     pub(crate) fn is_tool_call(&self) -> bool {
         match self {
             Self::V1(notification) => notification.update.tag().starts_with("tool_call"),
@@ -103,7 +103,7 @@ impl Update {
 }
 
 impl Kind {
-    /// The name of the custom event.
+    /// Returns the name of the custom event.
     pub(crate) fn event(self) -> &'static str {
         match self {
             Self::Plan => "acp.plan",

@@ -1,10 +1,10 @@
-//! What a turn cost.
+//! Token usage of a turn.
 use acp_types::v1::prompt_turn::Usage;
 use agui_types::integer::Count;
 use agui_types::usage::TokenUsage;
 use alloc::string::String;
 
-/// A turn's token counts in AG-UI's words.
+/// Converts a turn's token counts to AG-UI.
 ///
 /// | ACP | AG-UI |
 /// |---|---|
@@ -15,7 +15,7 @@ use alloc::string::String;
 /// | `cachedReadTokens` | `cachedInputTokens` |
 /// | `cachedWriteTokens` | `cacheWriteInputTokens` |
 ///
-/// Counts beyond what AG-UI's numbers hold are the highest that they hold.
+/// Counts beyond the range of AG-UI are clamped.
 pub(crate) fn token_usage(usage: &Usage) -> TokenUsage {
     let count = |tokens: u64| Count::try_from(tokens).unwrap_or(Count::MAX);
     let mut tokens = TokenUsage::new();
@@ -28,7 +28,7 @@ pub(crate) fn token_usage(usage: &Usage) -> TokenUsage {
     tokens
 }
 
-/// Token counts in ACP's words: the way back. What was not counted is zero where ACP wants a number.
+/// Converts token counts to ACP, for the reverse bridge. Unknown counts are zero where ACP requires a number.
 pub(crate) fn turn_usage(tokens: &TokenUsage) -> Usage {
     let count = |count: Option<Count>| count.map(Count::get);
     let input = count(tokens.input_tokens).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(crate) fn turn_usage(tokens: &TokenUsage) -> Usage {
     usage
 }
 
-/// The sum of what is counted in either; provider and model where they are the same.
+/// Returns the sum of two usages; provider and model are kept if equal.
 pub(crate) fn sum(one: &TokenUsage, other: &TokenUsage) -> TokenUsage {
     let add = |one: Option<Count>, other: Option<Count>| match (one, other) {
         (Some(one), Some(other)) => {

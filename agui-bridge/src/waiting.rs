@@ -1,10 +1,10 @@
-//! Updates that came while no run was open, for the head of the next one.
+//! Updates that arrived while no run was open, for the beginning of the next one.
 use crate::limits::Limits;
 use crate::update::Update;
 use alloc::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
-/// Updates in the order in which they came, within a bound.
+/// Updates in order of arrival, within a limit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     /// Each with its size as JSON.
@@ -14,8 +14,8 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Keeps an update. One that states the whole of its subject replaces the earlier one. The oldest are dropped
-    /// beyond the bound.
+    /// Adds an update. One that replaces the whole value of its subject removes the earlier one. The oldest are dropped
+    /// beyond the limit.
     pub(crate) fn push(&mut self, update: Update, limits: &Limits) {
         let size = match &update {
             Update::V1(update) => serde_json::to_vec(update).map_or(0, |json| json.len()),
@@ -45,17 +45,17 @@ impl Waiting {
         }
     }
 
-    /// Counts updates that were lost before they came here.
+    /// Counts updates that were lost on the way.
     pub(crate) fn note_dropped(&mut self, updates: u64) {
         self.dropped = self.dropped.saturating_add(updates);
     }
 
-    /// The number of updates that were dropped.
+    /// Returns the number of dropped updates.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The updates that were kept, in order.
+    /// Returns the kept updates, in order.
     pub(crate) fn into_updates(self) -> impl Iterator<Item = Update> {
         self.updates.into_iter().map(|(_, update)| update)
     }

@@ -1,6 +1,6 @@
-//! What an agent says that it can do. It informs; the stream decides.
+//! Capabilities that an agent declares. They inform the application; the event stream remains authoritative.
 //!
-//! Every member is optional, and an absent one is undeclared, not false.
+//! Every member is optional. An absent member is undeclared, not false.
 //!
 //! Spec: [Capabilities, 1.0](https://ag-ui.com/spec/1.0/basic/capabilities)
 use crate::Metadata;
@@ -12,250 +12,250 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Extra;
 
 object! {
-    /// All that an agent declares.
+    /// The capabilities of an agent, by category.
     ///
     /// Spec: [`AgentCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#agentcapabilities)
     pub struct AgentCapabilities {}
     optional {
-        /// Who it is.
+        /// Identity of the agent.
         identity: IdentityCapabilities = "identity",
-        /// How it can be reached.
+        /// Supported transports.
         transport: TransportCapabilities = "transport",
-        /// Its tools.
+        /// Tool support.
         tools: ToolsCapabilities = "tools",
-        /// What it writes.
+        /// Output formats.
         output: OutputCapabilities = "output",
-        /// How it treats state.
+        /// State management.
         state: StateCapabilities = "state",
-        /// How it works with other agents.
+        /// Collaboration with other agents.
         multi_agent: MultiAgentCapabilities = "multiAgent",
-        /// Whether it shows what it thinks.
+        /// Visibility of reasoning.
         reasoning: ReasoningCapabilities = "reasoning",
-        /// What beside text it takes and gives.
+        /// Support for content other than text.
         multimodal: MultimodalCapabilities = "multimodal",
-        /// What it executes, and within which limits.
+        /// Code execution and its limits.
         execution: ExecutionCapabilities = "execution",
-        /// How it asks people.
+        /// Interaction with people.
         human_in_the_loop: HumanInTheLoopCapabilities = "humanInTheLoop",
-        /// Anything else, open by key.
+        /// Custom capabilities, open by key.
         custom: Extra = "custom",
     }
 }
 
 object! {
-    /// Who an agent is.
+    /// Identity of an agent.
     ///
     /// Spec: [`IdentityCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#identitycapabilities)
     pub struct IdentityCapabilities {}
     optional {
-        /// Its name, for people to read.
+        /// Human-readable name.
         name: String = "name",
-        /// The framework it is made with.
+        /// The framework or type of the agent.
         r#type: String = "type",
-        /// What it does.
+        /// Human-readable description.
         description: String = "description",
-        /// Its semantic version.
+        /// Semantic version of the agent.
         version: String = "version",
-        /// Who maintains it.
+        /// Organization that maintains the agent.
         provider: String = "provider",
-        /// The address of its documentation.
+        /// URL of the documentation.
         documentation_url: String = "documentationUrl",
-        /// Anything else.
+        /// Additional metadata.
         metadata: Metadata = "metadata",
     }
 }
 
 object! {
-    /// How an agent can be reached.
+    /// Transports that an agent supports.
     ///
     /// Spec: [`TransportCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#transportcapabilities)
     pub struct TransportCapabilities {}
     optional {
-        /// It streams server-sent events.
+        /// The agent streams server-sent events.
         streaming: bool = "streaming",
-        /// It accepts WebSockets.
+        /// The agent accepts WebSocket connections.
         websocket: bool = "websocket",
-        /// It speaks protobuf over HTTP.
+        /// The agent supports protobuf over HTTP.
         http_binary: bool = "httpBinary",
-        /// It reports by webhooks after a run.
+        /// The agent reports by webhook after a run.
         push_notifications: bool = "pushNotifications",
-        /// A broken stream can be taken up again.
+        /// An interrupted stream can be resumed.
         resumable: bool = "resumable",
     }
 }
 
 object! {
-    /// What an agent does with tools.
+    /// Tool support of an agent.
     ///
     /// Spec: [`ToolsCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#toolscapabilities)
     pub struct ToolsCapabilities {}
     optional {
-        /// It calls tools.
+        /// The agent calls tools.
         supported: bool = "supported",
-        /// Its own tools.
+        /// Tools that the agent itself provides.
         items: Vec<Tool> = "items",
-        /// It calls several at once.
+        /// The agent makes several calls in parallel.
         parallel_calls: bool = "parallelCalls",
-        /// It calls tools that the application offers.
+        /// The agent calls tools that the application provides.
         client_provided: bool = "clientProvided",
     }
 }
 
 object! {
-    /// What an agent writes.
+    /// Output formats of an agent.
     ///
     /// Spec: [`OutputCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#outputcapabilities)
     pub struct OutputCapabilities {}
     optional {
-        /// It writes JSON after a schema.
+        /// The agent writes JSON that follows a schema.
         structured_output: bool = "structuredOutput",
-        /// The media types that it writes.
+        /// Media types that the agent produces.
         supported_mime_types: Vec<String> = "supportedMimeTypes",
     }
 }
 
 object! {
-    /// How an agent treats state.
+    /// State management of an agent.
     ///
     /// Spec: [`StateCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#statecapabilities)
     pub struct StateCapabilities {}
     optional {
-        /// It sends snapshots.
+        /// The agent sends state snapshots.
         snapshots: bool = "snapshots",
-        /// It sends deltas.
+        /// The agent sends state deltas.
         deltas: bool = "deltas",
-        /// It remembers across threads.
+        /// The agent remembers across threads.
         memory: bool = "memory",
-        /// State outlives a run.
+        /// The state persists between runs.
         persistent_state: bool = "persistentState",
     }
 }
 
 object! {
-    /// How an agent works with other agents.
+    /// Collaboration of an agent with other agents.
     ///
     /// Spec: [`MultiAgentCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multiagentcapabilities)
     pub struct MultiAgentCapabilities {}
     optional {
-        /// It works with others in some way.
+        /// The agent works with other agents.
         supported: bool = "supported",
-        /// It hands out parts of its work.
+        /// The agent delegates subtasks.
         delegation: bool = "delegation",
-        /// It hands over whole conversations.
+        /// The agent hands over whole conversations.
         handoffs: bool = "handoffs",
-        /// The agents that it can call.
+        /// The subagents that the agent can call.
         subagents: Vec<SubagentInfo> = "subagents",
     }
 }
 
 object! {
-    /// An agent that an agent can call.
+    /// A subagent that an agent can call.
     ///
     /// Spec: [`SubagentInfo`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentinfo)
     pub struct SubagentInfo {
-        /// Its name.
+        /// Name of the subagent.
         name: String = "name",
     }
     optional {
-        /// What it is good at.
+        /// What the subagent is suited for.
         description: String = "description",
     }
 }
 
 object! {
-    /// Whether an agent shows what it thinks.
+    /// Visibility of an agent's reasoning.
     ///
     /// Spec: [`ReasoningCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningcapabilities)
     pub struct ReasoningCapabilities {}
     optional {
-        /// It does.
+        /// The agent exposes its reasoning.
         supported: bool = "supported",
-        /// It does while it thinks.
+        /// The agent streams its reasoning.
         streaming: bool = "streaming",
-        /// It does, but enciphered.
+        /// The reasoning is encrypted.
         encrypted: bool = "encrypted",
     }
 }
 
 object! {
-    /// What beside text an agent takes and gives.
+    /// Content other than text that an agent accepts and produces.
     ///
     /// Spec: [`MultimodalCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodalcapabilities)
     pub struct MultimodalCapabilities {}
     optional {
-        /// What it takes.
+        /// Accepted content.
         input: MultimodalInputCapabilities = "input",
-        /// What it gives.
+        /// Produced content.
         output: MultimodalOutputCapabilities = "output",
     }
 }
 
 object! {
-    /// What beside text an agent takes.
+    /// Content other than text that an agent accepts.
     ///
     /// Spec: [`MultimodalInputCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodalinputcapabilities)
     pub struct MultimodalInputCapabilities {}
     optional {
-        /// Pictures.
+        /// Images.
         image: bool = "image",
-        /// Recordings.
+        /// Audio.
         audio: bool = "audio",
-        /// Films.
+        /// Video.
         video: bool = "video",
         /// PDF documents.
         pdf: bool = "pdf",
-        /// Files of any other kind.
+        /// Other files.
         file: bool = "file",
     }
 }
 
 object! {
-    /// What beside text an agent gives.
+    /// Content other than text that an agent produces.
     ///
     /// Spec: [`MultimodalOutputCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#multimodaloutputcapabilities)
     pub struct MultimodalOutputCapabilities {}
     optional {
-        /// Pictures.
+        /// Images.
         image: bool = "image",
-        /// Recordings.
+        /// Audio.
         audio: bool = "audio",
     }
 }
 
 object! {
-    /// What an agent executes, and within which limits.
+    /// Code execution of an agent, and its limits.
     ///
     /// Spec: [`ExecutionCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#executioncapabilities)
     pub struct ExecutionCapabilities {}
     optional {
-        /// It runs code.
+        /// The agent executes code.
         code_execution: bool = "codeExecution",
-        /// It runs code where that can do no harm.
+        /// Code runs in a sandbox.
         sandboxed: bool = "sandboxed",
-        /// How many rounds of calls a run may have.
+        /// Largest number of tool call rounds in a run.
         max_iterations: Count = "maxIterations",
-        /// How long a run may take, in milliseconds.
+        /// Longest duration of a run, in milliseconds.
         max_execution_time: Count = "maxExecutionTime",
     }
 }
 
 object! {
-    /// How an agent asks people.
+    /// Interaction of an agent with people.
     ///
     /// Spec: [`HumanInTheLoopCapabilities`, 1.0](https://ag-ui.com/spec/1.0/schema#humanintheloopcapabilities)
     pub struct HumanInTheLoopCapabilities {}
     optional {
-        /// It does in some way.
+        /// The agent supports human interaction.
         supported: bool = "supported",
-        /// It asks before it does something sensitive.
+        /// The agent requests approval before sensitive actions.
         approvals: bool = "approvals",
-        /// People can change its plan as it works.
+        /// People can change the agent's plan during a run.
         interventions: bool = "interventions",
-        /// It learns from what people say about its work.
+        /// The agent learns from feedback.
         feedback: bool = "feedback",
-        /// It ends runs with interrupts and takes the answers.
+        /// The agent ends runs with interrupts and accepts their answers.
         interrupts: bool = "interrupts",
-        /// An approval can come with other arguments.
+        /// An approval may change the arguments of the call.
         approve_with_edits: bool = "approveWithEdits",
     }
 }

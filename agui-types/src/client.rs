@@ -1,7 +1,7 @@
-//! Asking an agent over HTTP, with any HTTP stack: what to send, and what to make of the answer.
+//! An AG-UI client over any HTTP stack: requests to send, responses to read.
 //!
-//! An [`Agent`] holds a conversation. It makes the [`Request`] that starts a run; whoever has sent that gives the bytes
-//! of the answer to a [`Response`], as they come, and gets events, messages and state out of it.
+//! An [`Agent`] holds a conversation and creates the [`Request`] that starts a run. The program sends the request and
+//! passes the bytes of the answer to a [`Response`], which yields events, messages and state.
 //!
 //! ```
 //! use agui_types::client::Agent;
@@ -14,7 +14,7 @@
 //! assert_eq!((request.method, request.headers[1]), ("POST", ("accept", "text/event-stream")));
 //! assert!(request.body.starts_with(br#"{"threadId":"t1","runId":"r1","messages":[{"role":"user","id":"u1","#));
 //!
-//! // Whatever the HTTP stack gives: a status, a content type, bytes in pieces of any size.
+//! // Any HTTP stack supplies these: a status, a content type, bytes in pieces of any size.
 //! let mut response = request.response(200, Some("text/event-stream"));
 //! response.push(b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t1\",\"runId\":\"r1\"}\n\ndata: {\"type\":\"TEXT_MESS");
 //! response.push(b"AGE_CHUNK\",\"messageId\":\"m1\",\"delta\":\"Hello.\"}\n\n");
@@ -65,33 +65,33 @@ pub use response::{Failure, Note, Received, Response};
 
 /// A conversation with an agent.
 ///
-/// What the application wants to say goes into the public fields before the next [`request`](Self::request); answers of
-/// the application's tools are [tool messages](crate::message::ToolMessage) behind the message that has the call.
+/// Set the public fields before the next [`request`](Self::request). Answer a call of an application tool with a [tool
+/// message](crate::message::ToolMessage) after the message that holds the call.
 ///
 /// Spec: [Run Input, 1.0](https://ag-ui.com/spec/1.0/basic/run-input)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Agent {
-    /// The conversation's identifier.
+    /// Identifier of the conversation.
     pub thread_id: ThreadId,
     /// The messages, in order.
     pub messages: Vec<Message>,
-    /// The state.
+    /// The shared state.
     pub state: Value,
-    /// Tools that the application offers.
+    /// Tools that the application provides.
     pub tools: Vec<Tool>,
-    /// What the model should know.
+    /// Context for the model.
     pub context: Vec<Context>,
-    /// For the agent alone.
+    /// Properties for the agent, passed through unchanged.
     pub forwarded_props: Option<Raw>,
-    /// Whether protobuf is accepted too, and preferred.
+    /// Whether `Accept` includes protobuf, as the preferred form.
     #[cfg(feature = "protobuf")]
     pub accepts_protobuf: bool,
     interrupts: Vec<Interrupt>,
 }
 
 impl Agent {
-    /// A conversation without messages, its state `{}`.
+    /// Creates a conversation without messages, with `{}` as its state.
     pub fn new(thread_id: impl Into<ThreadId>) -> Self {
         Self {
             thread_id: thread_id.into(),
@@ -106,17 +106,18 @@ impl Agent {
         }
     }
 
-    /// What the last run asked for, and the next one has to bring answers to. Whether the time of one has
-    /// [passed](crate::interrupt::Interrupt::expires_at) is for the caller to know: then it can only be given up.
+    /// Returns the interrupts that ended the last run. The next run has to resolve or cancel each of them. The caller
+    /// compares [`expires_at`](crate::interrupt::Interrupt::expires_at) with its clock; an expired interrupt can only
+    /// be cancelled.
     pub fn interrupts(&self) -> &[Interrupt] {
         &self.interrupts
     }
 
-    /// The request that starts a run. Activities are not sent, and neither is what 1.0 does not describe
+    /// Creates the request that starts a run. It leaves out activities and anything that AG-UI 1.0 does not describe
     /// ([`Request::removals`]).
     ///
     /// # Errors
-    /// Something that the last run asked for has no answer in `resume`.
+    /// An interrupt of the last run has no entry in `resume`.
     ///
     /// Spec: [`RunAgentInput`, 1.0](https://ag-ui.com/spec/1.0/schema#runagentinput)
     pub fn request(
@@ -134,7 +135,7 @@ impl Agent {
         let messages: Vec<_> = sent.cloned().collect();
         let mut input = RunAgentInput::new(self.thread_id.clone(), run_id, messages);
         input.protocol_version = Some(PROTOCOL_VERSION.into());
-        // A value always has a JSON form; `null` is no state.
+        // A value always has a JSON form. A state of `null` is left out.
         input.state = Raw::from_value(&self.state).ok().filter(|_| !self.state.is_null());
         input.tools = Some(self.tools.clone());
         input.context = Some(self.context.clone());
@@ -157,8 +158,8 @@ impl Agent {
         sse::CONTENT_TYPE
     }
 
-    /// Takes over what a run made: messages, state, and what it asked for. Of a run that was cut off, failed or was
-    /// given up that is what came before.
+    /// Applies a response: its messages, state and interrupts. A run that was cut off, failed or was abandoned
+    /// contributes everything before that point.
     pub fn take(&mut self, response: Response) {
         self.interrupts.clear();
         if let Some(RunEnd::Finished(finished)) = response.end()
@@ -170,7 +171,7 @@ impl Agent {
     }
 }
 
-/// What to send: a method, headers and a body, to the agent's address.
+/// The HTTP request that starts a run, without its URL.
 ///
 /// Spec: [Request, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#request)
 #[derive(Clone, Debug)]
@@ -178,14 +179,14 @@ impl Agent {
 pub struct Request {
     /// `POST`.
     pub method: &'static str,
-    /// Names in lower case, and values. The application's own (authorisation, say) come with them.
+    /// Header names in lower case, and their values. The application adds its own, such as `authorization`.
     pub headers: [(&'static str, &'static str); 2],
     /// The run input as JSON.
     pub body: Vec<u8>,
-    /// What 1.0 does not describe, and is not sent.
+    /// What the request leaves out because AG-UI 1.0 does not describe it.
     pub removals: Vec<Removal>,
     input: RunAgentInput,
-    /// What the conversation has, activities included.
+    /// The conversation, activities included.
     held: Reducer,
 }
 
@@ -207,30 +208,30 @@ impl Request {
         }
     }
 
-    /// What is asked for.
+    /// Returns the run input of the request.
     pub fn input(&self) -> &RunAgentInput {
         &self.input
     }
 
-    /// What to give the answer to, which begins with this status and `Content-Type`.
+    /// Creates the reader of the answer that begins with this status and `Content-Type`.
     pub fn response(&self, status: u16, content_type: Option<&str>) -> Response {
         Response::new(&self.input, self.held.clone(), status, content_type)
     }
 }
 
-/// A run was not asked for, since the last one asked for something that has no answer yet.
+/// An error creating a request: interrupts of the last run have no answer.
 ///
 /// Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct Unanswered {
-    /// What has no answer.
+    /// The interrupts without an answer.
     pub ids: Vec<InterruptId>,
 }
 
 impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the last run asked for something that is not answered:")?;
+        f.write_str("interrupts of the last run have no answer:")?;
         self.ids.iter().try_for_each(|id| write!(f, " {:?}", id.as_str()))
     }
 }

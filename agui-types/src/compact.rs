@@ -1,4 +1,4 @@
-//! The same conversation and state in fewer events.
+//! Compaction: the same conversation and state in fewer events.
 //!
 //! Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close),
 //! [Snapshots, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#snapshots)
@@ -20,29 +20,29 @@ pub use coalescer::Coalescer;
 
 use coalescer::join;
 
-/// Makes a stream shorter that is kept to be given again.
+/// Shortens a stored stream for replay.
 ///
-/// What it gives breaks no rule of the [verifier](crate::verify) that the stream does not break, and
-/// [reduces](crate::reduce) to the same messages and the same state.
+/// The result breaks no rule of the [verifier](crate::verify) that the stream keeps. It [reduces](crate::reduce) to the
+/// same messages and state.
 ///
-/// | of the stream | becomes |
+/// | in the stream | in the result |
 /// |---|---|
-/// | a chunk | what it [stands for](crate::expand) |
-/// | the deltas of a message or a call's arguments | one, where the first was |
-/// | within a run: a `STATE_SNAPSHOT`, and every `STATE_DELTA` behind it | one `STATE_SNAPSHOT`, where the last was |
-/// | state events of the run before that snapshot | nothing |
-/// | the snapshots of an activity that replace one another | the last, where the first was |
-/// | anything else | itself, in its place |
+/// | a chunk | the events it [expands](crate::expand) to |
+/// | the deltas of a message or of a call's arguments | one delta, at the first one's position |
+/// | within a run: a `STATE_SNAPSHOT` and each `STATE_DELTA` after it | one `STATE_SNAPSHOT`, at the last one's position |
+/// | state events of the run before that snapshot | removed |
+/// | successive snapshots of an activity that replace one another | the last, at the first one's position |
+/// | any other event | unchanged |
 ///
-/// Deltas stay apart where something between them restates or replaces what they go to. Nothing is joined that has a
-/// `rawEvent`, members that this version does not know or, of state events, metadata: those stay as they are. So do
-/// state events of another owner. The metadata of joined deltas is merged; of their timestamps the first stays, of
-/// those of state events the last. A delta that cannot be applied to a snapshot of the same run does nothing, and goes.
+/// Deltas stay separate where an event between them restates or replaces their target. Events with a `rawEvent` or
+/// unknown members, and state events with metadata, stay as they are. State events of a different owner also stay as
+/// they are. The metadata of joined deltas is merged. Joined deltas keep the first timestamp, joined state events the
+/// last. A delta that does not apply to a snapshot of the same run is removed.
 ///
 /// ```
 /// use agui_types::compact::compact;
 /// use agui_types::event::Event;
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 ///
 /// let events: Vec<Event> = wire::decode(
 ///     r#"[{"type":"RUN_STARTED","threadId":"t","runId":"r"},
@@ -61,7 +61,7 @@ use coalescer::join;
 /// ```
 ///
 /// # Errors
-/// A chunk does not stand for anything ([`Expander::handle`]).
+/// A chunk cannot be expanded ([`Expander::handle`]).
 pub fn compact(events: impl IntoIterator<Item = Event>) -> Result<Vec<Event>, Violation> {
     let (mut expander, mut expanded) = (Expander::new(), Vec::new());
     let mut compaction = Compaction::default();
@@ -75,27 +75,27 @@ pub fn compact(events: impl IntoIterator<Item = Event>) -> Result<Vec<Event>, Vi
 
 #[derive(Default)]
 struct Compaction {
-    /// Those that are nothing have gone into others.
+    /// `None` marks events that were merged into others.
     events: Vec<Option<Event>>,
-    /// The last event that concerns a message, where that is a delta.
+    /// The last event of a message, if it is a delta.
     texts: BTreeMap<MessageId, usize>,
-    /// The last event that concerns a call's arguments, where that is a delta.
+    /// The last event of a call's arguments, if it is a delta.
     arguments: BTreeMap<ToolCallId, usize>,
     /// Messages that are activities.
     activities: BTreeSet<MessageId>,
-    /// The last event that concerns an activity, where that is a snapshot of it.
+    /// The last event of an activity, if it is a snapshot.
     pictures: BTreeMap<MessageId, usize>,
-    /// State events that a snapshot would make useless.
+    /// State events that a later snapshot makes redundant.
     spent: Vec<usize>,
     snapshot: Option<Snapshot>,
 }
 
-/// A snapshot of the state, with what followed.
+/// A snapshot of the state, with the deltas merged into it.
 struct Snapshot {
     state: Document,
-    /// Where the last of its events is.
+    /// Position of its last event.
     place: usize,
-    /// Whether a delta has gone into it.
+    /// Whether a delta was merged.
     followed: bool,
     owner: Option<SubagentRunId>,
     timestamp: Option<SafeInteger>,
@@ -139,7 +139,7 @@ impl Compaction {
         self.events.push(Some(event));
     }
 
-    /// Notes what an event does to the messages and calls that deltas go to.
+    /// Records the effect of an event on the targets of deltas.
     fn concern(&mut self, event: &Event) {
         match event {
             Event::TextMessageStart(e) => self.part(&e.message_id),
@@ -152,13 +152,13 @@ impl Compaction {
                 self.part(&e.message_id);
                 self.pictures.insert(e.message_id.clone(), self.events.len());
                 if self.activities.insert(e.message_id.clone()) {
-                    // It may replace a message that has calls.
+                    // The snapshot may replace a message that has calls.
                     self.arguments.clear();
                 }
             }
             Event::ToolCallStart(e) => {
                 self.arguments.remove(&e.tool_call_id);
-                // It may make a message of one of these names.
+                // The event may create a message with one of these identifiers.
                 self.part(&MessageId::from(e.tool_call_id.as_str()));
                 e.parent_message_id.iter().for_each(|parent| self.part(parent));
             }
@@ -187,12 +187,12 @@ impl Compaction {
         self.pictures.clear();
     }
 
-    /// Takes a snapshot, which comes next, in the place of all state events of the run.
+    /// Handles a snapshot, which supersedes all earlier state events of the run.
     fn restate(&mut self, event: &StateSnapshotEvent) {
         let mut state = Document::new(Value::Null);
         let read = event.snapshot.decode().map(|value| state.replace(value));
         if !is_plain_snapshot(event) || !matches!(read, Ok(Ok(()))) {
-            // What no consumer takes ends nothing, but what is before it cannot move behind it.
+            // A consumer ignores this event, but earlier events may not move past it.
             return self.settle();
         }
         self.settle();
@@ -206,13 +206,13 @@ impl Compaction {
         self.snapshot = Some(Snapshot { state, place, followed: false, owner, timestamp });
     }
 
-    /// Applies a delta, which comes next, to the run's snapshot, if there is one that it may go into.
+    /// Applies a delta to the run's snapshot, if it may be merged.
     fn change(&mut self, event: &StateDeltaEvent) {
         let place = self.events.len();
         let is_plain = is_plain_delta(event);
         match &mut self.snapshot {
             Some(snapshot) if is_plain && event.subagent_run_id == snapshot.owner => {
-                // One that cannot be done changes nothing at the consumer's either.
+                // A delta that does not apply changes nothing at the consumer either.
                 let _ = snapshot.state.apply(&event.delta);
                 snapshot.followed = true;
                 snapshot.timestamp = event.timestamp.or(snapshot.timestamp);
@@ -230,7 +230,7 @@ impl Compaction {
         }
     }
 
-    /// Writes the snapshot with what followed; nothing more goes into it.
+    /// Writes the merged snapshot and closes it.
     fn settle(&mut self) {
         let Some(snapshot) = self.snapshot.take() else { return };
         self.spent.push(snapshot.place);
@@ -245,7 +245,7 @@ impl Compaction {
     }
 }
 
-/// Whether nothing of `before` is left behind `after`.
+/// Returns whether `after` leaves nothing of `before`.
 fn replaces(after: &ActivitySnapshotEvent, before: &ActivitySnapshotEvent) -> bool {
     let is_plain = |event: &ActivitySnapshotEvent| {
         event.replace != Some(false)

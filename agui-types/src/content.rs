@@ -1,4 +1,4 @@
-//! What messages and tool results hold: a text, or parts.
+//! Content of messages and tool results: a string, or a list of parts.
 //!
 //! Spec: [Messages, 1.0](https://ag-ui.com/spec/1.0/basic/run-input#messages),
 //! [Result content, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#result-content)
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{object, open_union};
 
-/// The `content` of user messages, tool messages and tool results: a text, or a list of parts.
+/// The `content` of user messages, tool messages and tool results.
 ///
 /// ```
 /// use agui_types::content::{Content, ContentPart, TextPart};
@@ -24,14 +24,14 @@ use jsonrpc_core::{object, open_union};
 /// Spec: [`UserMessage.content`, 1.0](https://ag-ui.com/spec/1.0/schema#usermessage)
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// A text.
+    /// Plain text.
     Text(String),
-    /// Parts, in order.
+    /// Content parts, in order.
     Parts(Vec<ContentPart>),
 }
 
 impl Content {
-    /// The text alone: that of the text parts, joined in order. Other parts are left out.
+    /// Returns the text: the text parts joined in order. Other parts are left out.
     ///
     /// Spec: [Result content, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#result-content), the rule for peers
     /// that can only hold a string
@@ -110,23 +110,23 @@ open_union! {
     ///
     /// Spec: [`ContentPart`, 1.0](https://ag-ui.com/spec/1.0/schema#contentpart)
     pub enum ContentPart by "type" {
-        /// A text.
+        /// Text.
         Text(TextPart) = "text",
-        /// A picture.
+        /// An image.
         Image(ImagePart) = "image",
-        /// A recording.
+        /// Audio.
         Audio(AudioPart) = "audio",
-        /// A film.
+        /// Video.
         Video(VideoPart) = "video",
         /// Any other file.
         Document(DocumentPart) = "document",
-        /// A file as 0.x clients send it; 1.0 has no such part.
+        /// A file as 0.x clients send it. AG-UI 1.0 has no such part.
         Binary(BinaryPart) = "binary",
     }
 }
 
 impl ContentPart {
-    /// The text of a text part.
+    /// Returns the text of a text part.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(part) => Some(&part.text),
@@ -136,7 +136,7 @@ impl ContentPart {
 }
 
 object! {
-    /// A text.
+    /// A text part.
     ///
     /// Spec: [`TextPart`, 1.0](https://ag-ui.com/spec/1.0/schema#textpart)
     pub struct TextPart {
@@ -144,104 +144,104 @@ object! {
         text: String = "text",
     }
     optional {
-        /// Names the part.
+        /// Identifier of the part.
         id: String = "id",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Raw = "metadata",
     }
 }
 
 object! {
-    /// A picture.
+    /// An image part.
     ///
     /// Spec: [`ImagePart`, 1.0](https://ag-ui.com/spec/1.0/schema#imagepart)
     pub struct ImagePart {
-        /// Where its bytes are.
+        /// Location of the bytes.
         source: PartSource = "source",
     }
     optional {
-        /// Names the part.
+        /// Identifier of the part.
         id: String = "id",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Raw = "metadata",
     }
 }
 
 object! {
-    /// A recording.
+    /// An audio part.
     ///
     /// Spec: [`AudioPart`, 1.0](https://ag-ui.com/spec/1.0/schema#audiopart)
     pub struct AudioPart {
-        /// Where its bytes are.
+        /// Location of the bytes.
         source: PartSource = "source",
     }
     optional {
-        /// Names the part.
+        /// Identifier of the part.
         id: String = "id",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Raw = "metadata",
     }
 }
 
 object! {
-    /// A film.
+    /// A video part.
     ///
     /// Spec: [`VideoPart`, 1.0](https://ag-ui.com/spec/1.0/schema#videopart)
     pub struct VideoPart {
-        /// Where its bytes are.
+        /// Location of the bytes.
         source: PartSource = "source",
     }
     optional {
-        /// Names the part.
+        /// Identifier of the part.
         id: String = "id",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Raw = "metadata",
     }
 }
 
 object! {
-    /// Any other file.
+    /// A part with any other file.
     ///
     /// Spec: [`DocumentPart`, 1.0](https://ag-ui.com/spec/1.0/schema#documentpart)
     pub struct DocumentPart {
-        /// Where its bytes are.
+        /// Location of the bytes.
         source: PartSource = "source",
     }
     optional {
-        /// Names the part.
+        /// Identifier of the part.
         id: String = "id",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Raw = "metadata",
     }
 }
 
 object! {
-    /// A file as 0.x clients send it, by value, by address or by an identifier of the application's.
+    /// A file as 0.x clients send it: inline, by URL, or by an identifier of the application.
     ///
-    /// [`modern`](Self::modern) gives what 1.0 has in its place.
+    /// [`modern`](Self::modern) returns the equivalent part of AG-UI 1.0.
     ///
     /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
     pub struct BinaryPart {
-        /// Its media type.
+        /// Media type.
         mime_type: String = "mimeType",
     }
     optional {
-        /// Its bytes, in base64.
+        /// The bytes, in base64.
         data: String = "data",
-        /// Its address.
+        /// URL of the file.
         url: String = "url",
-        /// Names it in a way that only the application knows.
+        /// Identifier that only the application can resolve.
         id: String = "id",
-        /// Its name.
+        /// File name.
         filename: String = "filename",
     }
 }
 
 impl BinaryPart {
-    /// The part of 1.0 that says the same: by media type an image, audio, video or document, with the name as
+    /// Returns the equivalent part of AG-UI 1.0: image, audio, video or document by media type, with the file name as
     /// `filename` of its metadata.
     ///
-    /// There is none for a part with neither data nor an address. Members that the type does not know are left out.
+    /// Returns `None` if the part has neither data nor a URL. Unknown members are left out.
     ///
     /// ```
     /// use agui_types::content::{BinaryPart, ContentPart};
@@ -285,57 +285,57 @@ impl BinaryPart {
 }
 
 open_union! {
-    /// Where the bytes of a part are.
+    /// The location of a part's bytes.
     ///
     /// Spec: [`PartSource`, 1.0](https://ag-ui.com/spec/1.0/schema#partsource)
     pub enum PartSource by "type" {
-        /// Here.
+        /// Inline bytes.
         Data(DataSource) = "data",
-        /// At an address.
+        /// A URL.
         Url(UrlSource) = "url",
-        /// At a model provider.
+        /// A file at a model provider.
         File(FileSource) = "file",
     }
 }
 
 object! {
-    /// Bytes.
+    /// Inline bytes.
     ///
     /// Spec: [`DataSource`, 1.0](https://ag-ui.com/spec/1.0/schema#datasource)
     pub struct DataSource {
         /// The bytes, in base64.
         value: String = "value",
-        /// Their media type.
+        /// Media type of the bytes.
         mime_type: String = "mimeType",
     }
 }
 
 object! {
-    /// An address. It comes from a peer: whoever fetches it decides which hosts may be asked.
+    /// A URL. It comes from a peer: before fetching it, check its host against an allowlist.
     ///
     /// Spec: [`UrlSource`, 1.0](https://ag-ui.com/spec/1.0/schema#urlsource)
     pub struct UrlSource {
-        /// The address.
+        /// The URL.
         value: String = "value",
     }
     optional {
-        /// The media type of what is there.
+        /// Media type of the content.
         mime_type: String = "mimeType",
     }
 }
 
 object! {
-    /// A file that a model provider holds. Its name there is opaque: not to be fetched, not to be parsed.
+    /// A file stored by a model provider. Its name is opaque: do not fetch or parse it.
     ///
     /// Spec: [Provider file handles, 1.0](https://ag-ui.com/spec/1.0/basic/run-input#provider-file-handles)
     pub struct FileSource {
-        /// The provider's name for it.
+        /// The provider's name of the file.
         value: String = "value",
     }
     optional {
-        /// The vendor's identifier, in lower case.
+        /// Identifier of the vendor, in lower case.
         provider: String = "provider",
-        /// The media type of the file.
+        /// Media type of the file.
         mime_type: String = "mimeType",
     }
 }

@@ -1,26 +1,26 @@
-//! What becomes of material that this version of the protocol does not describe.
+//! Enforcement: removal of material that AG-UI 1.0 does not describe.
 //!
-//! Reading keeps it, so that whoever translates newer or retired shapes still sees it. Before verification and before
-//! the application it has to go: that is this stage. What goes is told, with where it was.
+//! Decoding keeps unknown material, so that translators of newer or retired shapes can read it. Enforcement removes it
+//! before verification and before the application, and reports each removal with its place.
 //!
-//! | what | becomes |
+//! | material | result |
 //! |---|---|
 //! | an event of an unknown type | dropped |
 //! | an unknown member | removed |
 //! | an unknown variant or name, in an optional position | the member is removed |
 //! | an unknown variant or name, as an element of a list | the element is removed |
-//! | an unknown variant or name, in a required position | what contains it is removed, by the same rules |
-//! | a `binary` part of a 0.x peer | the part of 1.0 that says the same; removed where there is none |
+//! | an unknown variant or name, in a required position | the containing value is removed, by the same rules |
+//! | a `binary` part of a 0.x peer | the equivalent part of 1.0; removed without one |
 //! | `null` in an optional member, where 0.x peers write it | absent |
 //! | `null` in any other optional member, or any malformed value | an error: the run fails |
-//! | members under `metadata`, in an activity's `content`, a `responseSchema` or a patch operation | kept: those are open |
+//! | members under `metadata`, in an activity's `content`, a `responseSchema` or a patch operation | kept: these are open |
 //!
 //! ```
 //! use agui_types::enforce;
 //!
 //! let text = r#"{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","priority":1,
 //!     "content":[{"type":"hologram"},{"type":"text","text":"x"}]}"#;
-//! let (event, _) = enforce::read_event(text)?; // whole: translators see everything
+//! let (event, _) = enforce::read_event(text)?; // complete, for translators
 //! let (event, removals) = enforce::enforce_event(event);
 //! assert_eq!(
 //!     serde_json::to_string(&event)?,
@@ -47,10 +47,10 @@ mod strip;
 
 use strip::Walk;
 
-/// Reads an event and keeps all of it, but for `null`s of 0.x peers, which are told.
+/// Reads an event without removals, except for `null`s of 0.x peers, which are reported.
 ///
 /// # Errors
-/// The text is no event, a known value is malformed, or an optional member is `null` that never was.
+/// The text is not an event, a known value is malformed, or an optional member is `null` that was never nullable.
 ///
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
 pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
@@ -63,10 +63,10 @@ pub fn read_event(text: &str) -> Result<(Event, Vec<Removal>), Malformed> {
     Ok((event, removals))
 }
 
-/// Reads a run input and keeps all of it, but for `null`s of 0.x peers, which are told.
+/// Reads a run input without removals, except for `null`s of 0.x peers, which are reported.
 ///
 /// # Errors
-/// The text is no run input, a known value is malformed, or an optional member is `null` that never was.
+/// The text is not a run input, a known value is malformed, or an optional member is `null` that was never nullable.
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
 pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed> {
@@ -75,11 +75,11 @@ pub fn read_input(text: &str) -> Result<(RunAgentInput, Vec<Removal>), Malformed
     Ok((input, removals))
 }
 
-/// Removes from an event what this version does not describe; nothing is left of an event that is unknown, or that
-/// requires something unknown.
+/// Removes from an event what AG-UI 1.0 does not describe. Returns `None` if the event is unknown or requires something
+/// unknown.
 ///
-/// What comes out stays as it is when it comes in again. An interrupt outcome that asks for nothing is left to the
-/// [verifier](crate::verify), which rejects it ([`NoInterrupts`](crate::verify::Rule::NoInterrupts)).
+/// The operation is idempotent. An interrupt outcome without interrupts is left to the [verifier](crate::verify), which
+/// rejects it ([`NoInterrupts`](crate::verify::Rule::NoInterrupts)).
 ///
 /// Spec: [What a consumer does with unrecognised material,
 /// 1.0](https://ag-ui.com/spec/1.0/basic/processing#what-a-consumer-does-with-unrecognised-material)
@@ -89,28 +89,28 @@ pub fn enforce_event(mut event: Event) -> (Option<Event>, Vec<Removal>) {
     (stays.then_some(event), walk.removals)
 }
 
-/// Removes from a run input what this version does not describe: before it is sent, or after it was received.
+/// Removes from a run input what AG-UI 1.0 does not describe. Call it before sending or after receiving an input.
 ///
 /// Spec: [Outgoing material, 1.0](https://ag-ui.com/spec/1.0/basic/processing#outgoing-material)
 pub fn enforce_input(mut input: RunAgentInput) -> (RunAgentInput, Vec<Removal>) {
     let mut walk = Walk::default();
-    // An input requires nothing that can be unknown.
+    // A run input requires nothing that can be unknown.
     walk.root(&mut input);
     (input, walk.removals)
 }
 
-/// Something that was removed.
+/// One removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removal {
-    /// What it was.
+    /// The kind of material.
     pub kind: RemovalKind,
     /// The unknown type, tag, name or member, as the peer wrote it.
     pub name: String,
-    /// Where it was, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the event or input as
-    /// it came; empty for the whole of it.
+    /// Its place, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) into the received event or
+    /// input; empty for the whole value.
     pub pointer: String,
-    /// What had to go with it: the same place, or the nearest around it that may be missing.
+    /// The place that was removed: `pointer` itself, or the nearest optional value around it.
     pub removed: String,
 }
 
@@ -125,23 +125,23 @@ impl fmt::Display for Removal {
     }
 }
 
-/// What was removed.
+/// The kind of removed material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RemovalKind {
-    /// An event of a type that this version does not know.
+    /// An event of an unknown type.
     Event,
-    /// A member that this version does not know.
+    /// An unknown member.
     Member,
-    /// A variant of a union that this version does not know.
+    /// An unknown variant of a union.
     Variant,
-    /// A name out of a list that this version does not know.
+    /// An unknown name of an enumeration.
     Name,
-    /// `null` as 0.x peers write it for an absent member.
+    /// A `null` that 0.x peers write for an absent member.
     LegacyNull,
-    /// A `binary` part, which has been replaced with what 1.0 has for it.
+    /// A `binary` part, replaced with its equivalent of 1.0.
     LegacyPart,
-    /// An event that 1.0 has under another name, which took its place ([`legacy`](crate::legacy)).
+    /// An event with a retired name, replaced with its equivalent of 1.0 ([`legacy`](crate::legacy)).
     LegacyEvent,
 }
 
@@ -159,19 +159,19 @@ impl RemovalKind {
     }
 }
 
-/// Text is not what the protocol says; the run fails.
+/// An error decoding an event or run input. The run fails.
 ///
 /// Spec: [The rule, 1.0](https://ag-ui.com/spec/1.0/basic/processing#the-rule)
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// It is not JSON, or a known value in it is of a wrong type or missing.
+    /// The text is not JSON, or a known value has the wrong type or is missing.
     #[error(transparent)]
     Value(#[from] DecodeError),
     /// An optional member is `null`.
     #[error("at {pointer}: expected a value or no member, got null")]
     Null {
-        /// Where, as a JSON pointer.
+        /// Place of the member, as a JSON pointer.
         pointer: String,
     },
 }

@@ -1,14 +1,14 @@
-//! The events that an agent answers with.
+//! The events of a run.
 //!
-//! [`Event`] is one of the thirty-one of AG-UI 1.0, or one that is newer, kept whole. Members that all of them share
-//! (`timestamp`, `rawEvent`, `metadata`, and `subagentRunId` where an event can belong to a subagent) are fields of
-//! each.
+//! [`Event`] is one of the 31 events of AG-UI 1.0, or an unknown event of a newer version, kept verbatim. Members
+//! common to all events (`timestamp`, `rawEvent`, `metadata`, and `subagentRunId` where an event can belong to a
+//! subagent) are fields of each struct.
 //!
 //! Spec: [Event Streams, 1.0](https://ag-ui.com/spec/1.0/events)
 use crate::id::SubagentRunId;
 use jsonrpc_core::open_union;
 
-/// An event's struct: `object!` with the members of `BaseEvent`, and of `Attributable` where it says so.
+/// Declares an event struct: `object!` with the members of `BaseEvent`, and of `Attributable` where stated.
 macro_rules! event {
     (
         $(#[$attr:meta])*
@@ -18,7 +18,7 @@ macro_rules! event {
     ) => {
         event! { @object [$(#[$attr])*] $Name { $($required)* } {
             $($($optional)*)?
-            /// The subagent's invocation that it belongs to; absent for the agent itself.
+            /// The subagent invocation that the event belongs to; absent for the agent itself.
             subagent_run_id: $crate::id::SubagentRunId = "subagentRunId",
         } }
         event! { @base $Name, |event| event.subagent_run_id.as_ref() }
@@ -46,11 +46,11 @@ macro_rules! event {
             pub struct $Name { $($required)* }
             optional {
                 $($optional)*
-                /// When it was made: milliseconds since 1970 by convention. It says nothing about order.
+                /// Creation time, by convention in milliseconds since 1970. It does not define the order.
                 timestamp: $crate::integer::SafeInteger = "timestamp",
-                /// The provider's event that this one was made from.
+                /// The provider's event that this one was created from.
                 raw_event: jsonrpc_core::wire::Raw = "rawEvent",
-                /// Whatever the producer wants to add; it goes to the message or tool call that the event makes.
+                /// Metadata of the producer. It is merged into the resulting message or tool call.
                 metadata: $crate::Metadata = "metadata",
             }
         }
@@ -65,7 +65,7 @@ macro_rules! event {
     };
 }
 
-/// What every known event tells in the same way.
+/// Members common to all known events.
 trait BaseEvent {
     fn subagent_run_id(&self) -> Option<&SubagentRunId>;
 }
@@ -107,7 +107,7 @@ pub use tool_call::{
     ToolCallStartEvent, ToolRole,
 };
 
-/// The union of all events, and what each of them tells in the same way.
+/// Declares the union of all events and the accessors of their common members.
 macro_rules! events {
     (
         $(#[$attr:meta])*
@@ -123,7 +123,7 @@ macro_rules! events {
         }
 
         impl $Event {
-            /// The subagent's invocation that the event belongs to, or is about; nothing for an unknown event.
+            /// Returns the subagent invocation that the event belongs to or describes; `None` for an unknown event.
             pub fn subagent_run_id(&self) -> Option<&SubagentRunId> {
                 match self {
                     $( Self::$Variant(event) => BaseEvent::subagent_run_id(event), )*
@@ -135,11 +135,11 @@ macro_rules! events {
 }
 
 events! {
-    /// One event.
+    /// An event of a run.
     ///
     /// ```
     /// use agui_types::event::{Event, TextMessageContentEvent};
-    /// use jsonrpc_core::wire;
+    /// use agui_types::jsonrpc_core::wire;
     ///
     /// let text = r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Hi"}"#;
     /// let event: Event = wire::decode(text)?;
@@ -156,67 +156,67 @@ events! {
     ///
     /// Spec: [`Event`, 1.0](https://ag-ui.com/spec/1.0/schema#event)
     pub enum Event by "type" {
-        /// A text message opens.
+        /// Opens a text message.
         TextMessageStart(TextMessageStartEvent) = "TEXT_MESSAGE_START",
-        /// A text message goes on.
+        /// Appends to a text message.
         TextMessageContent(TextMessageContentEvent) = "TEXT_MESSAGE_CONTENT",
-        /// A text message closes.
+        /// Closes a text message.
         TextMessageEnd(TextMessageEndEvent) = "TEXT_MESSAGE_END",
-        /// A text message opens, goes on, or both.
+        /// Opens a text message, appends to it, or both.
         TextMessageChunk(TextMessageChunkEvent) = "TEXT_MESSAGE_CHUNK",
-        /// A tool call opens.
+        /// Opens a tool call.
         ToolCallStart(ToolCallStartEvent) = "TOOL_CALL_START",
-        /// A tool call's arguments go on.
+        /// Appends to the arguments of a tool call.
         ToolCallArgs(ToolCallArgsEvent) = "TOOL_CALL_ARGS",
-        /// A tool call's arguments are complete.
+        /// Completes the arguments of a tool call.
         ToolCallEnd(ToolCallEndEvent) = "TOOL_CALL_END",
-        /// A tool call opens, goes on, or both.
+        /// Opens a tool call, appends to its arguments, or both.
         ToolCallChunk(ToolCallChunkEvent) = "TOOL_CALL_CHUNK",
-        /// A tool answered.
+        /// Reports the result of a tool call.
         ToolCallResult(ToolCallResultEvent) = "TOOL_CALL_RESULT",
-        /// The state is replaced.
+        /// Replaces the state.
         StateSnapshot(StateSnapshotEvent) = "STATE_SNAPSHOT",
-        /// The state changes.
+        /// Changes the state.
         StateDelta(StateDeltaEvent) = "STATE_DELTA",
-        /// The messages are restated.
+        /// Restates the messages.
         MessagesSnapshot(MessagesSnapshotEvent) = "MESSAGES_SNAPSHOT",
-        /// An activity appears or is replaced.
+        /// Creates or replaces an activity.
         ActivitySnapshot(ActivitySnapshotEvent) = "ACTIVITY_SNAPSHOT",
-        /// An activity changes.
+        /// Changes an activity.
         ActivityDelta(ActivityDeltaEvent) = "ACTIVITY_DELTA",
-        /// A provider's event, as it was.
+        /// Carries a provider's event unchanged.
         Raw(RawEvent) = "RAW",
-        /// Something that the protocol does not describe.
+        /// Carries application-defined data.
         Custom(CustomEvent) = "CUSTOM",
-        /// A run begins.
+        /// Begins a run.
         RunStarted(RunStartedEvent) = "RUN_STARTED",
-        /// A run ends without failure.
+        /// Ends a run without an error.
         RunFinished(RunFinishedEvent) = "RUN_FINISHED",
-        /// A run fails.
+        /// Ends a run with an error.
         RunError(RunErrorEvent) = "RUN_ERROR",
-        /// A phase begins.
+        /// Begins a step.
         StepStarted(StepStartedEvent) = "STEP_STARTED",
-        /// A phase ends.
+        /// Ends a step.
         StepFinished(StepFinishedEvent) = "STEP_FINISHED",
-        /// A stretch of reasoning opens.
+        /// Opens a reasoning span.
         ReasoningStart(ReasoningStartEvent) = "REASONING_START",
-        /// A reasoning message opens.
+        /// Opens a reasoning message.
         ReasoningMessageStart(ReasoningMessageStartEvent) = "REASONING_MESSAGE_START",
-        /// A reasoning message goes on.
+        /// Appends to a reasoning message.
         ReasoningMessageContent(ReasoningMessageContentEvent) = "REASONING_MESSAGE_CONTENT",
-        /// A reasoning message closes.
+        /// Closes a reasoning message.
         ReasoningMessageEnd(ReasoningMessageEndEvent) = "REASONING_MESSAGE_END",
-        /// A reasoning message opens, goes on, or both.
+        /// Opens a reasoning message, appends to it, or both.
         ReasoningMessageChunk(ReasoningMessageChunkEvent) = "REASONING_MESSAGE_CHUNK",
-        /// A stretch of reasoning closes.
+        /// Closes a reasoning span.
         ReasoningEnd(ReasoningEndEvent) = "REASONING_END",
-        /// A provider's reasoning in its own cipher.
+        /// Carries a provider's encrypted reasoning.
         ReasoningEncryptedValue(ReasoningEncryptedValueEvent) = "REASONING_ENCRYPTED_VALUE",
-        /// A subagent begins.
+        /// Begins a subagent invocation.
         SubagentStarted(SubagentStartedEvent) = "SUBAGENT_STARTED",
-        /// A subagent ends.
+        /// Ends a subagent invocation.
         SubagentFinished(SubagentFinishedEvent) = "SUBAGENT_FINISHED",
-        /// A subagent fails.
+        /// Ends a subagent invocation with an error.
         SubagentError(SubagentErrorEvent) = "SUBAGENT_ERROR",
     }
 }

@@ -1,4 +1,4 @@
-//! Chunks, and what they stand for.
+//! Expansion of chunk events into start, content and end.
 //!
 //! Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
 use crate::event::Event;
@@ -9,30 +9,30 @@ mod lanes;
 
 pub(crate) use lanes::{Expansion, Lanes};
 
-/// Puts start, content and end in the place of chunks.
+/// Replaces chunks with the start, content and end events they stand for.
 ///
-/// It stands between [enforcement](crate::enforce) and [verification](crate::verify). What it keeps is the identifier
-/// and the opening members of each chunk stream that is open: one for the agent itself and one for each subagent.
+/// The stage belongs between [enforcement](crate::enforce) and [verification](crate::verify). It stores the identifier
+/// and the opening members of each open chunk stream: one for the agent itself and one for each subagent.
 ///
-/// | chunk | gives |
+/// | chunk | result |
 /// |---|---|
-/// | the first of a message or call in its lane | the end of what the lane had, a start, and a content event for a `delta` or `rawEvent` |
-/// | one that goes on, with a `delta`, `rawEvent` or `metadata` | a content event |
-/// | one that goes on with nothing | nothing |
+/// | the first of a message or call in its lane | the end of the lane's stream, a start, and a content event for a `delta` or `rawEvent` |
+/// | a later one, with a `delta`, `rawEvent` or `metadata` | a content event |
+/// | a later one without any of these | none |
 ///
-/// | other event | ends |
+/// | other event | closes |
 /// |---|---|
 /// | `RUN_*`, `MESSAGES_SNAPSHOT` | every chunk stream |
 /// | `RAW`, `ACTIVITY_*`, `REASONING_ENCRYPTED_VALUE`, `SUBAGENT_STARTED`, unknown ones | none |
-/// | any other | that of the subagent it belongs to or is about, or of the agent itself |
+/// | any other | that of the subagent it belongs to or describes, or of the agent itself |
 ///
-/// Metadata goes to the start and the content, the provider's event to the content. A chunk's timestamp, and members
-/// that this version does not know, belong to no event that it gives. A stream that stops has no ends.
+/// Metadata is copied to the start and the content, the provider's event to the content. A chunk's timestamp and
+/// unknown members are dropped. The end of the input produces no end events.
 ///
 /// ```
 /// use agui_types::event::Event;
 /// use agui_types::expand::Expander;
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 ///
 /// let (mut expander, mut events) = (Expander::new(), Vec::new());
 /// for text in [
@@ -58,19 +58,19 @@ pub struct Expander {
 }
 
 impl Expander {
-    /// How many chunk streams are open at once at most.
+    /// Largest number of open chunk streams.
     pub const MAX_STREAMS: usize = Lanes::MAX;
 
-    /// An expander of a stream that begins.
+    /// Creates an expander for the beginning of a stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next event and appends what it stands for to `out`.
+    /// Handles the next event and appends its expansion to `out`.
     ///
     /// # Errors
-    /// A chunk opens nothing and goes on with nothing, contradicts the first one, could belong to several, or is one
-    /// stream too much. Nothing is appended.
+    /// A chunk neither opens a stream nor continues one, contradicts the first chunk, is ambiguous, or exceeds
+    /// [`MAX_STREAMS`](Self::MAX_STREAMS). Nothing is appended.
     pub fn handle(&mut self, event: Event, out: &mut Vec<Event>) -> Result<(), Violation> {
         let index = self.next_index;
         self.next_index += 1;

@@ -1,4 +1,4 @@
-//! What the application sends to start a run.
+//! The input that starts a run.
 //!
 //! Spec: [Run Input, 1.0](https://ag-ui.com/spec/1.0/basic/run-input)
 use crate::id::{RunId, ThreadId};
@@ -11,16 +11,16 @@ use jsonrpc_core::object;
 use jsonrpc_core::wire::Raw;
 
 object! {
-    /// The body of the request that starts a run: all that the agent learns of the conversation.
+    /// The body of the request that starts a run: the complete context of the agent.
     ///
-    /// What 0.x clients post is read as well: `null` in any optional member, and `binary` parts
-    /// ([`BinaryPart`](crate::content::BinaryPart)). Such clients send no `protocolVersion`, and
-    /// [`Profile::of`](crate::profile::Profile::of) tells what they can be answered with.
+    /// Input of 0.x clients is accepted: `null` in any optional member, and `binary` parts
+    /// ([`BinaryPart`](crate::content::BinaryPart)). Such clients send no `protocolVersion`;
+    /// [`Profile::of`](crate::profile::Profile::of) returns the events that they understand.
     ///
     /// ```
     /// use agui_types::input::RunAgentInput;
     /// use agui_types::message::Message;
-    /// use jsonrpc_core::wire;
+    /// use agui_types::jsonrpc_core::wire;
     ///
     /// let input: RunAgentInput = wire::decode(
     ///     r#"{"threadId":"t1","runId":"r1","state":null,"messages":[{"id":"u1","role":"user","content":"Hi"}],
@@ -38,37 +38,37 @@ object! {
     pub struct RunAgentInput {
         /// The conversation.
         thread_id: ThreadId = "threadId",
-        /// The run to be started.
+        /// The run to start.
         run_id: RunId = "runId",
         /// The whole conversation so far, in order.
         messages: Vec<Message> = "messages",
     }
     optional {
-        /// What the client speaks; absent from clients before 1.0.
+        /// Protocol version of the client; absent for clients before 1.0.
         protocol_version: String = "protocolVersion",
-        /// The run that spawned this one.
+        /// The run that started this one.
         parent_run_id: RunId = "parentRunId",
-        /// Where the state stands; absent means `{}`.
+        /// The current state; absent means `{}`.
         state: Raw = "state",
-        /// Tools that the application offers; absent means none.
+        /// Tools that the application provides; absent means none.
         tools: Vec<Tool> = "tools",
-        /// What the model should know; absent means nothing.
+        /// Context for the model; absent means none.
         context: Vec<Context> = "context",
-        /// For the agent alone, to be handed on untouched.
+        /// Properties for the agent, passed through unchanged.
         forwarded_props: Raw = "forwardedProps",
-        /// Answers to what the run before asked for.
+        /// Answers to the interrupts of the previous run.
         resume: Vec<ResumeEntry> = "resume",
     }
 }
 
 object! {
-    /// Something that the model should know.
+    /// A piece of context for the model.
     ///
     /// Spec: [`Context`, 1.0](https://ag-ui.com/spec/1.0/schema#context)
     pub struct Context {
-        /// What it is.
+        /// Description of the context.
         description: String = "description",
-        /// What it says.
+        /// The context.
         value: String = "value",
     }
 }

@@ -1,10 +1,10 @@
-//! Integers in the range that every JSON implementation keeps exactly: 2^53 − 1 and below.
+//! Integers that every JSON implementation represents exactly: magnitudes up to 2^53 − 1.
 //!
 //! Spec: [`BaseEvent.timestamp`, 1.0](https://ag-ui.com/spec/1.0/schema#baseevent)
 use core::fmt;
 use jsonrpc_core::wire::{Fault, ValueReader, View, Wire};
 
-/// The largest integer that a double holds exactly together with all below it: 2^53 − 1.
+/// The largest integer of the contiguous range that a double represents exactly: 2^53 − 1.
 const MAX: i64 = (1 << 53) - 1;
 
 macro_rules! integer {
@@ -14,10 +14,10 @@ macro_rules! integer {
         pub struct $Name($Inner);
 
         impl $Name {
-            /// The largest.
+            /// The largest value.
             pub const MAX: Self = Self(MAX as $Inner);
 
-            /// The number.
+            /// Returns the number.
             pub const fn get(self) -> $Inner {
                 self.0
             }
@@ -131,7 +131,7 @@ impl From<i32> for SafeInteger {
     }
 }
 
-/// A number is beyond what the type holds.
+/// An error creating a number: the value is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the number is beyond what every JSON implementation keeps exactly")]
+#[error("the number is outside the range that every JSON implementation represents exactly")]
 pub struct OutOfRange;

@@ -1,4 +1,4 @@
-//! What a run waits for, and the answers.
+//! Interrupts of a run, and their answers.
 //!
 //! Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
 use crate::Metadata;
@@ -8,27 +8,27 @@ use jsonrpc_core::wire::{Extra, Raw};
 use jsonrpc_core::{object, open_enum};
 
 object! {
-    /// Something that a run ended to ask for.
+    /// A request for input that ended a run.
     ///
     /// Spec: [`Interrupt`, 1.0](https://ag-ui.com/spec/1.0/schema#interrupt)
     pub struct Interrupt {
-        /// What the answer names.
+        /// Identifier that the answer refers to.
         id: InterruptId = "id",
-        /// Why, as an open string; in use are `tool_call`, `input_required` and `confirmation`.
+        /// Reason, an open string; `tool_call`, `input_required` and `confirmation` are in use.
         reason: String = "reason",
     }
     optional {
-        /// For whoever answers, to read.
+        /// Human-readable message.
         message: String = "message",
-        /// The call that is to be approved.
+        /// The tool call to approve.
         tool_call_id: ToolCallId = "toolCallId",
-        /// The form of the answer's payload, as a JSON Schema.
+        /// JSON Schema of the answer's payload.
         response_schema: Extra = "responseSchema",
-        /// Until when it can be answered, ISO 8601 by convention.
+        /// Expiry time, ISO 8601 by convention.
         expires_at: String = "expiresAt",
-        /// Whatever the producer wants to add.
+        /// Metadata of the producer.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that asks; absent for the agent itself.
+        /// The subagent invocation that waits; absent for the agent itself.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
@@ -38,27 +38,27 @@ object! {
     ///
     /// Spec: [`ResumeEntry`, 1.0](https://ag-ui.com/spec/1.0/schema#resumeentry)
     pub struct ResumeEntry {
-        /// The interrupt.
+        /// Identifier of the interrupt.
         interrupt_id: InterruptId = "interruptId",
-        /// Whether it was answered.
+        /// Whether the interrupt was resolved or cancelled.
         status: ResumeStatus = "status",
     }
     optional {
-        /// The answer.
+        /// The answer's payload.
         payload: Raw = "payload",
-        /// About the answer, not part of it.
+        /// Metadata of the answer.
         metadata: Metadata = "metadata",
     }
 }
 
 open_enum! {
-    /// Whether an interrupt was answered.
+    /// The status of an interrupt.
     ///
     /// Spec: [`ResumeEntry`, 1.0](https://ag-ui.com/spec/1.0/schema#resumeentry)
     pub enum ResumeStatus {
-        /// It was; a refusal is an answer.
+        /// The interrupt was answered. A refusal is an answer.
         Resolved = "resolved",
-        /// It was given up.
+        /// The interrupt was abandoned.
         Cancelled = "cancelled",
     }
 }

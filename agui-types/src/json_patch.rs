@@ -1,4 +1,4 @@
-//! JSON Patch documents: how state and activities change.
+//! JSON Patch (RFC 6902): changes of state and activities.
 //!
 //! Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch),
 //! [RFC 6902](https://www.rfc-editor.org/rfc/rfc6902)
@@ -9,22 +9,24 @@ use jsonrpc_core::wire::{Fault, Raw, ValueReader, View, Wire};
 use jsonrpc_core::{object, open_union};
 
 mod document;
+mod patch_error;
 
-pub use document::{Document, PatchError, PatchProblem};
+pub use document::Document;
+pub use patch_error::{PatchError, PatchProblem};
 
-/// Operations, to be done in order; none is a patch too.
+/// Operations, applied in order. An empty list is a valid patch.
 ///
 /// Spec: [`JsonPatch`, 1.0](https://ag-ui.com/spec/1.0/schema#jsonpatch)
 pub type JsonPatch = Vec<JsonPatchOperation>;
 
 open_union! {
-    /// One operation of a patch.
+    /// An operation of a patch.
     ///
-    /// Members that an operation does not define are legal in it, and stay.
+    /// Unknown members of an operation are valid and kept.
     ///
     /// ```
     /// use agui_types::json_patch::{JsonPatch, JsonPatchOperation};
-    /// use jsonrpc_core::wire;
+    /// use agui_types::jsonrpc_core::wire;
     ///
     /// let text = r#"[{"op":"add","path":"/hits/-","value":null},{"op":"remove","path":"/draft"}]"#;
     /// let patch: JsonPatch = wire::decode(text)?;
@@ -49,7 +51,7 @@ open_union! {
         Move(MoveOperation) = "move",
         /// Copies a value.
         Copy(CopyOperation) = "copy",
-        /// Requires a value to be as given.
+        /// Requires a value to be equal.
         Test(TestOperation) = "test",
     }
 }
@@ -59,9 +61,9 @@ object! {
     ///
     /// Spec: [`AddOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#addoperation)
     pub struct AddOperation {
-        /// Where it goes.
+        /// The target place.
         path: JsonPointer = "path",
-        /// The value; `null` is one.
+        /// The value; `null` is a value.
         value: Raw = "value",
     }
 }
@@ -71,7 +73,7 @@ object! {
     ///
     /// Spec: [`RemoveOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#removeoperation)
     pub struct RemoveOperation {
-        /// Where it is.
+        /// The place of the value.
         path: JsonPointer = "path",
     }
 }
@@ -81,9 +83,9 @@ object! {
     ///
     /// Spec: [`ReplaceOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#replaceoperation)
     pub struct ReplaceOperation {
-        /// Where it is.
+        /// The place of the value.
         path: JsonPointer = "path",
-        /// The new value; `null` is one.
+        /// The new value; `null` is a value.
         value: Raw = "value",
     }
 }
@@ -93,9 +95,9 @@ object! {
     ///
     /// Spec: [`MoveOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#moveoperation)
     pub struct MoveOperation {
-        /// Where it is.
+        /// The source place.
         from: JsonPointer = "from",
-        /// Where it goes.
+        /// The target place.
         path: JsonPointer = "path",
     }
 }
@@ -105,26 +107,26 @@ object! {
     ///
     /// Spec: [`CopyOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#copyoperation)
     pub struct CopyOperation {
-        /// Where it is.
+        /// The source place.
         from: JsonPointer = "from",
-        /// Where the copy goes.
+        /// The target place.
         path: JsonPointer = "path",
     }
 }
 
 object! {
-    /// Requires a value to be as given; the whole patch fails where it is not.
+    /// Requires a value to be equal. Otherwise the whole patch fails.
     ///
     /// Spec: [`TestOperation`, 1.0](https://ag-ui.com/spec/1.0/schema#testoperation)
     pub struct TestOperation {
-        /// Where it is.
+        /// The place of the value.
         path: JsonPointer = "path",
-        /// What it has to equal; `null` is a value.
+        /// The expected value; `null` is a value.
         value: Raw = "value",
     }
 }
 
-/// A place in a JSON document: empty for the whole of it, else tokens that each begin with `/`.
+/// A place in a JSON document: empty for the whole document, otherwise tokens that each begin with `/`.
 ///
 /// ```
 /// use agui_types::json_patch::JsonPointer;
@@ -141,7 +143,7 @@ object! {
 pub struct JsonPointer(Box<str>);
 
 impl JsonPointer {
-    /// The pointer as it is on the wire, with its escapes.
+    /// Returns the pointer as on the wire, with its escapes.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -198,7 +200,7 @@ impl Wire for JsonPointer {
 
 object! { @serde JsonPointer }
 
-/// A text is not a JSON pointer: no slash at its begin, or a tilde without `0` or `1` after it.
+/// An error parsing a JSON pointer: a text that does not begin with a slash, or a tilde without `0` or `1` after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a JSON pointer")]
 pub struct NotAPointer;

@@ -1,9 +1,9 @@
-//! Events that 1.0 has under other names.
+//! Compatibility: events that AG-UI 1.0 has under other names.
 //!
-//! Producers before 0.0.46 tell what a model thinks in five events named `THINKING_*`, which have no identifiers. Reading
-//! keeps them as [unknown events](crate::event::Event::Unknown); [`Thinking`] gives what 1.0 has in their place. It
-//! stands where the specification has the compatibility boundary: behind the transport, before [`enforce`](crate::enforce),
-//! which would drop them. (`null`s and `binary` parts of such peers are dealt with where they are read and enforced.)
+//! Producers before 0.0.46 report reasoning in five events named `THINKING_*`, without identifiers. Decoding keeps
+//! these as [unknown events](crate::event::Event::Unknown); [`Thinking`] replaces them with their equivalents of 1.0.
+//! The stage is the specification's compatibility boundary: after the transport, before [`enforce`](crate::enforce),
+//! which would drop the events. `null`s and `binary` parts of such peers are handled by decoding and enforcement.
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::enforce::{Malformed, Removal, RemovalKind};
@@ -15,30 +15,30 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{self, Extra, Raw, UnknownVariant};
 
-/// Puts `REASONING_*` events in the place of `THINKING_*` ones, with identifiers.
+/// Replaces `THINKING_*` events with `REASONING_*` events and assigns identifiers.
 ///
-/// | event | becomes | identifier |
+/// | event | result | identifier |
 /// |---|---|---|
 /// | `THINKING_START` | `REASONING_START`; its `title` is lost | a new one |
-/// | `THINKING_TEXT_MESSAGE_START` | `REASONING_MESSAGE_START`, with the role that is required there | a new one |
-/// | `THINKING_TEXT_MESSAGE_CONTENT` | `REASONING_MESSAGE_CONTENT` | that of the last such start |
-/// | `THINKING_TEXT_MESSAGE_END` | `REASONING_MESSAGE_END` | that of the last such start |
-/// | `THINKING_END` | `REASONING_END` | that of the last such start |
-/// | any other | itself | |
+/// | `THINKING_TEXT_MESSAGE_START` | `REASONING_MESSAGE_START`, with the required role | a new one |
+/// | `THINKING_TEXT_MESSAGE_CONTENT` | `REASONING_MESSAGE_CONTENT` | that of the last message start |
+/// | `THINKING_TEXT_MESSAGE_END` | `REASONING_MESSAGE_END` | that of the last message start |
+/// | `THINKING_END` | `REASONING_END` | that of the last span start |
+/// | any other | unchanged | |
 ///
-/// A new identifier is the prefix with a number behind it. What goes on with nothing gets a new one too, so that the
-/// [verifier](crate::verify) minds it. Other members stay.
+/// A new identifier is the prefix followed by a number. An event without a matching start receives a new identifier, so
+/// that the [verifier](crate::verify) rejects it. Other members are kept.
 ///
 /// ```
 /// use agui_types::event::Event;
 /// use agui_types::legacy::Thinking;
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 ///
 /// let mut thinking = Thinking::new("r1-thought-");
-/// let (event, told) = thinking.handle(wire::decode(r#"{"type":"THINKING_START","title":"Plan"}"#)?)?;
+/// let (event, reported) = thinking.handle(wire::decode(r#"{"type":"THINKING_START","title":"Plan"}"#)?)?;
 /// assert_eq!(serde_json::to_string(&event)?, r#"{"type":"REASONING_START","messageId":"r1-thought-1"}"#);
-/// let told: Vec<_> = told.iter().map(ToString::to_string).collect();
-/// assert_eq!(told, [r#"retired event "THINKING_START" at """#, r#"unknown member "title" at "/title""#]);
+/// let reported: Vec<_> = reported.iter().map(ToString::to_string).collect();
+/// assert_eq!(reported, [r#"retired event "THINKING_START" at """#, r#"unknown member "title" at "/title""#]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -52,15 +52,15 @@ pub struct Thinking {
 }
 
 impl Thinking {
-    /// At the begin of a stream. No other identifier of the thread may begin with `prefix`.
+    /// Creates the stage for the beginning of a stream. No other identifier of the thread may begin with `prefix`.
     pub fn new(prefix: impl Into<Box<str>>) -> Self {
         Self { prefix: prefix.into(), minted: 0, span: None, message: None }
     }
 
-    /// Takes the next event, as it was decoded; gives what 1.0 has in its place, and what is told of that.
+    /// Handles the next decoded event. Returns its equivalent of 1.0 and the reported removals.
     ///
     /// # Errors
-    /// It is one of these events, and has no body of one.
+    /// The event has a retired name, but its body is invalid.
     pub fn handle(&mut self, event: Event) -> Result<(Event, Vec<Removal>), Malformed> {
         let Event::Unknown(retired) = &event else { return Ok((event, Vec::new())) };
         let (modern, id) = match retired.tag() {
@@ -75,13 +75,13 @@ impl Thinking {
             _ => return Ok((event, Vec::new())),
         };
         let (event, lost_title) = translate(retired, modern, &id)?;
-        let told = |kind, name: &str, pointer: &str| {
+        let reported = |kind, name: &str, pointer: &str| {
             let (pointer, removed) = (String::from(pointer), String::from(pointer));
             Removal { kind, name: name.into(), pointer, removed }
         };
-        let mut removals = Vec::from([told(RemovalKind::LegacyEvent, retired.tag(), "")]);
+        let mut removals = Vec::from([reported(RemovalKind::LegacyEvent, retired.tag(), "")]);
         if lost_title {
-            removals.push(told(RemovalKind::Member, "title", "/title"));
+            removals.push(reported(RemovalKind::Member, "title", "/title"));
         }
         Ok((event, removals))
     }
@@ -106,7 +106,7 @@ impl Thinking {
     }
 }
 
-/// The event under its present name; and whether a title was lost.
+/// Returns the event under its present name, and whether a title was lost.
 fn translate(
     retired: &UnknownVariant,
     modern: &str,

@@ -1,60 +1,119 @@
-//! AG-UI 1.0 as open, lossless Rust types, with what servers and clients do to a stream of its events.
+//! Types and streams of AG-UI 1.0, without I/O.
 //!
-//! AG-UI carries a conversation between an agent and a page: the page posts one
-//! [`RunAgentInput`](input::RunAgentInput), the agent answers with a stream of [`Event`](event::Event)s. This crate
-//! holds the shapes of both, and the rules of their order. It does no IO and reads no clock: bytes in, values out.
+//! AG-UI carries a conversation between an agent and a page. The page posts one
+//! [`RunAgentInput`](input::RunAgentInput); the agent answers with a stream of [`Event`](event::Event)s. This crate has
+//! the wire types of both, the rules of their order, and state machines for producers and clients. It performs no I/O
+//! and reads no clock: it works with any HTTP stack and runtime, in browsers, and without `std`.
 //!
-//! | to | use |
+//! ```toml
+//! [dependencies]
+//! agui-types = "0.1"
+//! ```
+//!
+//! # Where to start
+//!
+//! | To | use |
 //! |---|---|
-//! | read what a page posts | [`wire::decode::<RunAgentInput>`](jsonrpc_core::wire::decode), [`input`], [`message`] |
-//! | give an answer that is right whatever happens | [`produce::Run`] |
-//! | write an answer | [`event`], then [`sse::write_event`] |
-//! | ask an agent, over any HTTP stack | [`client::Agent`] |
-//! | read an answer | [`sse::Decoder`], [`transport::Encoding`] and, with the feature `protobuf`, `proto::Decoder` |
-//! | take the events of retired names for those of 1.0 | [`legacy::Thinking`] |
-//! | remove what 1.0 does not describe, and know it | [`enforce`] |
-//! | put start, content and end in the place of chunks | [`expand::Expander`] |
-//! | see that a stream keeps the rules | [`verify::Verifier`] |
-//! | apply a stream to a conversation and a state | [`reduce::Reducer`], [`json_patch::Document`] |
-//! | make a stream shorter | [`compact::compact`], [`compact::Coalescer`] |
+//! | answer a page | [`produce::Run`], [`sse::write_event`] |
+//! | query an agent | [`client::Agent`] |
+//! | decode the input of a page | [`wire::decode`](jsonrpc_core::wire::decode) as [`RunAgentInput`](input::RunAgentInput) |
+//! | decode an answer | [`sse::Decoder`], or `proto::Decoder` with the feature `protobuf` |
+//! | choose between SSE and protobuf | [`transport::Encoding`] |
+//! | check the order of events | [`verify::Verifier`] |
+//! | compute messages and state from a stream | [`reduce::Reducer`], [`json_patch::Document`] |
 //! | keep a run for pages that reconnect | [`run_log::RunLog`] |
-//! | know what an older page can take, or give it that | [`profile::Profile`], [`profile::Downgrade`] |
+//! | shorten a stream | [`compact::compact`], [`compact::Coalescer`] |
+//! | serve older clients | [`profile::Profile`], [`profile::Downgrade`] |
+//! | accept older agents | [`legacy::Thinking`] |
+//! | remove material that AG-UI 1.0 does not describe | [`enforce`] |
+//! | expand chunk events | [`expand::Expander`] |
 //!
-//! What a newer peer put in, be it a member, a name or a whole variant, is kept and written again. So every type here
-//! obeys one law: decode, then encode, gives the same JSON value (an optional member that is `null` counts as absent,
-//! as 0.x peers write it).
+//! # A page server
+//!
+//! A request handler decodes the input, makes a [`Run`](produce::Run), and writes its events as server-sent events. The
+//! run keeps the protocol's rules: it closes what is open, and a run that is dropped early ends with an error.
 //!
 //! ```
-//! use agui_types::event::{
-//!     Event, RunFinishedEvent, RunStartedEvent, TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent,
-//! };
 //! use agui_types::input::RunAgentInput;
-//! use agui_types::verify::Verifier;
-//! use agui_types::{PROTOCOL_VERSION, sse};
 //! use agui_types::jsonrpc_core::wire;
+//! use agui_types::{produce::Run, sse};
+//! use std::error::Error;
+//!
+//! /// Returns the body of a `text/event-stream` response.
+//! fn answer(body: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+//!     let input: RunAgentInput = wire::decode(body)?;
+//!     let mut response = Vec::new();
+//!     let mut run = Run::begin(&input, |event| {
+//!         sse::write_event(&mut response, &event).expect("events have a JSON form");
+//!     });
+//!     let message = run.new_message_id();
+//!     run.text(&message, "Hello.")?;
+//!     run.finish()?;
+//!     drop(run);
+//!     Ok(response)
+//! }
 //!
 //! let posted = r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":"Hi"}]}"#;
-//! let input: RunAgentInput = wire::decode(posted)?;
+//! let response = answer(posted)?;
+//! assert!(response.starts_with(br#"data: {"type":"RUN_STARTED","threadId":"t","runId":"r""#));
+//! # Ok::<(), Box<dyn Error>>(())
+//! ```
 //!
-//! let mut started = RunStartedEvent::new(input.thread_id.clone(), input.run_id.clone());
-//! started.protocol_version = Some(PROTOCOL_VERSION.into());
-//! let events: [Event; 5] = [
-//!     started.into(),
-//!     TextMessageStartEvent::new("m").into(),
-//!     TextMessageContentEvent::new("m", "Hello.").into(),
-//!     TextMessageEndEvent::new("m").into(),
-//!     RunFinishedEvent::new(input.thread_id.clone(), input.run_id.clone()).into(),
-//! ];
+//! # A client
 //!
-//! let (mut verifier, mut body) = (Verifier::strict(), Vec::new());
-//! for event in &events {
-//!     verifier.handle(event)?;
-//!     sse::write_event(&mut body, event)?;
+//! An [`Agent`](client::Agent) holds the conversation. It creates the request of each run and applies the response. The
+//! bytes may arrive in pieces of any size.
+//!
+//! ```
+//! use agui_types::client::Agent;
+//! use agui_types::event::Event;
+//! use agui_types::message::{Message, UserMessage};
+//!
+//! # fn post(_: &[u8]) -> (u16, &'static str, Vec<&'static [u8]>) {
+//! #     (200, "text/event-stream", vec![
+//! #         b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n",
+//! #         b"data: {\"type\":\"TEXT_MESSAGE_CHUNK\",\"messageId\":\"m\",\"del", b"ta\":\"Hello.\"}\n\n",
+//! #         b"data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n",
+//! #     ])
+//! # }
+//! let mut agent = Agent::new("t");
+//! agent.messages.push(Message::User(UserMessage::new("u", "Hi")));
+//! let request = agent.request("r", Vec::new())?;
+//!
+//! // Send `request.body` with `request.headers` over any HTTP stack.
+//! let (status, content_type, pieces) = post(&request.body);
+//! let mut response = request.response(status, Some(content_type));
+//! for piece in pieces {
+//!     response.push(piece);
+//!     while let Some(received) = response.poll() {
+//!         if let Event::TextMessageContent(text) = received?.event {
+//!             print!("{}", text.delta);
+//!         }
+//!     }
 //! }
-//! verifier.finish()?;
-//! assert!(body.starts_with(b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\""));
+//! response.finish();
+//! while let Some(received) = response.poll() {
+//!     received?;
+//! }
+//! agent.take(response);
+//! assert_eq!(agent.messages.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Lossless types
+//!
+//! Unknown members, names and variants of newer peers are kept. Each wire type satisfies one law: decoding and encoding
+//! gives the same JSON value. The exception is an optional member that is `null`, as 0.x peers write it; it counts as
+//! absent.
+//!
+//! # Features
+//!
+//! All features are off by default.
+//!
+//! | Feature | adds |
+//! |---|---|
+//! | `protobuf` | `proto`, the binary transport |
+//! | `schemars` | JSON Schemas of the wire types |
 //!
 //! Spec: [AG-UI 1.0](https://ag-ui.com/spec/1.0)
 #![no_std]
@@ -79,6 +138,7 @@ pub mod message;
 pub mod produce;
 pub mod profile;
 #[cfg(feature = "protobuf")]
+#[cfg_attr(docsrs, doc(cfg(feature = "protobuf")))]
 pub mod proto;
 pub mod reduce;
 pub mod run_log;
@@ -91,12 +151,12 @@ pub mod verify;
 pub use jsonrpc_core;
 pub use serde_json;
 
-/// The version of the protocol that this crate speaks, as `protocolVersion` says it.
+/// The protocol version of this crate, as a value of `protocolVersion`.
 ///
 /// Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning#version-negotiation)
 pub const PROTOCOL_VERSION: &str = "1.0";
 
-/// The `metadata` of events, messages, tool calls, tools, interrupts and answers: an object, open by key.
+/// The `metadata` of events, messages, tool calls, tools, interrupts and answers: an object with any keys.
 ///
 /// A `null` under a key is data. The key `ag-ui` is reserved; other keys should carry a vendor's prefix.
 ///

@@ -11,7 +11,7 @@ use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{object, open_union};
 
 open_union! {
-    /// A message.
+    /// A message of a conversation.
     ///
     /// ```
     /// use agui_types::message::Message;
@@ -29,21 +29,21 @@ open_union! {
         Developer(DeveloperMessage) = "developer",
         /// Instructions of the system.
         System(SystemMessage) = "system",
-        /// What the agent said and called.
+        /// Output of the agent: text and tool calls.
         Assistant(AssistantMessage) = "assistant",
-        /// What the user said.
+        /// Input of the user.
         User(UserMessage) = "user",
-        /// What a tool gave back.
+        /// Result of a tool call.
         Tool(ToolMessage) = "tool",
-        /// Progress to be shown; never sent to an agent.
+        /// Progress for display; never sent to an agent.
         Activity(ActivityMessage) = "activity",
-        /// What the model thought.
+        /// Reasoning of the model.
         Reasoning(ReasoningMessage) = "reasoning",
     }
 }
 
 impl Message {
-    /// The message's identifier; that of an unknown role where it has one.
+    /// Returns the identifier; of an unknown role, its `id` member if present.
     pub fn id(&self) -> Option<MessageId> {
         match self {
             Self::Developer(message) => Some(message.id.clone()),
@@ -57,7 +57,7 @@ impl Message {
         }
     }
 
-    /// The subagent's invocation that it belongs to; nothing for the agent itself and for unknown roles.
+    /// Returns the subagent invocation that the message belongs to; `None` for the agent itself and for unknown roles.
     pub fn subagent_run_id(&self) -> Option<&SubagentRunId> {
         match self {
             Self::Developer(message) => message.subagent_run_id.as_ref(),
@@ -77,21 +77,21 @@ object! {
     ///
     /// Spec: [`DeveloperMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#developermessage)
     pub struct DeveloperMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
         /// The text.
         content: String = "content",
     }
     optional {
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
@@ -101,139 +101,139 @@ object! {
     ///
     /// Spec: [`SystemMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#systemmessage)
     pub struct SystemMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
         /// The text.
         content: String = "content",
     }
     optional {
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
 
 object! {
-    /// What the agent said, and which tools it called.
+    /// Output of the agent: text and tool calls.
     ///
     /// Spec: [`AssistantMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#assistantmessage)
     pub struct AssistantMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
     }
     optional {
         /// The text.
         content: String = "content",
-        /// The calls, in the order they were made.
+        /// The tool calls, in order of creation.
         tool_calls: Vec<ToolCall> = "toolCalls",
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
 
 object! {
-    /// What the user said.
+    /// Input of the user.
     ///
     /// Spec: [`UserMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#usermessage)
     pub struct UserMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
-        /// A text, or parts.
+        /// A string, or content parts.
         content: Content = "content",
     }
     optional {
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
 
 object! {
-    /// What a tool gave back.
+    /// Result of a tool call.
     ///
     /// Spec: [`ToolMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#toolmessage)
     pub struct ToolMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
-        /// A text, or parts.
+        /// A string, or content parts.
         content: Content = "content",
-        /// The call that it answers.
+        /// The call that is answered.
         tool_call_id: ToolCallId = "toolCallId",
     }
     optional {
-        /// What went wrong, where something did.
+        /// Error message, if the call failed.
         error: String = "error",
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
 
 object! {
-    /// Progress that the application shows in its own way.
+    /// Progress that the application displays in a form of its own.
     ///
     /// Spec: [`ActivityMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#activitymessage)
     pub struct ActivityMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
-        /// What kind of progress, as an open string.
+        /// Type of the activity, an open string.
         activity_type: String = "activityType",
-        /// An object, open by key.
+        /// The content: an object, open by key.
         content: Extra = "content",
     }
     optional {
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }
 
 object! {
-    /// What the model thought.
+    /// Reasoning of the model.
     ///
     /// Spec: [`ReasoningMessage`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningmessage)
     pub struct ReasoningMessage {
-        /// Names the message.
+        /// Identifier of the message.
         id: MessageId = "id",
         /// The text.
         content: String = "content",
     }
     optional {
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
-        /// The subagent's invocation that it belongs to.
+        /// The subagent invocation that the message belongs to.
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
 }

@@ -1,60 +1,61 @@
-//! Answering a request: a run that cannot end wrongly.
+//! Production of a run's events, with a guaranteed valid end.
 //!
 //! Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle),
 //! [What a producer must not do, 1.0](https://ag-ui.com/spec/1.0/basic/processing#what-a-producer-must-not-do)
 use crate::PROTOCOL_VERSION;
 use crate::content::Content;
-use crate::enforce::{self, Removal};
+use crate::enforce;
 use crate::event::{
     Event, ReasoningEndEvent, ReasoningMessageContentEvent, ReasoningMessageEndEvent,
-    ReasoningMessageStartEvent, ReasoningRole, ReasoningStartEvent, RunErrorEvent,
-    RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedInterruptOutcome, RunFinishedOutcome,
-    RunFinishedSuccessOutcome, RunStartedEvent, TextMessageContentEvent, TextMessageEndEvent,
-    TextMessageStartEvent, ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent,
-    ToolCallStartEvent,
+    ReasoningMessageStartEvent, ReasoningRole, ReasoningStartEvent, RunStartedEvent,
+    TextMessageContentEvent, TextMessageEndEvent, TextMessageStartEvent, ToolCallArgsEvent,
+    ToolCallEndEvent, ToolCallResultEvent, ToolCallStartEvent,
 };
 use crate::id::{MessageId, RunId, ThreadId, ToolCallId};
 use crate::input::RunAgentInput;
 use crate::usage::TokenUsage;
-use crate::verify::{Verifier, Violation};
-use alloc::collections::VecDeque;
+use crate::verify::Verifier;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::mem;
 use jsonrpc_core::wire::Raw;
 
+mod ends;
+mod event_sink;
 mod interrupts;
 mod open;
+mod refused;
 
+pub use event_sink::EventSink;
 pub use interrupts::{IdTaken, Interrupts};
+pub use refused::Refused;
 
 use open::{Ending, Open, OpenItems};
 
-/// One run, from `RUN_STARTED` to the one event that ends it.
+/// One run, from `RUN_STARTED` to the event that ends it.
 ///
-/// Whatever is called, and in whatever order, what reaches the sink keeps every rule of the
-/// [strict verifier](Verifier::strict): an event that would break one is refused, and what is open at the end is closed.
-/// A run that is dropped before its end fails, with the code [`ABANDONED`](Self::ABANDONED).
+/// For any calls in any order, the events in the sink satisfy the [strict verifier](Verifier::strict): an event that
+/// would break a rule is refused, and open items are closed at the end. A run that is dropped before its end fails with
+/// the code [`ABANDONED`](Self::ABANDONED).
 ///
-/// | end | event | what is open | calls of the agent's tools without result | calls of the application's tools |
+/// | end | event | open items | agent tool calls without a result | application tool calls |
 /// |---|---|---|---|---|
-/// | [`finish`](Self::finish) | `RUN_FINISHED`, success | closed | a result says that there is none | listed as pending |
-/// | [`interrupt`](Self::interrupt) | `RUN_FINISHED`, interrupt | closed, subagents suspended | left to the next run | left |
-/// | [`cancel`](Self::cancel) | `RUN_FINISHED`, cancelled | closed, subagents in error | a result says that there is none | left |
-/// | [`fail`](Self::fail) | `RUN_ERROR` | closed, subagents in error | a result says that there is none | left |
+/// | [`finish`](Self::finish) | `RUN_FINISHED`, success | closed | receive [`NO_RESULT`](Self::NO_RESULT) | listed as pending |
+/// | [`interrupt`](Self::interrupt) | `RUN_FINISHED`, interrupt | closed, subagents suspended | left to the next run | unchanged |
+/// | [`cancel`](Self::cancel) | `RUN_FINISHED`, cancelled | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
+/// | [`fail`](Self::fail) | `RUN_ERROR` | closed, subagents in error | receive [`NO_RESULT`](Self::NO_RESULT) | unchanged |
 ///
-/// A tool is the application's if the input offers it. A `MESSAGES_SNAPSHOT` that has a call's tool message has its result
-/// as well; the first-party client counts the events of results alone, so send those. The short forms ([`text`](Self::text),
-/// [`reasoning`](Self::reasoning), [`tool_call`](Self::tool_call)) open what they go on with, and a tool call closes the
-/// texts and thoughts of the agent itself before it, as clients of 2025 want it; [`emit`](Self::emit) takes any other
-/// event, subagents' too. For a client before 1.0 put a [`Downgrade`](crate::profile::Downgrade) behind the sink.
+/// A tool belongs to the application if the input lists it. A call with a tool message in a `MESSAGES_SNAPSHOT` has
+/// its result as well; the first-party client counts result events only, so send those. The short forms
+/// ([`text`](Self::text), [`reasoning`](Self::reasoning), [`tool_call`](Self::tool_call)) open their target when
+/// necessary. A tool call first closes the agent's own text and reasoning messages, as clients of 2025 require.
+/// [`emit`](Self::emit) sends any other event, including those of subagents. For a client before 1.0, pass the sink's
+/// events through a [`Downgrade`](crate::profile::Downgrade).
 ///
 /// ```
 /// use agui_types::event::Event;
 /// use agui_types::input::RunAgentInput;
 /// use agui_types::produce::Run;
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 ///
 /// let input: RunAgentInput = wire::decode(
 ///     r#"{"threadId":"t","runId":"r","messages":[],"tools":[{"name":"pick_colour","description":"Asks the user."}]}"#,
@@ -87,7 +88,7 @@ pub struct Run<S: EventSink> {
     thread_id: ThreadId,
     run_id: RunId,
     open: OpenItems,
-    /// How many events opened something.
+    /// Number of events that opened an item.
     opened: usize,
     minted: u64,
     result: Option<Raw>,
@@ -95,64 +96,24 @@ pub struct Run<S: EventSink> {
     ended: bool,
 }
 
-/// Where a run's events go: a list, a queue, or a function.
-///
-/// ```
-/// use agui_types::input::RunAgentInput;
-/// use agui_types::{produce::Run, sse};
-/// use jsonrpc_core::wire;
-///
-/// let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
-/// let mut body = Vec::new();
-/// let mut run = Run::begin(&input, |event| sse::write_event(&mut body, &event).expect("JSON"));
-/// run.text(&"m".into(), "Hello.")?;
-/// drop(run);
-/// assert!(String::from_utf8(body)?.ends_with("\"code\":\"RUN_ABANDONED\"}\n\n"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// Spec: [Event Streams, 1.0](https://ag-ui.com/spec/1.0/events)
-pub trait EventSink {
-    /// Takes the next event.
-    fn put(&mut self, event: Event);
-}
-
-impl<F: FnMut(Event)> EventSink for F {
-    fn put(&mut self, event: Event) {
-        self(event);
-    }
-}
-
-impl EventSink for Vec<Event> {
-    fn put(&mut self, event: Event) {
-        self.push(event);
-    }
-}
-
-impl EventSink for VecDeque<Event> {
-    fn put(&mut self, event: Event) {
-        self.push_back(event);
-    }
-}
-
 impl<S: EventSink> Run<S> {
-    /// The code of `RUN_ERROR` for a run that was dropped before its end.
+    /// The `RUN_ERROR` code of a run that was dropped before its end.
     pub const ABANDONED: &'static str = "RUN_ABANDONED";
 
-    /// The text of the result that a call gets which has none at the end of the run.
+    /// Text of the result for a call without a result at the end of the run.
     pub const NO_RESULT: &'static str = "The tool gave no result.";
 
-    /// How many messages, tool calls, activities, steps and subagents a run opens at most.
+    /// Largest number of messages, tool calls, activities, steps and subagents that a run opens.
     pub const MAX_ITEMS: usize = 50_000;
 
-    /// Begins the run that `input` asks for: puts `RUN_STARTED`.
+    /// Begins the run of `input` and sends `RUN_STARTED`.
     pub fn begin(input: &RunAgentInput, sink: S) -> Self {
         let mut started = RunStartedEvent::new(input.thread_id.clone(), input.run_id.clone());
         started.protocol_version = Some(PROTOCOL_VERSION.into());
         started.parent_run_id.clone_from(&input.parent_run_id);
         let mut run = Self {
             sink,
-            // What is kept is bounded here, so that there is always room for an end.
+            // `MAX_ITEMS` bounds the memory here, so that an end is always possible.
             verifier: Verifier::strict_for(input).with_limit(usize::MAX),
             thread_id: input.thread_id.clone(),
             run_id: input.run_id.clone(),
@@ -163,27 +124,27 @@ impl<S: EventSink> Run<S> {
             usage: Vec::new(),
             ended: false,
         };
-        // An input's own run is never against the rules.
+        // The input's own run never breaks a rule.
         let _ = run.put(started.into());
         run
     }
 
-    /// Where the events go.
+    /// Returns the sink.
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
-    /// Where the events go, to take some out.
+    /// Returns the sink for modification, for example to take events out.
     pub fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
 
-    /// Whether the run has ended.
+    /// Returns whether the run has ended.
     pub fn is_ended(&self) -> bool {
         self.ended
     }
 
-    /// A message identifier that nothing in the thread has, as far as the input and this run tell.
+    /// Returns a message identifier that neither the input nor this run uses.
     pub fn new_message_id(&mut self) -> MessageId {
         loop {
             self.minted += 1;
@@ -194,7 +155,7 @@ impl<S: EventSink> Run<S> {
         }
     }
 
-    /// A tool call identifier that no call in the thread has, as far as the input and this run tell.
+    /// Returns a tool call identifier that neither the input nor this run uses.
     pub fn new_tool_call_id(&mut self) -> ToolCallId {
         loop {
             self.minted += 1;
@@ -205,10 +166,10 @@ impl<S: EventSink> Run<S> {
         }
     }
 
-    /// Appends to a message of the assistant, which is opened if it is not open.
+    /// Appends to an assistant message, which is opened when necessary.
     ///
     /// # Errors
-    /// The identifier is that of something else, or the run has ended.
+    /// The identifier belongs to another item, or the run has ended.
     pub fn text(&mut self, id: &MessageId, delta: &str) -> Result<(), Refused> {
         if !self.open.has(&Open::Text(id.clone())) {
             self.emit(TextMessageStartEvent::new(id.clone()))?;
@@ -222,15 +183,15 @@ impl<S: EventSink> Run<S> {
     /// Closes a message.
     ///
     /// # Errors
-    /// It is not open, or the run has ended.
+    /// The message is not open, or the run has ended.
     pub fn end_text(&mut self, id: &MessageId) -> Result<(), Refused> {
         self.emit(TextMessageEndEvent::new(id.clone()))
     }
 
-    /// Appends to what the model thinks: a message in a stretch of the same identifier, both opened if they are not open.
+    /// Appends to a reasoning message in a span of the same identifier. Both are opened when necessary.
     ///
     /// # Errors
-    /// The identifier is that of something else, or the run has ended.
+    /// The identifier belongs to another item, or the run has ended.
     pub fn reasoning(&mut self, id: &MessageId, delta: &str) -> Result<(), Refused> {
         if !self.open.has(&Open::Reasoning(id.clone())) {
             let start = ReasoningMessageStartEvent::new(id.clone(), ReasoningRole::Reasoning);
@@ -245,7 +206,7 @@ impl<S: EventSink> Run<S> {
         self.emit(ReasoningMessageContentEvent::new(id.clone(), delta))
     }
 
-    /// Closes what the model thinks: the message, and the stretch if that is open.
+    /// Closes a reasoning message, and its span if that is open.
     ///
     /// # Errors
     /// The message is not open, or the run has ended.
@@ -257,11 +218,11 @@ impl<S: EventSink> Run<S> {
         Ok(())
     }
 
-    /// Opens a call of a tool, in the assistant message `parent` if there is one. Texts and thoughts of the agent itself
-    /// are closed before.
+    /// Opens a tool call, in the assistant message `parent` if given. The agent's own text and reasoning messages are
+    /// closed first.
     ///
     /// # Errors
-    /// The call is open, or was one of another tool or message, or the run has ended.
+    /// The call is already open, existed with another tool or message, or the run has ended.
     pub fn tool_call(
         &mut self,
         id: &ToolCallId,
@@ -292,11 +253,11 @@ impl<S: EventSink> Run<S> {
         self.emit(ToolCallEndEvent::new(id.clone()))
     }
 
-    /// Gives what a tool of the agent's gave back, for a call of this run or of an earlier one, which is closed before if
-    /// it is open. Gives the identifier of the message that this makes.
+    /// Sends the result of an agent tool, for a call of this run or of an earlier one. An open call is closed first.
+    /// Returns the identifier of the resulting message.
     ///
     /// # Errors
-    /// The call is unknown, has a result, or is one of the application's tools; or the run has ended.
+    /// The call is unknown, already has a result, or belongs to an application tool; or the run has ended.
     pub fn tool_result(
         &mut self,
         id: &ToolCallId,
@@ -310,11 +271,11 @@ impl<S: EventSink> Run<S> {
         Ok(message)
     }
 
-    /// Sends any event that is no chunk and neither begins nor ends a run.
+    /// Sends any event that is not a chunk and neither begins nor ends a run.
     ///
     /// # Errors
-    /// The event breaks a rule, has something that 1.0 does not describe, or is one that this type sends by itself; or
-    /// the run has ended. It is not sent.
+    /// The event breaks a rule, contains material that AG-UI 1.0 does not describe, or is sent by this type itself; or
+    /// the run has ended. The event is not sent.
     pub fn emit(&mut self, event: impl Into<Event>) -> Result<(), Refused> {
         let event = event.into();
         if self.ended {
@@ -336,104 +297,24 @@ impl<S: EventSink> Run<S> {
         }
     }
 
-    /// What the run gives back when it finishes; a `null` is nothing.
+    /// Sets the result of `RUN_FINISHED`. `null` counts as no result.
     pub fn set_result(&mut self, result: Raw) {
         self.result = Some(result).filter(|result| result.as_str() != "null");
     }
 
-    /// What the run used, per provider and model, told when it finishes or fails.
+    /// Adds token usage, reported when the run finishes or fails.
     pub fn add_usage(&mut self, usage: TokenUsage) {
         self.usage.push(usage);
     }
 
-    /// Ends the run with success. Calls of the application's tools are listed as pending.
-    ///
-    /// # Errors
-    /// The run has ended.
-    pub fn finish(&mut self) -> Result<(), Refused> {
-        self.close_all(&Ending::Finish)?;
-        let pending = self.verifier.pending_calls();
-        let mut success = RunFinishedSuccessOutcome::new();
-        success.pending_tool_call_ids = Some(pending).filter(|pending| !pending.is_empty());
-        self.end_with(RunFinishedOutcome::Success(success))
-    }
-
-    /// Ends the run with questions that the next one has to bring answers to.
-    ///
-    /// # Errors
-    /// The run has ended.
-    pub fn interrupt(&mut self, interrupts: Interrupts) -> Result<(), Refused> {
-        let ending = Ending::Interrupt(interrupts.into_list());
-        self.close_all(&ending)?;
-        let Ending::Interrupt(interrupts) = ending else { return Ok(()) };
-        let outcome = RunFinishedInterruptOutcome::new(interrupts);
-        self.end_with(RunFinishedOutcome::Interrupt(outcome))
-    }
-
-    /// Ends the run because it was stopped.
-    ///
-    /// # Errors
-    /// The run has ended.
-    pub fn cancel(&mut self) -> Result<(), Refused> {
-        self.close_all(&Ending::Cancel)?;
-        self.end_with(RunFinishedOutcome::Cancelled(RunFinishedCancelledOutcome::new()))
-    }
-
-    /// Ends the run because something went wrong; the code is for programs.
-    ///
-    /// # Errors
-    /// The run has ended.
-    pub fn fail(&mut self, message: &str, code: Option<&str>) -> Result<(), Refused> {
-        self.close_all(&Ending::Fail)?;
-        let mut error = RunErrorEvent::new(message);
-        error.code = code.map(String::from);
-        error.usage = self.take_usage();
-        self.ended = true;
-        self.put(error.into())
-    }
-
-    fn end_with(&mut self, outcome: RunFinishedOutcome) -> Result<(), Refused> {
-        let mut finished = RunFinishedEvent::new(self.thread_id.clone(), self.run_id.clone());
-        finished.outcome = Some(outcome);
-        finished.result = self.result.take();
-        finished.usage = self.take_usage();
-        self.ended = true;
-        self.put(finished.into())
-    }
-
-    fn take_usage(&mut self) -> Option<Vec<TokenUsage>> {
-        Some(mem::take(&mut self.usage)).filter(|usage| !usage.is_empty())
-    }
-
-    fn close_all(&mut self, ending: &Ending) -> Result<(), Refused> {
-        if self.ended {
-            return Err(Refused::Ended);
-        }
-        while let Some(item) = self.open.last() {
-            self.close(item, ending)?;
-        }
-        if matches!(ending, Ending::Interrupt(_)) {
-            return Ok(());
-        }
-        for call in self.verifier.unanswered_calls() {
-            let message = self.new_message_id();
-            self.put(ToolCallResultEvent::new(message, call, Self::NO_RESULT).into())?;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, item: Open, ending: &Ending) -> Result<(), Refused> {
-        self.put(item.end(ending))
-    }
-
-    /// Puts an event, if no rule is against it.
+    /// Sends an event if no rule forbids it.
     fn put(&mut self, event: Event) -> Result<(), Refused> {
         let opens = open::weight(&event);
         if self.opened.saturating_add(opens) > Self::MAX_ITEMS {
             return Err(Refused::TooMuch);
         }
         self.verifier.handle(&event)?;
-        // Ends and the results that come with them are never too much.
+        // Ends, and the results sent with them, do not count against the limit.
         self.opened += opens;
         self.open.note(&event);
         self.sink.put(event);
@@ -443,28 +324,7 @@ impl<S: EventSink> Run<S> {
 
 impl<S: EventSink> Drop for Run<S> {
     fn drop(&mut self) {
-        // One that has ended says so, and that is all.
-        let _ = self.fail("the run was given up before its end", Some(Self::ABANDONED));
+        // A run that has already ended refuses this, which is harmless.
+        let _ = self.fail("the run was abandoned before its end", Some(Self::ABANDONED));
     }
-}
-
-/// An event was not sent; the run goes on as if it had not been tried.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// The run has ended.
-    #[error("the run has ended")]
-    Ended,
-    /// The event would break a rule.
-    #[error(transparent)]
-    Violation(#[from] Violation),
-    /// The event begins or ends a run, or is a chunk: runs begin and end by methods, and deltas need no chunks.
-    #[error("the run itself sends such events")]
-    NotByHand,
-    /// The event has something that 1.0 does not describe, and a producer must not send.
-    #[error("the protocol does not describe what is in the event")]
-    Undescribed(Vec<Removal>),
-    /// The run has opened [as much as it may](Run::MAX_ITEMS).
-    #[error("the run has opened as much as it may")]
-    TooMuch,
 }

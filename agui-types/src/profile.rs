@@ -1,7 +1,7 @@
-//! What older clients can take.
+//! Profiles of older clients: the events that they accept.
 //!
-//! A client of 1.0 drops what it does not know; one of 0.x fails on it. Clients of 0.x are still the most deployed, so
-//! a producer asks here before it sends, or has a whole stream made fit ([`Downgrade`]).
+//! A client of 1.0 drops unknown events; a client of 0.x fails on them. Most deployed clients are of 0.x, so a producer
+//! checks a profile before it sends, or passes its stream through [`Downgrade`].
 //!
 //! Spec: [Versioning, 1.0](https://ag-ui.com/spec/1.0/basic/versioning)
 use crate::content::Content;
@@ -12,7 +12,7 @@ mod downgrade;
 
 pub use downgrade::{Downgrade, Loss};
 
-/// What the peer understands.
+/// The protocol versions that a peer understands.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
@@ -38,8 +38,8 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The profile of a client that sent this `protocolVersion`: whoever sends one speaks 1.0 at least. One that is not
-    /// `MAJOR.MINOR` says no more than that.
+    /// Returns the profile of a client that sent this `protocolVersion`. Any value implies at least 1.0, including one
+    /// that is not of the form `MAJOR.MINOR`.
     pub fn of(protocol_version: Option<&str>) -> Self {
         let Some(version) = protocol_version else { return Self::Legacy };
         let numbers = version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse()));
@@ -49,10 +49,10 @@ impl Profile {
         }
     }
 
-    /// The events that the peer knows, by `type`.
+    /// Returns the events that the peer knows, by `type`.
     ///
-    /// Subagents came with 0.0.58; since a client does not say which 0.x it is, [`Legacy`](Self::Legacy) leaves them
-    /// out.
+    /// Subagents were added in 0.0.58. A client does not state which 0.x version it implements, so
+    /// [`Legacy`](Self::Legacy) leaves them out.
     pub fn event_types(self) -> &'static [&'static str] {
         match self {
             Self::Legacy => LEGACY_EVENT_TYPES,
@@ -60,7 +60,7 @@ impl Profile {
         }
     }
 
-    /// Why the peer would fail on an event, if it would.
+    /// Returns why the peer would fail on an event, or `None` if it would not.
     ///
     /// | event | fails a legacy client when |
     /// |---|---|
@@ -71,8 +71,9 @@ impl Profile {
     ///
     /// A client of 1.0 or later fails on none of these.
     ///
-    /// Two things are not in an event alone: after `RUN_ERROR` a legacy client fails on whatever comes, another run
-    /// too; and one before 0.0.54 takes an interrupt outcome, but forgets what was asked, so nobody answers.
+    /// Two more failures do not depend on one event. After `RUN_ERROR`, a legacy client fails on any further event,
+    /// including those of another run. A client before 0.0.54 accepts an interrupt outcome but does not store the
+    /// interrupts, so they stay unanswered.
     pub fn refuses(self, event: &Event) -> Option<Refusal> {
         if self != Self::Legacy {
             return None;
@@ -99,24 +100,24 @@ impl Profile {
     }
 }
 
-/// Why a client would fail on an event.
+/// The reason why a client would fail on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It does not know the event.
+    /// The client does not know the event.
     #[error("the client does not know the event")]
     EventType,
-    /// It wants `tools` and `context` in the input of `RUN_STARTED`: give both, or leave the input out.
-    #[error("the client wants `tools` and `context` in the input of RUN_STARTED")]
+    /// The client requires `tools` and `context` in the input of `RUN_STARTED`. Provide both, or omit the input.
+    #[error("the client requires `tools` and `context` in the input of RUN_STARTED")]
     Input,
-    /// It does not know the outcome. For a run that was stopped only `RUN_ERROR` is left: success would be untrue.
+    /// The client does not know the outcome. Send `RUN_ERROR` for a cancelled run, since success would be wrong.
     #[error("the client does not know the outcome of RUN_FINISHED")]
     Outcome,
-    /// It does not know `pendingToolCallIds`, and finds out itself which calls have no result.
+    /// The client does not know `pendingToolCallIds`, and determines the calls without a result itself.
     #[error("the client does not know `pendingToolCallIds`")]
     PendingToolCallIds,
-    /// It wants a string as the result of a tool: give [`Content::text`].
-    #[error("the client wants a string as the result of a tool")]
+    /// The client requires a string as the result of a tool. Send [`Content::text`].
+    #[error("the client requires a string as the result of a tool")]
     ResultParts,
 }
 

@@ -1,13 +1,12 @@
-//! The binary form of the wire: protobuf frames (feature `protobuf`).
+//! The binary transport: protobuf frames (feature `protobuf`).
 //!
-//! A body is frames that follow one another, each a length (four bytes, the first the highest) and an event.
-//! [`write_event`] appends one, the [`Decoder`] takes a body apart. Which form a response has is settled by
-//! [`Encoding::negotiate`](crate::transport::Encoding::negotiate).
+//! A body is a sequence of frames, each a length (four bytes, big-endian) and an event. [`write_event`] appends a
+//! frame, [`Decoder`] splits a body. [`Encoding::negotiate`](crate::transport::Encoding::negotiate) selects the form of
+//! a response.
 //!
-//! The binary form says less than JSON: it has no place for members, variants and names that it does not know, nor for
-//! members of patch operations beyond RFC 6902, nor for `encryptedValueType`; whatever has such is refused. Numbers
-//! become doubles, an empty list and an absent one are the same, and so are an empty string and an absent one where the
-//! schema requires one.
+//! The binary form expresses less than JSON. It has no place for unknown members, variants and names, for members of
+//! patch operations beyond RFC 6902, or for `encryptedValueType`; values with these are refused. Numbers become
+//! doubles. An empty list equals an absent one. Where the schema requires a string, an empty one equals an absent one.
 //!
 //! ```
 //! use agui_types::event::{Event, TextMessageContentEvent};
@@ -35,8 +34,8 @@ use crate::event::Event;
 use alloc::vec::Vec;
 use bytes::BufMut;
 
-/// A protobuf message, and how a type of this crate becomes one and comes out of it again. Fields are in the order of
-/// their numbers, which is the order that they are written in.
+/// Declares a protobuf message and its conversions from and to a type of this crate. Fields are listed, and written, in
+/// the order of their numbers.
 macro_rules! message {
     ($Wire:ident is $Type:ident { $($field:ident: $Field:ty [$($attr:tt)*],)* } $(without { $($lost:ident = $name:literal)* })?) => {
         #[derive(Clone, PartialEq, prost::Message)]
@@ -77,12 +76,13 @@ mod envelope;
 mod event;
 mod field;
 mod message;
+mod operation;
 mod value;
 
 pub use decoder::{Decoder, Frame, FrameError};
 pub use field::{Malformed, Unsayable};
 
-/// The media type of a response that carries frames.
+/// The media type of a response with frames.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
@@ -90,8 +90,8 @@ pub const CONTENT_TYPE: &str = "application/vnd.ag-ui.event+proto";
 /// Appends an event as a frame.
 ///
 /// # Errors
-/// The event has something that the binary form has no place for ([the rest](crate::enforce) can be removed before).
-/// `out` stays as it is then.
+/// The event contains something that the binary form cannot express; [enforcement](crate::enforce) removes it. `out`
+/// stays unchanged.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub fn write_event(out: &mut impl BufMut, event: &Event) -> Result<(), Unsayable> {
@@ -112,10 +112,10 @@ pub fn encode_event(event: &Event) -> Result<Vec<u8>, Unsayable> {
     envelope::encode(event)
 }
 
-/// Reads a protobuf message: an event, or the number of one that this version does not know.
+/// Reads a protobuf message: an event, or the field number of an unknown one.
 ///
 /// # Errors
-/// The bytes are no message, hold no event or two, or the event says that it is another one.
+/// The bytes are not a message, hold no event or several, or the event's type contradicts its field.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 pub fn decode_event(message: &[u8]) -> Result<Frame, Malformed> {

@@ -1,4 +1,4 @@
-//! What a stream of events makes: the conversation and the state.
+//! Reduction: the conversation and the state that a stream of events produces.
 //!
 //! Spec: [State, 1.0](https://ag-ui.com/spec/1.0/events/state),
 //! [Streaming Messages, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming)
@@ -13,39 +13,40 @@ use jsonrpc_core::wire::{DecodeError, Raw};
 use serde_json::{Map, Value};
 
 mod conversation;
+mod members;
 mod warning;
 
 pub use warning::Warning;
 
 use conversation::Conversation;
 
-/// Takes events one after the other and holds what they make, as the first-party client does.
+/// Applies events in order and holds the resulting messages and state, as the first-party client does.
 ///
-/// It wants events that were [enforced](crate::enforce), [expanded](crate::expand) and [verified](crate::verify), but
-/// fails on none: what it cannot do it leaves, and says so.
+/// The input has to be [enforced](crate::enforce), [expanded](crate::expand) and [verified](crate::verify). The reducer
+/// does not fail: what it cannot apply it skips, with a [`Warning`].
 ///
-/// | event | makes |
+/// | event | result |
 /// |---|---|
-/// | `TEXT_MESSAGE_*`, `REASONING_MESSAGE_*` | a message, which grows; one that is there goes on |
-/// | `TOOL_CALL_*` | a call in its parent message, or in a new assistant message named as the parent or else as the call |
-/// | `TOOL_CALL_RESULT` | a tool message behind the message that has the call, and behind the tool messages there |
-/// | `STATE_SNAPSHOT`, `STATE_DELTA` | another state, or a state that changed: whole, or not at all |
-/// | `MESSAGES_SNAPSHOT` | what it has replaces or comes last; what it has not goes, except activities and reasoning, unless it has some |
+/// | `TEXT_MESSAGE_*`, `REASONING_MESSAGE_*` | a message, which grows; an existing one is continued |
+/// | `TOOL_CALL_*` | a call in its parent message, or in a new assistant message with the parent's identifier or else the call's |
+/// | `TOOL_CALL_RESULT` | a tool message, after the message that holds the call and after the tool messages there |
+/// | `STATE_SNAPSHOT`, `STATE_DELTA` | the state, replaced or changed; a change is applied whole or not at all |
+/// | `MESSAGES_SNAPSHOT` | its messages replace existing ones or are appended; other messages are removed, except activities and reasoning unless the snapshot has some |
 /// | `ACTIVITY_SNAPSHOT`, `ACTIVITY_DELTA` | an activity message, its content replaced or changed |
 /// | `REASONING_ENCRYPTED_VALUE` | the value, kept with its message or call |
-/// | `RUN_STARTED` | the messages of its input that are not there |
+/// | `RUN_STARTED` | the messages of its input that are missing |
 /// | `RUN_FINISHED`, `RUN_ERROR` | the run's [end](Self::end) |
-/// | any other | nothing |
+/// | any other | no change |
 ///
-/// Metadata is merged key by key into what the event makes, the call for a call. What belongs to a subagent says so in
-/// its `subagentRunId`.
+/// Metadata is merged key by key into the resulting message, or into the call for call events. Messages of a subagent
+/// carry its `subagentRunId`.
 ///
-/// A delta costs as much as it is long, however many messages there are; a result costs as much as there are messages
-/// behind its call, a change of an activity as much as its content.
+/// The cost of a delta is proportional to its length, for any number of messages. The cost of a result grows with the
+/// number of messages after its call, the cost of an activity change with the activity's content.
 ///
 /// ```
 /// use agui_types::reduce::Reducer;
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 /// use serde_json::json;
 ///
 /// let mut reducer = Reducer::new();
@@ -71,7 +72,7 @@ use conversation::Conversation;
 pub struct Reducer {
     conversation: Conversation,
     state: Document,
-    /// Calls that the run made, in order.
+    /// Calls of the run, in order.
     made: Vec<ToolCallId>,
     known: BTreeSet<ToolCallId>,
     answered: BTreeSet<ToolCallId>,
@@ -83,9 +84,9 @@ pub struct Reducer {
 /// Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEnd {
-    /// It succeeded, asks for something or was cancelled.
+    /// The run succeeded, waits for answers or was cancelled.
     Finished(RunFinishedEvent),
-    /// It failed.
+    /// The run failed.
     Failed(RunErrorEvent),
 }
 
@@ -96,14 +97,14 @@ impl Default for Reducer {
 }
 
 impl Reducer {
-    /// How many bytes of messages are held at most, about as they are written, unless another limit is set. The state
-    /// has a limit of its own ([`Document::DEFAULT_LIMIT`]).
+    /// Default largest size of all messages, in bytes of compact JSON (approximate). The state has its own limit
+    /// ([`Document::DEFAULT_LIMIT`]).
     pub const DEFAULT_LIMIT: usize = 64 * 1024 * 1024;
 
-    /// How many keys the metadata of a message or call gets at most by merging.
+    /// Largest number of metadata keys that merging creates on one message or call.
     pub const MAX_METADATA_KEYS: usize = 1_024;
 
-    /// Without messages, and with `{}` as the state.
+    /// Creates a reducer without messages, with `{}` as the state.
     pub fn new() -> Self {
         Self {
             conversation: Conversation::new(Self::DEFAULT_LIMIT),
@@ -115,7 +116,7 @@ impl Reducer {
         }
     }
 
-    /// With these messages and this state.
+    /// Creates a reducer with these messages and this state.
     pub fn holding(messages: Vec<Message>, state: Value) -> Self {
         let mut reducer = Self::new();
         reducer.state = Document::new(state);
@@ -123,39 +124,40 @@ impl Reducer {
         reducer
     }
 
-    /// With the messages and the state of the input that starts the run.
+    /// Creates a reducer with the messages and the state of a run's input.
     ///
     /// # Errors
-    /// The state is nested too deep, or has a number that no double can be near.
+    /// The state is nested too deeply, or has a number outside the range of a double.
     pub fn for_input(input: &RunAgentInput) -> Result<Self, DecodeError> {
         let empty = || Ok(Value::Object(Map::new()));
         let state = input.state.as_ref().map_or_else(empty, Raw::decode)?;
         Ok(Self::holding(input.messages.clone(), state))
     }
 
-    /// Sets how many bytes of messages are held at most, about as they are written.
+    /// Sets the largest size of all messages, in bytes of compact JSON (approximate).
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.conversation.set_limit(limit);
         self
     }
 
-    /// The messages, in order.
+    /// Returns the messages, in order.
     pub fn messages(&self) -> &[Message] {
         self.conversation.messages()
     }
 
-    /// The state.
+    /// Returns the state.
     pub fn state(&self) -> &Value {
         self.state.value()
     }
 
-    /// How the last run ended; nothing while it goes on.
+    /// Returns how the last run ended, or `None` while it runs.
     pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
     }
 
-    /// The calls of the run that wait for the application: those that its end lists, or else all without a result.
+    /// Returns the calls of the run that wait for the application: those that its end lists, otherwise all calls
+    /// without a result.
     ///
     /// Spec: [Frontend tools, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#frontend-tools)
     pub fn pending_tool_call_ids(&self) -> Vec<&ToolCallId> {
@@ -169,13 +171,13 @@ impl Reducer {
         self.made.iter().filter(|call| !self.answered.contains(*call)).collect()
     }
 
-    /// The messages and the state, for good.
+    /// Returns the messages and the state, consuming the reducer.
     pub fn into_parts(self) -> (Vec<Message>, Value) {
         (self.conversation.into_messages(), self.state.into_value())
     }
 
-    /// Takes the next event. Gives what it could not do, or did in another way than the event has it.
-    #[must_use = "what was not done is lost"]
+    /// Handles the next event. Returns a warning if the event was not applied, or was applied differently.
+    #[must_use = "a warning reports what was not applied"]
     pub fn handle(&mut self, event: &Event) -> Option<Warning> {
         let done = match event {
             Event::TextMessageStart(e) => self.conversation.start_text(e),

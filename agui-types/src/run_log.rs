@@ -1,19 +1,19 @@
 //! The events of a run, numbered, kept within bounds and read by number.
 //!
-//! A [`RunLog`] stands between a run and any number of HTTP responses that show it. A reader has no queue: it passes
-//! the number of the last event that it has seen to [`RunLog::read`], so that neither a slow page nor a closed one
-//! holds up the agent. The log performs no I/O and wakes no reader; after [`push`](RunLog::push),
-//! [`end`](RunLog::end) and [`apply`](RunLog::apply) the program does.
+//! A [`RunLog`] sits between a run and any number of HTTP responses that show it. A reader has no queue: it passes the
+//! number of the last event that it has received to [`RunLog::read`], so neither a slow page nor a closed one delays
+//! the agent. The log performs no I/O and wakes no reader; the program does so after [`push`](RunLog::push),
+//! [`end`](RunLog::end) and [`apply`](RunLog::apply).
 //!
-//! The newest events are kept as they were sent. Older ones are [compacted](crate::compact), so that they have no
-//! numbers any more. A reader that has seen a part of those receives [`Read::Restart`]: frames that restore the
-//! conversation to its state before the run and repeat the compacted events.
+//! The newest events are kept as they were sent. Older ones are [compacted](crate::compact) and lose their numbers. A
+//! reader that has received some of those gets [`Read::Restart`]: frames that restore the conversation to its state
+//! before the run and repeat the compacted events.
 //!
 //! ```
 //! use agui_types::event::{Event, RunFinishedEvent, RunStartedEvent};
 //! use agui_types::input::RunAgentInput;
 //! use agui_types::run_log::{Read, RunLog, RunLogLimits, RunOutcome};
-//! use jsonrpc_core::wire;
+//! use agui_types::jsonrpc_core::wire;
 //!
 //! let input: RunAgentInput = wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
 //! let mut log = RunLog::new(&input, RunLogLimits { events: 1000, bytes: 1024 * 1024 });
@@ -26,7 +26,7 @@
 //! log.push(&RunFinishedEvent::new("t", "r").into())?;
 //! log.end();
 //! assert_eq!(log.outcome(), Some(&RunOutcome::Success));
-//! // A client that reconnects sends the last event id that it has seen.
+//! // A client that reconnects sends the last event id that it received.
 //! let seen = log.number("r:2").unwrap_or(0);
 //! assert_eq!(log.read(seen, 64 * 1024), Read::Ended);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,12 +64,12 @@ pub struct RunLog {
     messages: Vec<Message>,
     /// The state before the run; `None` means `{}`.
     state: Option<Raw>,
-    /// How many events are in `old`.
+    /// Number of events in `old`.
     folded: u64,
     /// The oldest events, compacted, a frame each.
     old: Vec<Bytes>,
     old_bytes: usize,
-    /// The events behind the folded ones, a frame each.
+    /// The events after the compacted ones, a frame each.
     recent: VecDeque<Bytes>,
     recent_bytes: usize,
     outcome: Option<RunOutcome>,
@@ -81,7 +81,7 @@ pub struct RunLog {
 pub struct RunLogLimits {
     /// The largest number of events that are kept as they were sent.
     pub events: usize,
-    /// The largest size of those events in bytes. A log whose compacted events exceed it as well
+    /// The largest size of those events in bytes. If the compacted events exceed it as well, the log
     /// [is full](RunLog::is_full).
     pub bytes: usize,
 }
@@ -92,11 +92,10 @@ pub struct RunLogLimits {
 pub enum Read {
     /// The next events.
     Frames(Frames),
-    /// The events up to [`Frames::last`], compacted, for a reader that has seen some of them.
+    /// The events up to [`Frames::last`], compacted, for a reader that has received some of them.
     ///
-    /// They start with `RUN_STARTED` and a `MESSAGES_SNAPSHOT` of the conversation before the run, so that they may
-    /// stand at the beginning of a response only. A reader in the middle of a response closes it; its client
-    /// reconnects.
+    /// They start with `RUN_STARTED` and a `MESSAGES_SNAPSHOT` of the conversation before the run, and so are valid
+    /// only at the beginning of a response. A reader in the middle of a response closes it; its client reconnects.
     Restart(Frames),
     /// No event follows yet.
     Pending,
@@ -108,7 +107,7 @@ pub enum Read {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frames {
-    /// The number of the last event, from which to read on.
+    /// The number of the last event; the next read continues from it.
     pub last: u64,
     /// One or more whole frames. Compacted events have no `id`.
     pub bytes: Bytes,
@@ -149,9 +148,9 @@ impl RunLog {
         }
     }
 
-    /// Numbers the events from `last + 1` on: those of a run that continues an earlier one under the same id.
+    /// Numbers the events from `last + 1` on, for a run that continues an earlier one under the same id.
     ///
-    /// To be called before the first event is added.
+    /// Call it before adding the first event.
     #[must_use]
     pub fn with_last(mut self, last: u64) -> Self {
         self.folded = last;
@@ -161,8 +160,8 @@ impl RunLog {
     /// Adds an event and returns its number.
     ///
     /// # Errors
-    /// The run has ended, the log is at twice its bound, or the event has no JSON form. The event is not added then.
-    /// An event that ends the run is added however full the log is, so that readers learn of the end.
+    /// The run has ended, the log is at twice its bound, or the event has no JSON form. The event is not added. An
+    /// event that ends the run is added even to a full log, so that readers learn of the end.
     pub fn push(&mut self, event: &Event) -> Result<u64, PushError> {
         let outcome = RunOutcome::of(event);
         if self.ended {
@@ -183,10 +182,10 @@ impl RunLog {
         self.ended = true;
     }
 
-    /// Returns the events behind number `after`, at most `max_bytes` of them but at least one.
+    /// Returns the events after number `after`: at most `max_bytes` of them, but at least one.
     ///
     /// `after` is [`Frames::last`] of the reader's previous frames, 0 at the beginning. Compacted events are returned
-    /// together, whatever their size.
+    /// together, regardless of their size.
     pub fn read(&self, after: u64, max_bytes: usize) -> Read {
         if after < self.folded && !self.old.is_empty() {
             return self.read_old(after);
@@ -219,7 +218,7 @@ impl RunLog {
         (run_id == self.printable_id).then_some(number)
     }
 
-    /// Returns the frame that an event would be, were it the next one.
+    /// Returns the frame that an event would become if it were added next.
     ///
     /// # Errors
     /// The event has no JSON form, which does not happen for events that were decoded.
@@ -231,33 +230,34 @@ impl RunLog {
         Ok(bytes.into())
     }
 
-    /// The run.
+    /// Returns the run's identifier.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
     }
 
-    /// The number of the last event; 0 before the first.
+    /// Returns the number of the last event; 0 before the first.
     pub fn last(&self) -> u64 {
         self.folded + self.recent.len() as u64
     }
 
-    /// The memory that the events take, in bytes.
+    /// Returns the memory that the events use, in bytes.
     pub fn bytes(&self) -> usize {
         self.old_bytes + self.recent_bytes
     }
 
-    /// Whether compaction no longer keeps the log within its bounds. The run should be stopped: at twice the bound
-    /// the log accepts the end of the run only.
+    /// Returns whether compaction no longer keeps the log within its bounds. Stop the run then: at twice the bound the
+    /// log accepts only the end of the run.
     pub fn is_full(&self) -> bool {
         self.old_bytes > self.limits.bytes
     }
 
-    /// Whether the run has ended.
+    /// Returns whether the run has ended.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Outcome of the run, if an event has announced it. A [copy](Self::apply) takes it from the last event.
+    /// Returns the outcome of the run, if an event has announced it. A [copy](Self::apply) derives it from the last
+    /// event.
     pub fn outcome(&self) -> Option<&RunOutcome> {
         self.outcome.as_ref()
     }
@@ -267,7 +267,7 @@ impl RunLog {
         self.recent.push_back(frame);
     }
 
-    /// The compacted events, for a reader that has seen those up to `after`.
+    /// Returns the compacted events, for a reader that has received those up to `after`.
     fn read_old(&self, after: u64) -> Read {
         let restated = if after > 0 { self.restated() } else { None };
         let (start, rest) = self.old.split_at(self.old.len().min(1));
@@ -276,11 +276,12 @@ impl RunLog {
         if after > 0 { Read::Restart(frames) } else { Read::Frames(frames) }
     }
 
-    /// The conversation before the run, as a frame.
+    /// Returns the conversation before the run, as a frame.
     fn restated(&self) -> Option<Bytes> {
         let mut messages = self.messages.clone();
         for event in self.old.iter().filter_map(fold::decode) {
-            // A snapshot keeps reasoning that it does not name, to which the repeated deltas would be appended.
+            // A snapshot keeps reasoning messages that it does not list. The repeated deltas would be appended to
+            // those.
             if let Event::ReasoningMessageStart(start) = event {
                 messages.push(Message::Reasoning(ReasoningMessage::new(start.message_id, "")));
             }

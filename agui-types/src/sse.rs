@@ -1,12 +1,12 @@
-//! Server-sent events: how events travel over HTTP.
+//! Server-sent events, the HTTP transport of events.
 //!
-//! [`write_event`] appends one event to a response body, [`DeltaWriter`] the deltas of one message for less; the decoder
-//! takes a body apart again, at whatever places it was cut. None does IO.
+//! [`write_event`] appends one event to a response body. [`DeltaWriter`] appends the deltas of one message at lower
+//! cost. [`Decoder`] splits a body that arrives in pieces of any size. The module performs no I/O.
 //!
 //! ```
 //! use agui_types::event::{CustomEvent, Event, RunErrorEvent};
 //! use agui_types::sse::{self, Decoder};
-//! use jsonrpc_core::wire::Raw;
+//! use agui_types::jsonrpc_core::wire::Raw;
 //!
 //! let events: [Event; 2] = [
 //!     CustomEvent::new("acme.progress", Raw::from_value(&0.5)?).into(),
@@ -41,16 +41,16 @@ mod delta;
 pub use decoder::{Decoder, Frame, FrameError};
 pub use delta::{DeltaWriter, JsonString, NotAString};
 
-/// The media type of a response that carries events.
+/// The media type of a response with events.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
 pub const CONTENT_TYPE: &str = "text/event-stream";
 
-/// Appends an event: one `data` line and an empty line, both ended by a line feed. Nothing is put together elsewhere
-/// before: a delta costs a copy of its text.
+/// Appends an event: one `data` line and an empty line, each ended by a line feed. The JSON is written without an
+/// intermediate buffer: a delta costs one copy of its text.
 ///
 /// # Errors
-/// A value in the event has no JSON form, which does not happen for events that were decoded or made from the types
+/// A value in the event has no JSON form, which does not happen for events that were decoded or created from the types
 /// of this crate. Nothing is appended then.
 ///
 /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
@@ -63,10 +63,10 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event) -> Result<(), serde_json::E
     Ok(())
 }
 
-/// Appends an `id` line, for the event that is written next.
+/// Appends an `id` line for the next event.
 ///
-/// The binding does not use it (there is no resumption); it is for producers whose own clients do. A line feed, a
-/// carriage return or a NUL in `id` cannot be written, and is left out.
+/// AG-UI does not use it, since the binding defines no resumption; it serves producers with their own clients. Line
+/// feeds, carriage returns and NULs in `id` are left out.
 ///
 /// Spec: [No resumption, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#no-resumption)
 pub fn write_id(out: &mut Vec<u8>, id: &str) {
@@ -75,7 +75,7 @@ pub fn write_id(out: &mut Vec<u8>, id: &str) {
     out.push(b'\n');
 }
 
-/// Appends a comment, which receivers ignore: one line for each of `text`, then an empty one.
+/// Appends a comment, which receivers ignore: one comment line for each line of `text`, then an empty line.
 ///
 /// ```
 /// let mut body = Vec::new();

@@ -1,4 +1,4 @@
-//! Tools that the application offers, and calls of tools in a conversation.
+//! Tools that the application provides, and tool calls in a conversation.
 //!
 //! Spec: [Tools, 1.0](https://ag-ui.com/spec/1.0/basic/run-input#tools),
 //! [Tool Calls, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls)
@@ -9,47 +9,47 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{object, open_enum};
 
 object! {
-    /// A tool that the application offers and runs itself.
+    /// A tool that the application provides and runs.
     ///
     /// Spec: [`Tool`, 1.0](https://ag-ui.com/spec/1.0/schema#tool)
     pub struct Tool {
-        /// What calls name.
+        /// Name of the tool, used in calls.
         name: String = "name",
-        /// What the model is told about it.
+        /// Description for the model.
         description: String = "description",
     }
     optional {
-        /// What arguments it takes, as a JSON Schema by convention.
+        /// The arguments, as a JSON Schema by convention.
         parameters: Raw = "parameters",
-        /// Whatever the application wants to add.
+        /// Metadata of the application.
         metadata: Metadata = "metadata",
     }
 }
 
 object! {
-    /// A call of a tool, as an assistant message holds it.
+    /// A tool call, as held by an assistant message.
     ///
     /// Spec: [`ToolCall`, 1.0](https://ag-ui.com/spec/1.0/schema#toolcall)
     pub struct ToolCall {
-        /// Names the call.
+        /// Identifier of the call.
         id: ToolCallId = "id",
-        /// What is called.
+        /// The type of the call.
         r#type: ToolCallType = "type",
         /// The function and its arguments.
         function: FunctionCall = "function",
     }
     optional {
-        /// A provider's reasoning in its own cipher, to be given back as it is.
+        /// A provider's encrypted reasoning, returned to it unchanged.
         encrypted_value: String = "encryptedValue",
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
-        /// What was added on the way.
+        /// Metadata of producers and applications.
         metadata: Metadata = "metadata",
     }
 }
 
 impl ToolCall {
-    /// A call of a function, which is the only kind there is.
+    /// Creates a function call, the only type that is defined.
     pub fn function(
         id: impl Into<ToolCallId>,
         name: impl Into<String>,
@@ -60,7 +60,7 @@ impl ToolCall {
 }
 
 open_enum! {
-    /// What a tool call calls.
+    /// The type of a tool call.
     ///
     /// Spec: [`ToolCall`, 1.0](https://ag-ui.com/spec/1.0/schema#toolcall)
     pub enum ToolCallType {
@@ -70,13 +70,13 @@ open_enum! {
 }
 
 object! {
-    /// A function and what it is given.
+    /// A function and its arguments.
     ///
     /// Spec: [`FunctionCall`, 1.0](https://ag-ui.com/spec/1.0/schema#functioncall)
     pub struct FunctionCall {
-        /// The tool's name.
+        /// Name of the tool.
         name: String = "name",
-        /// A JSON document by convention. Models write it: it may not parse, and is not to be trusted.
+        /// The arguments, by convention a JSON document. Models write it: it may be invalid and is untrusted.
         arguments: String = "arguments",
     }
 }

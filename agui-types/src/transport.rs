@@ -1,11 +1,11 @@
-//! Which form a response has.
+//! The encoding of a response body, and its negotiation.
 //!
 //! Spec: [Transports, 1.0](https://ag-ui.com/spec/1.0/basic/transports)
 #[cfg(feature = "protobuf")]
 use crate::proto;
 use crate::sse;
 
-/// The form of a response's body.
+/// The encoding of a response body.
 ///
 /// Spec: [Transports, 1.0](https://ag-ui.com/spec/1.0/basic/transports)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +19,11 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The form to answer a request in, by its `Accept` header.
+    /// Returns the encoding of the response to a request with this `Accept` header.
     ///
-    /// Where protobuf is built in, it is used for every request that admits it: by name, by `application/*` or by `*/*`,
-    /// with any weight but zero; preference is not asked. Whatever else is accepted, and where nothing is said, the answer is
-    /// server-sent events: a producer never refuses a request for what it accepts.
+    /// With the feature `protobuf`, protobuf is used for each request that accepts it: by name, by `application/*` or
+    /// by `*/*`, with any weight but zero. Preferences are not evaluated. For any other header, and without one, the
+    /// response is server-sent events: a producer never refuses a request because of `Accept`.
     ///
     /// ```
     /// use agui_types::transport::Encoding;
@@ -46,8 +46,8 @@ impl Encoding {
         Self::Sse
     }
 
-    /// The form that a response says it has: protobuf if its media type is that of protobuf, else server-sent events, as
-    /// the first-party client has it. Parameters behind the media type do not count.
+    /// Returns the encoding of a response by its `Content-Type`: protobuf for that media type, otherwise server-sent
+    /// events, as the first-party client does. Parameters of the media type are ignored.
     ///
     /// Spec: [Response, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-sse#response)
     pub fn of_content_type(content_type: Option<&str>) -> Self {
@@ -60,7 +60,7 @@ impl Encoding {
         Self::Sse
     }
 
-    /// The media type of the response.
+    /// Returns the media type of the response.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Sse => sse::CONTENT_TYPE,
@@ -70,13 +70,13 @@ impl Encoding {
     }
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 #[cfg(feature = "protobuf")]
 fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// Whether an `Accept` header admits a media type: what names it most closely decides.
+/// Returns whether an `Accept` header accepts a media type. The most specific entry decides.
 #[cfg(feature = "protobuf")]
 fn admits(accept: &str, media_type: &str) -> bool {
     let (kind, _) = media_type.split_once('/').unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a run's model calls cost.
+//! Token usage of a run.
 //!
 //! Spec: [Token usage, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#token-usage)
 use crate::integer::Count;
@@ -6,29 +6,29 @@ use alloc::string::String;
 use jsonrpc_core::object;
 
 object! {
-    /// Tokens that a run used of one model of one provider.
+    /// Tokens that a run used, of one model of one provider.
     ///
-    /// Input and output are totals, and the other counts are parts of them: reasoning of the output, the two cache
-    /// counts (which do not overlap) of the input. An absent count is unknown, not zero.
+    /// Input and output are totals. The other counts are parts of them: reasoning of the output, the two cache counts
+    /// (which do not overlap) of the input. An absent count is unknown, not zero.
     ///
     /// Spec: [`TokenUsage`, 1.0](https://ag-ui.com/spec/1.0/schema#tokenusage)
     pub struct TokenUsage {}
     optional {
-        /// The vendor's identifier, in lower case.
+        /// Identifier of the vendor, in lower case.
         provider: String = "provider",
-        /// The model.
+        /// Name of the model.
         model: String = "model",
-        /// All prompt tokens, in tokens.
+        /// Prompt tokens in total.
         input_tokens: Count = "inputTokens",
-        /// All generated tokens, in tokens.
+        /// Generated tokens in total.
         output_tokens: Count = "outputTokens",
-        /// Input and output together, in tokens.
+        /// Sum of input and output tokens.
         total_tokens: Count = "totalTokens",
-        /// Generated tokens that were reasoning, in tokens.
+        /// Generated tokens that were reasoning.
         reasoning_tokens: Count = "reasoningTokens",
-        /// Prompt tokens that were read from a cache, in tokens.
+        /// Prompt tokens that were read from a cache.
         cached_input_tokens: Count = "cachedInputTokens",
-        /// Prompt tokens that were written to a cache, in tokens.
+        /// Prompt tokens that were written to a cache.
         cache_write_input_tokens: Count = "cacheWriteInputTokens",
     }
 }

@@ -1,11 +1,11 @@
-//! The order of events.
+//! Verification of the order of events.
 //!
-//! A [`Verifier`] sees a stream event by event and says which one breaks a [`Rule`]. There are two of them: the
-//! [strict](Verifier::strict) one is for producers and keeps every rule that the specification binds them to; the
-//! [tolerant](Verifier::tolerant) one is for consumers and takes what the first-party client takes.
+//! A [`Verifier`] handles a stream event by event and reports which event breaks a [`Rule`]. The
+//! [strict](Verifier::strict) verifier is for producers and checks every rule that the specification imposes on them.
+//! The [tolerant](Verifier::tolerant) verifier is for consumers and accepts what the first-party client accepts.
 //!
-//! It holds events against the order of a stream and against one another. Whether an event has the right shape is
-//! settled when it is decoded.
+//! The verifier compares events with the order of the stream and with one another. Decoding checks the shape of an
+//! event.
 //!
 //! Spec: [Event Patterns, 1.0](https://ag-ui.com/spec/1.0/basic/patterns),
 //! [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
@@ -29,18 +29,18 @@ pub(crate) use run::Owner;
 use run::Run;
 use thread::Thread;
 
-/// Holds a stream of events against the rules.
+/// Checks a stream of events against the rules.
 ///
-/// It takes chunks for what they stand for, several runs in one stream, and events that it does not know (the strict
-/// one takes none of those). An event that breaks a rule counts as not sent, except that it may have ended a chunk
-/// stream; so one that goes on after a violation sees what follows in a state that makes sense.
+/// It accepts chunks as the events they expand to, several runs in one stream and, if tolerant, unknown events. An
+/// event that breaks a rule counts as not sent, except that it may have closed a chunk stream. A caller that continues
+/// after a violation therefore gets meaningful results.
 ///
 /// | state | `RUN_STARTED` | `RUN_FINISHED` | `RUN_ERROR` | any other |
 /// |---|---|---|---|---|
 /// | no event yet | active | violation | failed | violation |
-/// | active | violation | closed, if nothing is open | failed | held against what is open |
-/// | closed | active, nothing open | violation | failed | violation |
-/// | failed | active, nothing open | violation | violation | violation |
+/// | active | violation | closed, if no item is open | failed | checked against open items |
+/// | closed | active, no item open | violation | failed | violation |
+/// | failed | active, no item open | violation | violation | violation |
 ///
 /// ```
 /// use agui_types::event::{Event, TextMessageContentEvent, RunStartedEvent};
@@ -52,7 +52,7 @@ use thread::Thread;
 /// assert_eq!(violation.rule(), Rule::TextMessageNotOpen);
 /// assert_eq!(
 ///     violation.to_string(),
-///     r#"event 1 (TEXT_MESSAGE_CONTENT): a text message is opened before it goes on or closes; not so for "m""#
+///     r#"event 1 (TEXT_MESSAGE_CONTENT): a text message is opened before it is continued or closed; not so for "m""#
 /// );
 /// # Ok::<(), agui_types::verify::Violation>(())
 /// ```
@@ -65,7 +65,7 @@ pub struct Verifier {
     state: State,
     run: Run,
     lanes: Lanes,
-    /// What only strict rules are about.
+    /// State of the strict rules.
     thread: Option<Thread>,
 }
 
@@ -78,27 +78,27 @@ enum State {
 }
 
 impl Verifier {
-    /// How many messages, tool calls, steps, subagents and runs are kept at most, unless another limit is set.
+    /// Default largest number of messages, tool calls, steps, subagents and runs that are kept.
     pub const DEFAULT_LIMIT: usize = 100_000;
 
-    /// A verifier that keeps every rule.
+    /// Creates a verifier of every rule.
     ///
-    /// Beyond what consumers look at it holds that runs and threads are what they say, identifiers are unique, tool
-    /// calls are answered once and after their end, pending calls are listed right, and that the stream has an end.
-    /// It remembers what the stream said from its begin on, across runs.
+    /// Beyond the tolerant rules it checks that runs and threads match, identifiers are unique, tool calls are answered
+    /// once and after their end, pending calls are listed exactly, and the stream has an end. It keeps the identifiers
+    /// of the stream from its beginning, across runs.
     pub fn strict() -> Self {
         Self { thread: Some(Thread::default()), ..Self::tolerant() }
     }
 
-    /// A strict verifier for the answer to `input`.
+    /// Creates a strict verifier for the answer to `input`.
     ///
-    /// It knows the messages and tool calls that `input` brings, so results of calls from earlier runs are right, and
-    /// expects its thread and, at the end, its run.
+    /// It accepts results for calls of earlier runs that are in `input`, and requires its thread and, at the end, its
+    /// run.
     pub fn strict_for(input: &RunAgentInput) -> Self {
         Self { thread: Some(Thread::from_input(input)), ..Self::tolerant() }
     }
 
-    /// A verifier that keeps the rules which the first-party client keeps.
+    /// Creates a verifier of the rules that the first-party client checks.
     pub fn tolerant() -> Self {
         Self {
             limit: Self::DEFAULT_LIMIT,
@@ -110,28 +110,28 @@ impl Verifier {
         }
     }
 
-    /// Sets how many messages, tool calls, steps, subagents and runs are kept at most. One event may bring more than
-    /// that at once; the next is then a violation.
+    /// Sets the largest number of messages, tool calls, steps, subagents and runs that are kept. One event may exceed
+    /// it; the next event is then a violation.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     ///
     /// # Errors
-    /// The event breaks a rule, and counts as not sent.
+    /// The event breaks a rule. It counts as not sent.
     pub fn handle(&mut self, event: &Event) -> Result<(), Violation> {
         let index = self.next_index;
         self.next_index += 1;
         self.check(event).map_err(|breach| breach.into_violation(index, Some(event.tag())))
     }
 
-    /// Takes the end of the stream.
+    /// Handles the end of the stream.
     ///
     /// # Errors
-    /// The stream may not end here, which only the strict verifier minds.
+    /// The stream may not end here. Only the strict verifier returns this error.
     pub fn finish(&self) -> Result<(), Violation> {
         let Some(thread) = &self.thread else { return Ok(()) };
         let ended = matches!(self.state, State::Closed | State::Failed);
@@ -144,22 +144,22 @@ impl Verifier {
         self.next_index += 1;
     }
 
-    /// Whether a strict verifier knows a message of this identifier.
+    /// Returns whether a strict verifier knows a message with this identifier.
     pub(crate) fn knows_message(&self, id: &MessageId) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.knows_message(id))
     }
 
-    /// Whether a strict verifier knows a tool call of this identifier.
+    /// Returns whether a strict verifier knows a tool call with this identifier.
     pub(crate) fn knows_call(&self, id: &ToolCallId) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.knows_call(id))
     }
 
-    /// Calls of the run that have no result, in order, for a strict verifier.
+    /// Returns the calls of the run without a result, in order, for a strict verifier.
     pub(crate) fn pending_calls(&self) -> Vec<ToolCallId> {
         self.thread.iter().flat_map(Thread::pending).cloned().collect()
     }
 
-    /// Those of them whose tools the application does not offer.
+    /// Returns the pending calls of agent tools.
     pub(crate) fn unanswered_calls(&self) -> Vec<ToolCallId> {
         let thread = self.thread.iter();
         let pending = thread.flat_map(|thread| thread.pending().map(move |id| (thread, id)));
@@ -188,7 +188,7 @@ impl Verifier {
         }
     }
 
-    /// Checks that the run's state admits the event.
+    /// Checks that the event is allowed in the run's state.
     fn check_state(&self, event: &Event) -> Result<(), Breach> {
         let rule = match (self.state, event) {
             (State::Active, Event::RunStarted(_)) => Rule::RunActive,
@@ -201,7 +201,7 @@ impl Verifier {
         Err(rule.into())
     }
 
-    /// Takes an event that is no chunk.
+    /// Applies an event that is not a chunk.
     fn apply(&mut self, event: &Event) -> Result<(), Breach> {
         match event {
             Event::RunFinished(finished) => self.check_finish(finished)?,
@@ -242,7 +242,7 @@ impl Verifier {
     }
 }
 
-/// Checks that roles and subtypes are the schema's: neither the first-party client nor the schema takes others.
+/// Checks that roles and subtypes are those of the schema. The first-party client rejects others as well.
 fn check_names(event: &Event) -> Result<(), Breach> {
     let unknown = match event {
         Event::TextMessageStart(e) => e.role.as_ref().filter(|role| !role.is_known()),

@@ -1,3 +1,4 @@
+//! Tool calls of an AG-UI stream as ACP tool calls.
 use super::AcpAgent;
 use crate::json;
 use acp_types::v1::content::{AudioContent, ContentBlock, ImageContent};
@@ -17,10 +18,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 
-/// How many calls are remembered at most; the smallest ids go first.
+/// Largest number of remembered calls; the smallest ids are removed first.
 const MAX_CALLS: usize = 10_000;
 
-/// Calls that the agent made.
+/// The agent's tool calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     calls: BTreeMap<CallId, Call>,
@@ -33,13 +34,13 @@ struct Call {
     arguments: String,
     is_ended: bool,
     is_done: bool,
-    /// Diffs and other content that the result's text only stands for.
+    /// Diffs and other content that the text of the result only summarizes.
     items: Vec<ToolCallContent>,
     item_bytes: usize,
 }
 
 impl Calls {
-    /// The calls without a result, in no order that means anything.
+    /// Returns the calls without a result, in no particular order.
     fn open(&self) -> Vec<CallId> {
         self.calls.iter().filter(|(_, call)| !call.is_done).map(|(id, _)| id.clone()).collect()
     }
@@ -60,7 +61,7 @@ impl Calls {
         self.item_bytes -= call.item_bytes;
     }
 
-    /// Keeps what a call shows, where there is room for it.
+    /// Stores the content that a call shows, within the limit.
     fn keep_items(&mut self, id: &CallId, items: Vec<ToolCallContent>, limit: usize) {
         let Some(call) = self.calls.get_mut(id) else { return };
         self.item_bytes -= core::mem::take(&mut call.item_bytes);
@@ -144,7 +145,7 @@ impl AcpAgent {
         self.update(SessionUpdate::ToolCallUpdate(Box::new(update)));
     }
 
-    /// Shows what an activity `acp.tool` says of a call, if it says so. How the call ends, its result says.
+    /// Shows an `acp.tool` activity, and returns whether it concerns a call. The result determines the final status.
     pub(super) fn show_call(&mut self, activity: &Extra) -> bool {
         let Some(id) = activity.get("toolCallId").and_then(|id| id.decode::<CallId>().ok()) else {
             return false;
@@ -155,7 +156,7 @@ impl AcpAgent {
         let is_item = |item: &ToolCallContent| match item {
             ToolCallContent::Diff(_) => true,
             ToolCallContent::Content(content) => !matches!(content.content, ContentBlock::Text(_)),
-            // A terminal of the agent's is none that the editor has.
+            // The editor does not have the agent's terminals.
             _ => false,
         };
         let items: Vec<_> = content.iter().filter(|item| is_item(item)).cloned().collect();
@@ -178,7 +179,7 @@ impl AcpAgent {
         true
     }
 
-    /// Ends the calls that will have no result.
+    /// Fails the calls that have no result.
     pub(super) fn fail_open_calls(&mut self, why: &str) {
         for id in self.calls.open() {
             self.fail_call(&id, why);
@@ -198,7 +199,7 @@ impl AcpAgent {
     }
 }
 
-/// What ACP says beyond AG-UI's members.
+/// Returns the member `acp` of metadata.
 fn acp(metadata: Option<&Metadata>) -> Option<Extra> {
     metadata?.get("acp")?.decode().ok()
 }
@@ -211,7 +212,7 @@ fn text_content(text: &str) -> ToolCallContent {
     ToolCallContent::Content(ToolContent::new(ContentBlock::from(text)))
 }
 
-/// A result's content as the editor shows it.
+/// Returns a result's content for the editor.
 fn tool_content(content: &Content) -> Vec<ToolCallContent> {
     let parts = match content {
         Content::Text(text) if text.is_empty() => return Vec::new(),
@@ -237,7 +238,7 @@ fn tool_content(content: &Content) -> Vec<ToolCallContent> {
     parts.iter().map(|part| ToolCallContent::Content(ToolContent::new(block(part)))).collect()
 }
 
-/// The same as one text.
+/// Returns the same content as one text.
 fn flatten(content: &Content) -> String {
     let parts = match content {
         Content::Text(text) => return text.clone(),

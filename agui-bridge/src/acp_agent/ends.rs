@@ -1,3 +1,4 @@
+//! Ends of AG-UI runs as responses to prompts.
 use super::{AcpAgent, Output, given_up};
 use crate::json::Members;
 use crate::usage::{sum, turn_usage};
@@ -11,10 +12,10 @@ use alloc::string::String;
 use jsonrpc_core::wire::Extra;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
-/// What the agent is told of a tool that it takes for the editor's.
+/// Result of a call of a tool that the editor does not have.
 const NO_SUCH_TOOL: &str = "The editor has no tool of this name.";
 
-/// The numbers of errors that an ACP agent gave, by the codes that a [`Translator`](crate::Translator) gives them.
+/// JSON-RPC error codes of an ACP agent, by the codes of a [`Translator`](crate::Translator).
 const CODES: [(&str, ErrorCode); 9] = [
     ("ACP_PARSE_ERROR", ErrorCode::PARSE_ERROR),
     ("ACP_INVALID_REQUEST", ErrorCode::INVALID_REQUEST),
@@ -27,7 +28,7 @@ const CODES: [(&str, ErrorCode); 9] = [
     ("ACP_RESOURCE_NOT_FOUND", ErrorCode(-32002)),
 ];
 
-/// The failure of a run whose stream ended before it.
+/// The error of a run with a truncated stream.
 pub(super) fn truncated() -> RunErrorEvent {
     let mut error = RunErrorEvent::new("The agent's answer ended before its run did.");
     error.code = Some("TRUNCATED".into());
@@ -86,7 +87,7 @@ impl AcpAgent {
         self.respond(StopReason::Cancelled);
     }
 
-    /// Ends a turn that had all the runs that it may have.
+    /// Ends a turn that has reached the largest number of runs.
     pub(super) fn respond_exhausted(&mut self) {
         if let Some(turn) = &mut self.turn {
             self.given_up.append(&mut turn.answers);
@@ -118,7 +119,7 @@ impl AcpAgent {
         self.turn.as_ref().is_some_and(|turn| turn.cancelled)
     }
 
-    /// Tells both sides that a call of a tool that nobody has came to nothing.
+    /// Reports to both sides that a call of an unknown tool failed.
     fn refuse(&mut self, id: &ToolCallId) {
         self.fail_call(id, NO_SUCH_TOOL);
         let message = MessageId::from(format!("refused-{id}"));

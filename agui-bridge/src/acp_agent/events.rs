@@ -1,3 +1,4 @@
+//! Events of an AG-UI stream as ACP updates.
 use super::{AcpAgent, MAX_SHOWN};
 use crate::json::{self, Members};
 use acp_types::v1::content::ContentBlock;
@@ -11,15 +12,15 @@ use alloc::format;
 use alloc::string::String;
 use jsonrpc_core::wire::{Extra, Raw, decode};
 
-/// Who says a text.
+/// The author of a text, as far as the editor shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     User,
-    /// Nobody whom the user hears.
-    Unheard,
+    /// An author with messages that the editor does not show.
+    Hidden,
 }
 
-/// Updates that a custom event has whole, but for their tag.
+/// Custom events that have an update without its tag as their value.
 const UPDATES: [(&str, &str); 7] = [
     ("acp.usage", "usage_update"),
     ("acp.commands", "available_commands_update"),
@@ -31,15 +32,15 @@ const UPDATES: [(&str, &str); 7] = [
 ];
 
 impl AcpAgent {
-    /// Takes an event that is no chunk.
+    /// Handles an event that is not a chunk.
     pub(super) fn take(&mut self, event: Event) {
         if let Event::MessagesSnapshot(snapshot) = &event {
             self.show_snapshot(snapshot);
         }
         if let Some(warning) = self.conversation.handle(&event) {
-            // What the conversation does not know at all is told below.
+            // Unknown events are reported below.
             if event.is_known() {
-                self.lose(event.tag(), &format!("not in the conversation: {warning}"));
+                self.lose(event.tag(), &format!("not applied to the conversation: {warning}"));
             }
         }
         match event {
@@ -47,7 +48,7 @@ impl AcpAgent {
                 let speaker = match start.role {
                     None | Some(TextMessageRole::Assistant) => None,
                     Some(TextMessageRole::User) => Some(Speaker::User),
-                    Some(_) => Some(Speaker::Unheard),
+                    Some(_) => Some(Speaker::Hidden),
                 };
                 if let (Some(turn), Some(speaker)) = (&mut self.turn, speaker)
                     && turn.roles.len() < MAX_SHOWN
@@ -92,11 +93,13 @@ impl AcpAgent {
         match speaker {
             None => self.update(SessionUpdate::AgentMessageChunk(chunk)),
             Some(Speaker::User) => self.update(SessionUpdate::UserMessageChunk(chunk)),
-            Some(Speaker::Unheard) => self.lose("TEXT_MESSAGE_CONTENT", "it is not for the user"),
+            Some(Speaker::Hidden) => {
+                self.lose("TEXT_MESSAGE_CONTENT", "it is not intended for the user")
+            }
         }
     }
 
-    /// Says what the agent restates and did not stream.
+    /// Shows restated messages that were not streamed.
     fn show_snapshot(&mut self, snapshot: &MessagesSnapshotEvent) {
         for message in &snapshot.messages {
             let (id, text, thought) = match message {
@@ -127,7 +130,7 @@ impl AcpAgent {
             _ => false,
         };
         if !shown {
-            let why = format!("ACP has nothing like the activity {}", activity.activity_type);
+            let why = format!("ACP has no equivalent of the activity {}", activity.activity_type);
             self.lose("ACTIVITY_SNAPSHOT", &why);
         }
     }
@@ -147,7 +150,7 @@ impl AcpAgent {
             _ => false,
         };
         if !shown {
-            self.lose("CUSTOM", &format!("the editor does not take {}", custom.name));
+            self.lose("CUSTOM", &format!("the editor does not support {}", custom.name));
         }
     }
 
@@ -158,7 +161,7 @@ impl AcpAgent {
         true
     }
 
-    /// Shows the update of this tag that `value` is the body of.
+    /// Shows the update with this tag and the body `value`.
     fn show_update(&mut self, tag: &str, value: &Raw) -> bool {
         let Ok(members) = value.decode::<Extra>() else { return false };
         let mut tagged = Members::new().with("sessionUpdate", tag).into_extra();
@@ -171,7 +174,7 @@ impl AcpAgent {
         }
     }
 
-    /// Shows an update unless only clients take it that declare so, and this one does not.
+    /// Shows an update, unless it requires a declared capability that the client lacks.
     fn show_if_taken(&mut self, update: SessionUpdate) -> bool {
         let session = self.options.client.session.as_ref();
         let taken = match &update {

@@ -1,3 +1,4 @@
+//! ACP prompts as AG-UI messages.
 use super::PromptError;
 use acp_types::v1::content::{ContentBlock, EmbeddedResourceResource, ResourceLink};
 use agui_types::content::{
@@ -9,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A prompt as the content of a user's message.
+/// Returns the content of a user message for a prompt.
 pub(super) fn content(prompt: &[ContentBlock], profile: Profile) -> Result<Content, PromptError> {
     let mut parts = Vec::new();
     for (index, block) in prompt.iter().enumerate() {

@@ -1,3 +1,4 @@
+//! AG-UI interrupts as ACP requests, and their answers.
 use super::{AcpAgent, Output, Question, QuestionAnswer, given_up};
 use crate::json::{self, Members};
 use acp_types::v1::elicitation::{
@@ -18,20 +19,20 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 
-/// A question that was asked: what its answers stand for.
+/// A question that was asked, and the meaning of its answers.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
-    /// The payload of each option; nothing for one that gives the question up.
+pub(super) enum PendingQuestion {
+    /// The payload of each option; `None` cancels the interrupt.
     Permission(BTreeMap<PermissionOptionId, Option<Raw>>),
     Form,
 }
 
-/// Options where the agent names none.
+/// Option ids if the agent names none.
 const YES: &str = "yes";
 const NO: &str = "no";
 
-impl Asked {
-    /// The answer that the agent is told.
+impl PendingQuestion {
+    /// Returns the answer for the agent.
     pub(super) fn resume(&self, question: &InterruptId, answer: &QuestionAnswer) -> ResumeEntry {
         let payload = match (self, answer) {
             (Self::Permission(options), QuestionAnswer::Permission(outcome)) => {
@@ -53,38 +54,43 @@ impl Asked {
 }
 
 impl AcpAgent {
-    /// Asks what the run was interrupted for.
+    /// Asks the questions of an interrupted run.
     ///
-    /// | the interrupt | is asked as | its answer's payload |
+    /// | interrupt | question | payload of the answer |
     /// |---|---|---|
-    /// | has an `optionId` in its schema | permission, with the options of `metadata.acp`, else of the schema | `{"optionId":…}` |
-    /// | has an `approved` in its schema | permission: yes, no | `{"approved":…}` |
-    /// | has a schema with other members | elicitation, where the client takes forms; else it is given up | the content |
-    /// | is about a tool call | permission: yes, no | `true`, `false` |
-    /// | is anything else | permission: yes, no | `true`; for no it is given up |
+    /// | schema with `optionId` | permission, with the options of `metadata.acp`, else of the schema | `{"optionId":…}` |
+    /// | schema with `approved` | permission: yes, no | `{"approved":…}` |
+    /// | schema with other members | elicitation if the client supports forms; otherwise cancelled | the content |
+    /// | tool call without a schema | permission: yes, no | `true`, `false` |
+    /// | any other | permission: yes, no | `true`; "no" cancels |
     pub(super) fn ask(&mut self, interrupts: &[Interrupt]) {
         for interrupt in interrupts {
-            let asked = match options(interrupt) {
+            let pending = match options(interrupt) {
                 Some((options, payloads)) => {
                     let request = self.permission(interrupt, options);
-                    Some((Question::Permission(Box::new(request)), Asked::Permission(payloads)))
+                    Some((
+                        Question::Permission(Box::new(request)),
+                        PendingQuestion::Permission(payloads),
+                    ))
                 }
-                None => self.form(interrupt).map(|form| (Question::Elicitation(form), Asked::Form)),
+                None => self
+                    .form(interrupt)
+                    .map(|form| (Question::Elicitation(form), PendingQuestion::Form)),
             };
             let Some(turn) = self.turn.as_mut() else { return };
-            match asked {
+            match pending {
                 Some(_) if turn.questions.contains_key(&interrupt.id) => {
                     self.lose("RUN_FINISHED", "two interrupts have the same id");
                 }
-                Some((question, asked)) => {
-                    turn.questions.insert(interrupt.id.clone(), asked);
+                Some((question, pending)) => {
+                    turn.questions.insert(interrupt.id.clone(), pending);
                     self.outputs.push_back(Output::Ask(interrupt.id.clone(), question));
                 }
                 None => {
                     turn.answers.push(given_up(&interrupt.id));
                     self.lose(
                         "RUN_FINISHED",
-                        "the editor takes no forms: the question is given up",
+                        "the editor does not support forms: the question is cancelled",
                     );
                 }
             }
@@ -106,7 +112,7 @@ impl AcpAgent {
         let mut call = ToolCallUpdate::new(call);
         let title = match (&interrupt.message, &interrupt.tool_call_id) {
             (Some(message), _) => Some(message.clone()),
-            // A call has its title; a question without one needs something to read.
+            // A call has a title; a question without a call needs a text.
             (None, Some(_)) => None,
             (None, None) => Some(interrupt.reason.clone()),
         };
@@ -128,7 +134,7 @@ impl AcpAgent {
 
 type Options = (Vec<PermissionOption>, BTreeMap<PermissionOptionId, Option<Raw>>);
 
-/// The options that an interrupt is asked with, unless it is a form.
+/// Returns the options of an interrupt, or `None` for a form.
 fn options(interrupt: &Interrupt) -> Option<Options> {
     let schema = interrupt.response_schema.as_ref();
     let properties = schema.and_then(|schema| schema.get("properties"));
@@ -162,14 +168,14 @@ fn yes_or_no(yes: Option<Raw>, no: Option<Raw>) -> Options {
     (options, BTreeMap::from([(YES.into(), yes), (NO.into(), no)]))
 }
 
-/// The options that an ACP agent gave.
+/// Returns the options that an ACP agent offered.
 fn named_options(interrupt: &Interrupt) -> Option<Vec<PermissionOption>> {
     let acp: Extra = interrupt.metadata.as_ref()?.get("acp")?.decode().ok()?;
     let options: Vec<PermissionOption> = acp.get("options")?.decode().ok()?;
     Some(options).filter(|options| !options.is_empty())
 }
 
-/// The options that a schema lists; what they are for can only be guessed from their ids.
+/// Returns the options that a schema lists. Their kinds are derived from their ids.
 fn listed_options(option_id: &Raw) -> Vec<PermissionOption> {
     let schema: Extra = option_id.decode().unwrap_or_default();
     let ids = schema.get("enum").and_then(|ids| ids.decode::<Vec<String>>().ok());

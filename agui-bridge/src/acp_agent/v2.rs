@@ -1,20 +1,20 @@
-//! The way back for an editor that speaks ACP v2.
+//! The reverse bridge for an editor that speaks ACP v2.
 //!
-//! An [`AcpAgentV2`] is an [`AcpAgent`] whose words are those of v2:
+//! An [`AcpAgentV2`] wraps an [`AcpAgent`] and converts its messages to v2:
 //!
 //! | ACP v1 | v2 |
 //! |---|---|
-//! | the prompt is answered when the turn ends | it is answered at once, with the message's id; `user_message` has what it says |
+//! | the response to the prompt at the end of the turn | sent at once, with the message's id; `user_message` repeats the prompt |
 //! | … | `state_update` `running` when the turn begins, `requires_action` while a question is open |
-//! | the answer's stop reason, and usage | `state_update` `idle` with these |
+//! | the stop reason of the response, and usage | `state_update` `idle` with both |
 //! | … an error | … with the stop reason `error` |
-//! | `agent_message_chunk`, `agent_thought_chunk`, `user_message_chunk` | the same; one without a message's id gets one |
+//! | `agent_message_chunk`, `agent_thought_chunk`, `user_message_chunk` | the same; a chunk without a message id gets one |
 //! | `tool_call` | `tool_call_update` |
-//! | … content `diff`: a file as it was and as it is | a change of this path, and the patch |
+//! | … content `diff`: a file before and after | a change of this path, and the patch |
 //! | `plan` | `plan_update` of a plan with items |
-//! | a permission request about a tool call | one with a title, and the call as its subject |
+//! | a permission request for a tool call | one with a title, and the call as its subject |
 //! | `usage_update`, `available_commands_update`, `config_option_update`, `session_info_update`, `notice`, `compaction_*` | the same |
-//! | `current_mode_update`, and what v2 cannot read | [`OutputV2::Lost`] |
+//! | `current_mode_update`, and updates without an equivalent in v2 | [`OutputV2::Lost`] |
 //!
 //! ```
 //! use agui_bridge::acp_agent::AcpAgentOptions;
@@ -23,7 +23,7 @@
 //!
 //! let mut agent = AcpAgentV2::new("sess-1", AcpAgentOptions::new());
 //! let prompt = wire::decode(r#"{"sessionId":"sess-1","prompt":[{"type":"text","text":"Hi"}]}"#)?;
-//! let accepted = agent.handle_prompt(&prompt, "run-1")?; // the answer of session/prompt
+//! let accepted = agent.handle_prompt(&prompt, "run-1")?; // the response to session/prompt
 //! assert_eq!(accepted.message_id.as_str(), "user-1");
 //! for event in [
 //!     r#"{"type":"RUN_STARTED","threadId":"sess-1","runId":"run-1"}"#,
@@ -68,19 +68,19 @@ use alloc::vec::Vec;
 use jsonrpc_core::ErrorObject;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 
-/// What is to be done next.
+/// The next action of the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OutputV2 {
-    /// Send the input to the AG-UI agent. Its events go to [`AcpAgentV2::handle_event`].
+    /// Sends the input to the AG-UI agent. Its events go to [`AcpAgentV2::handle_event`].
     Run(Box<RunAgentInput>),
-    /// Tell the editor, with `session/update`.
+    /// Sends `session/update` to the editor.
     Update(Box<UpdateSessionNotification>),
-    /// Ask the editor's user. The answer goes to [`AcpAgentV2::handle_answer`].
+    /// Asks the editor's user. The answer goes to [`AcpAgentV2::handle_answer`].
     Ask(InterruptId, QuestionV2),
-    /// End the AG-UI agent's run, as [`Output::CancelRun`].
+    /// Ends the AG-UI agent's run, as [`Output::CancelRun`].
     CancelRun(RunId),
-    /// Something of the agent's that the editor does not get; for a log.
+    /// An event, or a part of it, that the editor does not receive; for a log.
     Lost(Lost),
 }
 
@@ -88,9 +88,9 @@ pub enum OutputV2 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum QuestionV2 {
-    /// By `session/request_permission`.
+    /// Sent as `session/request_permission`.
     Permission(Box<RequestPermissionRequest>),
-    /// By `elicitation/create`, for clients that declare forms.
+    /// Sent as `elicitation/create`, for clients that support forms.
     Elicitation(Box<CreateElicitationRequest>),
 }
 
@@ -98,39 +98,39 @@ pub enum QuestionV2 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerV2 {
-    /// To a permission request.
+    /// Answer to a permission request.
     Permission(RequestPermissionOutcome),
-    /// To an elicitation.
+    /// Answer to an elicitation.
     Elicitation(ElicitationAction),
-    /// None: the editor failed to ask.
+    /// No answer: the editor returned an error.
     Failed,
 }
 
-/// An ACP v2 session whose agent speaks AG-UI. See the [module](self).
+/// An ACP v2 session with an AG-UI agent. See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct AcpAgentV2 {
     agent: AcpAgent,
     outputs: VecDeque<OutputV2>,
-    /// How many questions are open.
-    asked: usize,
-    /// How many messages had no id.
+    /// Number of open questions.
+    open_questions: usize,
+    /// Number of messages without an id.
     nameless: u64,
 }
 
 impl AcpAgentV2 {
-    /// A session without a conversation. The thread has its id.
+    /// Creates a session without messages. The thread has the session's id.
     pub fn new(
         session_id: impl Into<acp_types::v1::session_setup::SessionId>,
         options: AcpAgentOptions,
     ) -> Self {
         let agent = AcpAgent::new(session_id, options);
-        Self { agent, outputs: VecDeque::new(), asked: 0, nameless: 0 }
+        Self { agent, outputs: VecDeque::new(), open_questions: 0, nameless: 0 }
     }
 
-    /// Takes a `session/prompt`, as [`AcpAgent::handle_prompt`] does, and gives its answer.
+    /// Handles `session/prompt` as [`AcpAgent::handle_prompt`], and returns the response.
     ///
     /// # Errors
-    /// The prompt is not taken, and [the error](PromptError::to_error) answers it.
+    /// The prompt is not accepted. Respond with [`PromptError::to_error`].
     pub fn handle_prompt(
         &mut self,
         request: &PromptRequest,
@@ -151,22 +151,22 @@ impl AcpAgentV2 {
         Ok(PromptResponse::new(id))
     }
 
-    /// Takes an event of the open run, as [`AcpAgent::handle_event`].
+    /// Handles an event of the open run, as [`AcpAgent::handle_event`].
     pub fn handle_event(&mut self, event: Event) {
         self.agent.handle_event(event);
     }
 
-    /// The answer's stream ended, as [`AcpAgent::handle_stream_end`].
+    /// Handles the end of the response's stream, as [`AcpAgent::handle_stream_end`].
     pub fn handle_stream_end(&mut self) {
         self.agent.handle_stream_end();
     }
 
-    /// The editor cancels, as [`AcpAgent::handle_cancel`].
+    /// Handles `session/cancel`, as [`AcpAgent::handle_cancel`].
     pub fn handle_cancel(&mut self) {
         self.agent.handle_cancel();
     }
 
-    /// Takes the answer to a question, as [`AcpAgent::handle_answer`].
+    /// Handles the answer to a question, as [`AcpAgent::handle_answer`].
     pub fn handle_answer(&mut self, question: &InterruptId, answer: &AnswerV2) -> bool {
         let answer = match answer {
             AnswerV2::Permission(outcome) => QuestionAnswer::Permission(outcome.clone().into()),
@@ -176,21 +176,21 @@ impl AcpAgentV2 {
         self.convert();
         let wanted = self.agent.handle_answer(question, &answer);
         if wanted {
-            self.asked = self.asked.saturating_sub(1);
-            if self.asked == 0 {
+            self.open_questions = self.open_questions.saturating_sub(1);
+            if self.open_questions == 0 {
                 self.push_state(Members::new().with("state", "running"));
             }
         }
         wanted
     }
 
-    /// Takes what is to be done next.
+    /// Returns the next action of the program.
     pub fn poll_output(&mut self) -> Option<OutputV2> {
         self.convert();
         self.outputs.pop_front()
     }
 
-    /// Whether the session is in a turn.
+    /// Returns whether the session is in a turn.
     pub fn is_in_turn(&self) -> bool {
         self.agent.is_in_turn()
     }
@@ -253,15 +253,15 @@ impl AcpAgentV2 {
             self.agent.handle_answer(&id, &QuestionAnswer::Failed);
             return;
         };
-        self.asked += 1;
+        self.open_questions += 1;
         self.outputs.push_back(OutputV2::Ask(id, question));
-        if self.asked == 1 {
+        if self.open_questions == 1 {
             self.push_state(Members::new().with("state", "requires_action"));
         }
     }
 
     fn end(&mut self, response: Result<PromptResponseV1, ErrorObject>) {
-        self.asked = 0;
+        self.open_questions = 0;
         let idle = Members::new().with("state", "idle");
         self.push_state(match response {
             Ok(response) => idle
@@ -275,7 +275,7 @@ impl AcpAgentV2 {
         self.push(Members::new().with("sessionUpdate", "state_update").and(state));
     }
 
-    /// Tells the editor an update, if v2 can read it.
+    /// Sends an update to the editor, if v2 has an equivalent.
     fn push(&mut self, update: Members) -> bool {
         let update: Option<SessionUpdate> = update.into_raw().decode().ok();
         let Some(update) = update.filter(SessionUpdate::is_known) else { return false };
@@ -291,7 +291,7 @@ impl AcpAgentV2 {
     }
 }
 
-/// The members of a JSON object.
+/// Returns the members of a JSON object.
 fn members(object: &Raw) -> Members {
     let mut members = Members::new();
     for (name, value) in object.decode::<Extra>().unwrap_or_default().iter() {
@@ -300,7 +300,7 @@ fn members(object: &Raw) -> Members {
     members
 }
 
-/// A call as an update of it, whose content is that of v2.
+/// Converts a tool call to an update of it, with the content in v2 form.
 fn tool_call(call: &Raw, content: Presence<&[ContentV1]>) -> Members {
     let mut members = members(call).with("sessionUpdate", "tool_call_update");
     match content {
@@ -332,7 +332,7 @@ fn changed_call(update: &ToolCallUpdateV1) -> Members {
     tool_call(&json::raw(update), content)
 }
 
-/// A permission request in the words of v2: it has a title of its own, and the call is its subject.
+/// Converts a permission request to v2: it has its own title, and the call is its subject.
 fn permission(request: &PermissionV1) -> Raw {
     let call = changed_call(&request.tool_call).without("sessionUpdate");
     let title: Option<String> = request.tool_call.title.value().cloned();

@@ -1,3 +1,4 @@
+//! Messages of AG-UI as a chat history.
 use super::{ChatMessage, ChatPart, ChatRole};
 use agui_types::content::{
     BinaryPart, Content, ContentPart, DataSource, ImagePart, PartSource, TextPart,
@@ -11,10 +12,10 @@ use agui_types::tool::ToolCall;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// A chat history as a page's messages, for a `MESSAGES_SNAPSHOT`.
+/// Converts a chat history to AG-UI messages, for a `MESSAGES_SNAPSHOT`.
 ///
-/// The ids are `prefix` and the message's number, so that the same history loads with the same ids. A single text is a
-/// string, anything else parts; images are `image` parts for clients of 1.0, `binary` ones for older clients.
+/// Ids are `prefix` and the message's number, so repeated loads have the same ids. A single text becomes a string,
+/// other content becomes parts. Images are `image` parts for clients of 1.0, `binary` parts for older clients.
 ///
 /// ```
 /// use agui_bridge::chat_history::{ChatMessage, ChatRole, to_messages};
@@ -54,7 +55,7 @@ fn restate(message: &ChatMessage, id: MessageId, profile: Profile) -> Message {
             tool.error.clone_from(&message.error);
             Message::Tool(tool)
         }
-        // What a tool says without a call is what somebody else says.
+        // A tool message without a call becomes a user message.
         (ChatRole::User | ChatRole::Tool, _) => {
             Message::User(UserMessage::new(id, content(&message.content, profile)))
         }

@@ -1,10 +1,11 @@
+//! Calls and results in the order that model APIs accept.
 use super::{ChatMessage, ChatRole};
 use agui_types::id::ToolCallId;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a call says that nobody answered.
+/// The result of a call without an answer.
 const NO_RESULT: &str = "There is no result of this call.";
 
 /// Removes the calls and results of all tool cycles but the last.
@@ -24,7 +25,7 @@ pub(super) fn keep_latest(messages: &mut Vec<ChatMessage>) {
     });
 }
 
-/// Puts one result behind each call, and none anywhere else.
+/// Inserts one result after each call, and removes all others.
 pub(super) fn repair(messages: &mut Vec<ChatMessage>) -> Vec<String> {
     let mut done = Vec::new();
     let mut kept: Vec<(ChatMessage, Vec<Option<ChatMessage>>)> = Vec::new();
@@ -53,7 +54,7 @@ pub(super) fn repair(messages: &mut Vec<ChatMessage>) -> Vec<String> {
     done
 }
 
-/// Puts a result to the newest call that it can be of; or says why there is none.
+/// Assigns a result to the latest matching call, or returns why no call matches.
 fn place(
     message: ChatMessage,
     kept: &mut [(ChatMessage, Vec<Option<ChatMessage>>)],

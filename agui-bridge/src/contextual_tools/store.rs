@@ -1,3 +1,4 @@
+//! The contextual tools of sessions, within bounds.
 use super::{MAX_SESSION_BYTES, MAX_SESSIONS, MAX_TOOL_BYTES, MAX_TOOLS};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -8,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 /// The tools of each session's turn, by the page's names.
 ///
-/// A set of tools goes in as a copy and comes out as a fresh one: nobody who holds either can change what is kept.
+/// Tools are copied on insertion and on retrieval: changes to either copy do not affect the store.
 ///
 /// | | |
 /// |---|---|
-/// | an entry that is not JSON, or beyond a limit | is skipped, and given back with why |
-/// | no entries, or none that can be kept | the session has no tools any more |
-/// | an empty session id | nothing happens, nothing is found |
-/// | deleting what is not there | nothing happens |
-/// | an entry that is JSON but no tool | is kept and given out; no call finds it |
+/// | an entry that is not JSON, or exceeds a limit | skipped, and returned with the reason |
+/// | no entries, or none that is accepted | the session has no tools |
+/// | an empty session id | ignored; not found |
+/// | deletion of an absent session | ignored |
+/// | an entry that is JSON but not a tool | kept and returned; no call matches it |
 ///
-/// **Threads.** It has no lock of its own, because the crate knows no operating system. It is `Send` and `Sync`, reads
-/// take `&self` and writes `&mut self`: in an `RwLock` (or a `Mutex`) any number of threads share it, and the compiler
-/// sees to it that none does without. What a reader gets is its own, so that the lock is held no longer than the call.
+/// **Threads.** The store has no lock, since the crate does not depend on an operating system. It is `Send` and `Sync`;
+/// reads take `&self` and writes `&mut self`. Share it in an `RwLock` or a `Mutex`. Retrieved tools are copies, so the
+/// lock need not outlive the call.
 ///
 /// ```
 /// use agui_bridge::contextual_tools::ContextualToolsStore;
@@ -44,30 +45,30 @@ pub struct ContextualToolsStore {
     sessions: BTreeMap<Box<str>, Vec<Raw>>,
 }
 
-/// An entry that was not kept.
+/// An entry that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("tools[{index}]: {reason}")]
 pub struct SkippedTool {
-    /// Which one, counted from zero.
+    /// Index of the entry, from zero.
     pub index: usize,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why an entry was not kept.
+/// The reason why an entry was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// It is not JSON.
+    /// The entry is not JSON.
     #[error("{0}")]
     NotJson(DecodeError),
-    /// It has more bytes than [`MAX_TOOL_BYTES`].
+    /// The entry exceeds [`MAX_TOOL_BYTES`].
     #[error("expected at most {MAX_TOOL_BYTES} bytes")]
     TooLarge,
-    /// With those before it there would be more bytes than [`MAX_SESSION_BYTES`].
+    /// The session's tools would exceed [`MAX_SESSION_BYTES`].
     #[error("expected at most {MAX_SESSION_BYTES} bytes of tools")]
     TooMuch,
-    /// [`MAX_TOOLS`] came before it.
+    /// [`MAX_TOOLS`] entries precede it.
     #[error("expected at most {MAX_TOOLS} tools")]
     TooMany,
     /// [`MAX_SESSIONS`] other sessions have tools.
@@ -76,12 +77,12 @@ pub enum SkipReason {
 }
 
 impl ContextualToolsStore {
-    /// A store without sessions.
+    /// Creates a store without sessions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the tools of a session, in the place of those it had. Says what was not kept, which is mostly nothing.
+    /// Replaces the tools of a session. Returns the entries that were not stored.
     pub fn set(
         &mut self,
         session_id: &str,
@@ -114,17 +115,17 @@ impl ContextualToolsStore {
         skipped
     }
 
-    /// Forgets the tools of a session: its turn ended.
+    /// Deletes the tools of a session, at the end of its turn.
     pub fn delete(&mut self, session_id: &str) {
         self.sessions.remove(session_id);
     }
 
-    /// A fresh copy of the tools of a session; nothing where it has none.
+    /// Returns a copy of a session's tools, or `None` if it has none.
     pub fn get(&self, session_id: &str) -> Option<Vec<Raw>> {
         self.sessions.get(session_id).cloned()
     }
 
-    /// Whether a session has a tool that the page calls `name`.
+    /// Returns whether a session has a tool with the page's name `name`.
     pub fn has(&self, session_id: &str, name: &str) -> bool {
         let named = |tool: &Raw| {
             let members = tool.decode::<Extra>().ok();
@@ -135,7 +136,7 @@ impl ContextualToolsStore {
     }
 }
 
-/// The JSON text of a tool, as it came: maybe none.
+/// The JSON text of a tool, or the error of reading it.
 #[derive(Clone, Debug)]
 pub struct ToolText(Result<Raw, DecodeError>);
 

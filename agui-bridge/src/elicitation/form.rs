@@ -1,4 +1,4 @@
-//! The check of a form's content.
+//! Validation of a form's content.
 use crate::answer_error::AnswerError;
 use acp_types::v1::elicitation::{
     ElicitationContentValue as Content, ElicitationPropertySchema as Property, ElicitationSchema,
@@ -16,7 +16,7 @@ pub(super) fn check(
 ) -> Result<(), AnswerError> {
     for name in schema.required.iter().flatten() {
         if !content.contains_key(name) {
-            return Err(wrong(name, "a value, for it is required".into()));
+            return Err(wrong(name, "a value, since it is required".into()));
         }
     }
     let properties = schema.properties.iter().flat_map(|properties| &properties.0);

@@ -1,31 +1,32 @@
+//! The interfaces of a binding and of a page.
 use super::{Action, FrontendCall, FrontendTools, Outcome};
 use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
 
-/// How frontend tools are given to an agent: an MCP server of the session, an extension method, or anything else that
-/// the agent calls and waits for.
+/// A way to give frontend tools to an agent: an MCP server of the session, an extension method, or any other channel on
+/// which the agent calls and waits.
 ///
-/// A binding lists [`FrontendTools::tools`], hands the agent's requests to [`FrontendTools::handle_call`], remembers
-/// which request a call's id stands for, and answers it when it is told to.
+/// A binding lists [`FrontendTools::tools`], passes the agent's requests to [`FrontendTools::handle_call`], remembers
+/// the request of each call id, and answers it.
 pub trait Binding {
-    /// Answers the request that `call_id` stands for. It comes once for each call.
+    /// Answers the request for `call_id`. Called once for each call.
     fn answer(&mut self, call_id: &ToolCallId, outcome: Outcome);
 
-    /// Shows the agent that the call goes on, where its request asked for that; does nothing unless told otherwise.
+    /// Shows the agent that the call is alive, if its request asks for that. Does nothing by default.
     fn keep_alive(&mut self, call_id: &ToolCallId) {
         let _ = call_id;
     }
 
-    /// Keeps a text for the begin of the next prompt.
+    /// Stores a text for the beginning of the next prompt.
     fn tell(&mut self, call_id: &ToolCallId, text: &str);
 }
 
-/// What the page reads: the stream of the open run, as a [`Translator`](crate::Translator) writes it.
+/// The stream of the open run, as a [`Translator`](crate::Translator) writes it.
 pub trait Page {
-    /// Shows a call. Gives the id that the stream has it under.
+    /// Shows a call, and returns its id in the stream.
     fn begin(&mut self, call: &FrontendCall) -> ToolCallId;
 
-    /// Ends the run; its frontend calls are pending.
+    /// Ends the run with its frontend calls pending.
     fn end_run(&mut self);
 
     /// Shows that the agent announced a frontend call and did not make it.
@@ -33,7 +34,7 @@ pub trait Page {
 }
 
 impl FrontendTools {
-    /// Does all that is due, by way of `binding` and `page`.
+    /// Executes all due actions on `binding` and `page`.
     pub fn drive(&mut self, binding: &mut impl Binding, page: &mut impl Page) {
         while let Some(action) = self.poll_action() {
             match action {

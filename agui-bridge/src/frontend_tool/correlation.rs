@@ -1,3 +1,4 @@
+//! Matching of the agent's announced calls with its requests.
 use acp_types::v1::tool_calls::ToolCallId as AgentId;
 use agui_types::id::ToolCallId;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -6,19 +7,19 @@ use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How many announced calls, and how many calls that may still be announced, are remembered at most.
+/// Largest number of remembered announcements, and of calls without one.
 const MAX_REMEMBERED: usize = 256;
-/// How many bytes of arguments are compared at most.
+/// Largest size of compared arguments, in bytes.
 const MAX_COMPARED_BYTES: usize = 16 << 10;
 
-/// Which ACP tool calls and which requests to the binding are one, within a turn.
+/// Matches ACP tool calls with requests to the binding, within a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Correlation {
-    /// The agent's ids that stand for calls that were made.
+    /// The agent's ids of calls that were made.
     matched: BTreeMap<AgentId, ToolCallId>,
-    /// Tool calls that the agent announced, of which no request came yet, oldest first.
+    /// Announced tool calls without a request, oldest first.
     announced: VecDeque<Announced>,
-    /// Calls that were made, whose tool call the agent has not announced, oldest first.
+    /// Calls that were made before their announcement, oldest first.
     unannounced: VecDeque<Unannounced>,
 }
 
@@ -37,7 +38,7 @@ struct Unannounced {
 }
 
 impl Correlation {
-    /// Notes that the agent's id stands for a call that was made.
+    /// Records the agent's id of a call that was made.
     pub(super) fn tie(&mut self, id: AgentId, call: ToolCallId) {
         self.announced.retain(|announced| announced.id != id);
         if self.matched.len() >= MAX_REMEMBERED {
@@ -46,7 +47,7 @@ impl Correlation {
         self.matched.insert(id, call);
     }
 
-    /// The announced tool call that a request is for, which had no id of the agent's.
+    /// Returns the announced tool call that a request without an agent's id belongs to.
     pub(super) fn announced_for(&mut self, tool: &str, arguments: &Raw) -> Option<AgentId> {
         let wanted = canonical(arguments);
         let same_tool = |announced: &&Announced| announced.tool == tool;
@@ -56,23 +57,23 @@ impl Correlation {
         found.map(|announced| announced.id.clone())
     }
 
-    /// Remembers a call that was made, for the agent's announcement of it.
+    /// Remembers a call for a later announcement.
     pub(super) fn expect(&mut self, call: ToolCallId, tool: &str, arguments: &Raw) {
         let (tool, arguments) = (tool.into(), canonical(arguments));
         push(&mut self.unannounced, Unannounced { call, tool, arguments });
     }
 
-    /// Whether the agent's id is that of a frontend call, made or announced.
+    /// Returns whether the id belongs to a frontend call, made or announced.
     pub(super) fn knows(&self, id: &AgentId) -> bool {
         self.matched.contains_key(id) || self.announced.iter().any(|known| known.id == *id)
     }
 
-    /// The tool of a call that is announced and was not made.
+    /// Returns the tool of a call that was announced but not made.
     pub(super) fn announced_tool(&self, id: &AgentId) -> Option<&str> {
         self.announced.iter().find(|known| known.id == *id).map(|known| &*known.tool)
     }
 
-    /// Takes what the agent says of a tool call of a frontend tool.
+    /// Handles the agent's report of a frontend tool call.
     pub(super) fn announce(&mut self, id: &AgentId, tool: &str, arguments: Option<&Raw>) {
         if self.matched.contains_key(id) {
             return;
@@ -98,7 +99,7 @@ impl Correlation {
         }
     }
 
-    /// Forgets an announced call that will not be made.
+    /// Removes an announced call that will not be made.
     pub(super) fn forget(&mut self, id: &AgentId) {
         self.announced.retain(|announced| announced.id != *id);
     }
@@ -111,7 +112,7 @@ fn push<T>(list: &mut VecDeque<T>, item: T) {
     list.push_back(item);
 }
 
-/// One spelling for equal JSON; nothing for what is too long to compare.
+/// Returns a canonical form of JSON, or `None` if it is too long to compare.
 fn canonical(arguments: &Raw) -> Option<String> {
     if arguments.as_str().len() > MAX_COMPARED_BYTES {
         return None;

@@ -1,3 +1,4 @@
+//! The state machine of frontend calls.
 use super::correlation::Correlation;
 use super::{
     Action, CallError, Completion, Expiry, FrontendCall, NewCall, Options, Outcome, ToolMode,
@@ -14,25 +15,25 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// The frontend calls of a thread: what the page sees of them, and what the agent is told.
+/// The frontend calls of a thread: events for the page, answers for the agent.
 ///
-/// Each call that [`handle_call`](Self::handle_call) takes ends once: with one [`Action::Answer`], or by
-/// [`handle_withdrawn`](Self::handle_withdrawn). Whatever is repeated, lost, late or cancelled does not change that.
+/// Each call that [`handle_call`](Self::handle_call) accepts ends exactly once: by one [`Action::Answer`], or by
+/// [`handle_withdrawn`](Self::handle_withdrawn). This holds for repeated, lost, late and cancelled messages.
 ///
-/// | while the agent waits for a call | it is answered |
+/// | event while the agent waits | answer |
 /// |---|---|
 /// | [`complete`](Self::complete) | `Result` |
-/// | the time of a parked call is over | `Pending` or `TimedOut`, by [`Expiry`] |
+/// | expiry of a parked call | `Pending` or `TimedOut`, by [`Expiry`] |
 /// | [`handle_cancel`](Self::handle_cancel), [`handle_turn_end`](Self::handle_turn_end), a new turn | `Cancelled` |
 ///
-/// See the [module](super) for an example.
+/// See the [module documentation](super) for an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrontendTools {
     options: Options,
     pub(super) tools: ToolSet,
     calls: BTreeMap<ToolCallId, Call>,
     pub(super) correlation: Correlation,
-    /// Tool calls of the agent's own that have not ended, and whether they run.
+    /// The agent's own tool calls that have not ended, and whether they run.
     pub(super) busy: BTreeMap<AgentId, bool>,
     turn: Turn,
     run_is_open: bool,
@@ -52,25 +53,25 @@ enum Turn {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Call {
-    /// Counts the calls of the thread.
+    /// Sequence number of the call within the thread.
     number: u64,
     name: String,
-    /// What the stream calls it, where that is another id.
+    /// The id in the stream, if it differs.
     stream_id: Option<ToolCallId>,
     stage: Stage,
-    /// For a call that was made while no run was open.
+    /// Set for a call that was made while no run was open.
     waiting_to_begin: Option<FrontendCall>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
-    /// The agent waits; the run goes on.
+    /// The agent waits; the run continues.
     Sync { until: Duration },
     /// The agent waits; the run may end.
     Parked { until: Duration },
     /// The agent has an answer without the page's result.
     Open,
-    /// There is nothing to come.
+    /// No further event is expected.
     Done,
 }
 
@@ -88,7 +89,7 @@ impl Stage {
 }
 
 impl FrontendTools {
-    /// A thread without calls.
+    /// Creates a thread without calls.
     pub fn new(options: Options) -> Self {
         Self {
             options,
@@ -106,32 +107,32 @@ impl FrontendTools {
         }
     }
 
-    /// The tools of the run, for the binding to list. It changes with each run: an agent that is told so
-    /// (`notifications/tools/list_changed`) lists them again.
+    /// Returns the tools of the run, for the binding to list. They change with each run; notify the agent
+    /// (`notifications/tools/list_changed`), so that it lists them again.
     pub fn tools(&self) -> &ToolSet {
         &self.tools
     }
 
-    /// A run begins whose prompt goes to the agent. What the agent still waits for, of a turn before, is cancelled; calls
-    /// that were made since the last run, and not cancelled, begin.
+    /// Begins a run with a prompt for the agent. Waiting calls of an earlier turn are cancelled. Calls made since
+    /// the last run begin, unless cancelled.
     pub fn begin_turn(&mut self, tools: &[Tool], now: Duration) {
         self.handle_turn_end();
         self.turn = Turn::Open;
         self.begin_run(tools, now);
     }
 
-    /// A run begins that goes on with the turn whose calls are parked: its input brings results, which
-    /// [`handle_messages`](Self::handle_messages) takes next. Calls that the agent made since the last run begin.
+    /// Begins a run that continues the turn of the parked calls. Pass its input to
+    /// [`handle_messages`](Self::handle_messages) next. Calls made since the last run begin.
     pub fn resume_turn(&mut self, tools: &[Tool], now: Duration) {
         self.begin_run(tools, now);
     }
 
-    /// The agent asks the binding for a tool. Gives the call's id, which is what all that follows names it by.
+    /// Handles the agent's request for a tool. Returns the id of the call.
     ///
-    /// Between two runs of a turn a call is taken as well: the page sees it when the next run begins.
+    /// A call between two runs of a turn is accepted as well; the page sees it when the next run begins.
     ///
     /// # Errors
-    /// The call is not taken: the binding answers the agent with the error, and nothing else follows.
+    /// The call is not accepted. The binding answers the agent with the error, and no action follows.
     pub fn handle_call(&mut self, call: NewCall, now: Duration) -> Result<ToolCallId, CallError> {
         let (name, mode) = self.check(&call)?;
         self.make_room()?;
@@ -165,15 +166,15 @@ impl FrontendTools {
         Ok(call_id)
     }
 
-    /// Tells what id the stream gave a call that began; it is another than the call's own where the thread had used that.
-    /// Results are taken by the stream's id from then on.
+    /// Sets the id of a begun call in the stream. It differs from the call's own id if the thread has used that.
+    /// Results are matched by the stream's id from then on.
     pub fn handle_begun(&mut self, call_id: &ToolCallId, stream_id: ToolCallId) {
         if let Some(call) = self.calls.get_mut(call_id) {
             call.stream_id = Some(stream_id).filter(|id| id != call_id);
         }
     }
 
-    /// Takes the results that a run's input brings, and says for each tool message what became of it.
+    /// Handles the tool messages of a run's input, and returns the effect of each.
     pub fn handle_messages(
         &mut self,
         messages: &[Message],
@@ -190,7 +191,7 @@ impl FrontendTools {
         done
     }
 
-    /// Takes the result of a call that the stream has under this id, whichever way it came.
+    /// Handles the result of the call with this id in the stream, from any channel.
     pub fn complete(
         &mut self,
         call_id: &ToolCallId,
@@ -216,13 +217,13 @@ impl FrontendTools {
         Completion::Delivered
     }
 
-    /// Whether the result of a call that the stream has under this id would be [taken](Completion::Delivered).
+    /// Returns whether the result of the call with this id in the stream would be [delivered](Completion::Delivered).
     pub fn awaits(&self, call_id: &ToolCallId) -> bool {
         let call = self.find(call_id).and_then(|id| self.calls.get(&id));
         call.is_some_and(|call| call.stage != Stage::Done)
     }
 
-    /// The page's stream ended before its run did: nobody answers synchronous calls, so they are parked. The next run has a
+    /// Handles the end of the page's stream before the end of its run: synchronous calls are parked. The next run has a
     /// page again.
     pub fn handle_disconnect(&mut self, now: Duration) {
         self.page_is_gone = true;
@@ -232,8 +233,8 @@ impl FrontendTools {
         }
     }
 
-    /// The agent no longer waits for a call: it took its request back, or the connection that it came by is gone. No answer
-    /// follows; a result that still comes is [told](Action::Tell).
+    /// Handles the withdrawal of a call: the agent cancelled its request, or the connection closed. No answer follows.
+    /// A later result becomes an [`Action::Tell`].
     pub fn handle_withdrawn(&mut self, call_id: &ToolCallId) {
         let waits = self.calls.get_mut(call_id).filter(|call| call.stage.waits());
         if let Some(call) = waits {
@@ -241,7 +242,7 @@ impl FrontendTools {
         }
     }
 
-    /// The turn is to stop: what the agent waits for is cancelled, and until the turn ends no calls are taken.
+    /// Handles the cancellation of the turn: waiting calls are cancelled, and no call is accepted until the turn ends.
     pub fn handle_cancel(&mut self) {
         if self.turn == Turn::Open {
             self.turn = Turn::Cancelled;
@@ -249,7 +250,8 @@ impl FrontendTools {
         self.cancel_waiting();
     }
 
-    /// The turn is over, and its run with it: what the agent waits for, which can only be forgotten requests, is cancelled.
+    /// Handles the end of the turn and its run: calls that still wait (the agent has abandoned their requests) are
+    /// cancelled.
     pub fn handle_turn_end(&mut self) {
         self.cancel_waiting();
         self.turn = Turn::Over;
@@ -258,7 +260,7 @@ impl FrontendTools {
         self.busy.clear();
     }
 
-    /// Takes the time; what is due follows as actions.
+    /// Handles the passage of time. Poll the actions afterwards.
     pub fn tick(&mut self, now: Duration) {
         for call_id in self.waiting(|stage| stage.until().is_some_and(|until| until <= now)) {
             match self.calls.get(&call_id).map(|call| call.stage) {
@@ -279,23 +281,23 @@ impl FrontendTools {
         }
     }
 
-    /// When [`tick`](Self::tick) next has something to do.
+    /// Returns when [`tick`](Self::tick) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let ends = self.calls.values().filter_map(|call| call.stage.until());
         ends.chain(self.quiet_at()).chain(self.keep_alive_at()).min()
     }
 
-    /// Takes what is to be done next.
+    /// Returns the next action.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// Whether a turn is open: the next input that brings results [resumes](Self::resume_turn) it.
+    /// Returns whether a turn is open: the next input with results [resumes](Self::resume_turn) it.
     pub fn is_turn_open(&self) -> bool {
         self.turn != Turn::Over
     }
 
-    /// Whether the agent waits for calls.
+    /// Returns whether the agent waits for a call.
     pub fn is_waiting(&self) -> bool {
         self.calls.values().any(|call| call.stage.waits())
     }
@@ -340,7 +342,7 @@ impl FrontendTools {
         Ok((name.to_string(), mode))
     }
 
-    /// Forgets the oldest call that the agent does not wait for, where there are too many.
+    /// Removes the oldest call that the agent does not wait for, if there are too many.
     fn make_room(&mut self) -> Result<(), CallError> {
         while self.calls.len() >= self.options.max_calls.max(1) {
             let idle = self
@@ -413,13 +415,13 @@ impl FrontendTools {
     fn answer(&mut self, call_id: &ToolCallId, stage: Stage, outcome: Outcome) {
         if let Some(call) = self.calls.get_mut(call_id) {
             call.stage = stage;
-            // What the agent knows to be cancelled, no page is to do.
+            // A page does not run a call that the agent knows as cancelled.
             call.waiting_to_begin = call.waiting_to_begin.take().filter(|_| stage != Stage::Done);
             self.actions.push_back(Action::Answer { call_id: call_id.clone(), outcome });
         }
     }
 
-    /// The calls at such a stage, in the order they were made.
+    /// Returns the calls in such a stage, in order of creation.
     fn waiting(&self, is_meant: impl Fn(Stage) -> bool) -> Vec<ToolCallId> {
         let meant = self.calls.iter().filter(|(_, call)| is_meant(call.stage));
         let mut meant: Vec<_> = meant.map(|(id, call)| (call.number, id.clone())).collect();
@@ -427,14 +429,14 @@ impl FrontendTools {
         meant.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// The call that the stream has under `id`.
+    /// Returns the call with this id in the stream.
     fn find(&self, id: &ToolCallId) -> Option<ToolCallId> {
         let shown = |call_id, call: &Call| call.stream_id.as_ref().unwrap_or(call_id) == id;
         let mut found = self.calls.iter().filter(|(call_id, call)| shown(call_id, call));
         found.next().map(|(call_id, _)| call_id.clone())
     }
 
-    /// When the run ends unless something happens: it has calls that are parked, and nothing else goes on.
+    /// Returns when the run ends for its parked calls, if no other work remains.
     fn quiet_at(&self) -> Option<Duration> {
         let parked = self.calls.values().any(|call| matches!(call.stage, Stage::Parked { .. }));
         let in_run = self.calls.values().any(|call| matches!(call.stage, Stage::Sync { .. }));
@@ -448,7 +450,7 @@ impl FrontendTools {
     }
 
     fn keep_alive_at(&self) -> Option<Duration> {
-        // One sign is for all calls, so that a call's first is due an interval after it began at the latest.
+        // One signal serves all calls, so the first one of a call is due at most one interval after it began.
         self.is_waiting().then(|| self.last_keep_alive.saturating_add(self.options.keep_alive))
     }
 }

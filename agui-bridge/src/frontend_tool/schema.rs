@@ -1,17 +1,18 @@
-//! Arguments held against a tool's schema.
+//! Validation of arguments against a tool's schema.
 use alloc::format;
 use alloc::string::{String, ToString};
 use jsonrpc_core::wire::Raw;
 use serde_json::{Map, Value};
 
-/// How deep schemas are followed.
+/// Largest depth of evaluated schemas.
 const MAX_DEPTH: usize = 32;
 
-/// Finds what in `arguments` cannot be by `schema`: where it is, as a JSON pointer, and what was expected.
+/// Finds the first value in `arguments` that violates `schema`. Returns its place as a JSON pointer, and the expected
+/// value.
 ///
-/// It reads `type`, `required`, `properties`, `additionalProperties: false`, `items`, `enum`, `const`, `minimum`, `maximum`,
-/// `minLength`, `maxLength`, `minItems`, `maxItems`; what else a schema says is left to the page. A schema that is broken
-/// forbids nothing.
+/// Evaluated are `type`, `required`, `properties`, `additionalProperties: false`, `items`, `enum`, `const`, `minimum`,
+/// `maximum`, `minLength`, `maxLength`, `minItems`, `maxItems`. Other keywords are left to the page. An invalid schema
+/// permits any value.
 ///
 /// Spec: [JSON Schema Validation 2020-12](https://json-schema.org/draft/2020-12/json-schema-validation)
 pub(super) fn check(schema: &Raw, arguments: &Raw) -> Result<(), (String, String)> {
@@ -66,7 +67,7 @@ fn check_members(
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         if !members.contains_key(name) {
-            return Err((below(pointer, name), "a value, for it is required".to_string()));
+            return Err((below(pointer, name), "a value, since it is required".to_string()));
         }
     }
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -82,7 +83,7 @@ fn check_members(
     Ok(())
 }
 
-/// What type was expected, if it is another.
+/// Returns the expected type, if the value has another.
 fn unlike_type(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let is = |name: &str| match name {
         "null" => value.is_null(),
@@ -107,7 +108,7 @@ fn unlike_type(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     }
 }
 
-/// What size was expected, if it is another.
+/// Returns the expected size, if the value has another.
 fn out_of_range(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     let (size, least, most, unit) = match value {
         Value::Number(number) => (number.as_f64()?, "minimum", "maximum", ""),
@@ -124,7 +125,7 @@ fn out_of_range(schema: &Map<String, Value>, value: &Value) -> Option<String> {
     limit(most).filter(|most| size > *most).map(|most| format!("at most {most}{unit}"))
 }
 
-/// Whether two values are the same; numbers are, however they are written.
+/// Returns whether two values are equal; numbers by value.
 fn same(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one == other,

@@ -1,3 +1,4 @@
+//! The page's tools, as listed to an agent.
 use super::{Options, ToolMode};
 use crate::contextual_tools::MAX_NAME_BYTES;
 use crate::tool_name::{Clues, Source, tool_name};
@@ -9,22 +10,22 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// How many tools of a page are taken at most.
+/// Largest number of a page's tools.
 pub const MAX_TOOLS: usize = 128;
-/// How many bytes a tool's schema has at most; a longer one is listed as any object.
+/// Largest size of a tool's schema, in bytes. A longer schema is listed as any object.
 pub const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
-/// How long a tool's name may be for models, with what agents put in front of it.
+/// Longest tool name for models, including the prefix that agents add.
 const MODEL_NAME_BYTES: usize = 64;
 
-/// The tools that a page offers in a run, as an agent may know them.
+/// The tools that a page provides in a run, with their names for an agent.
 ///
-/// | a tool | is |
+/// | a tool | result |
 /// |---|---|
-/// | without a name, or with one of more than 256 bytes | left out |
-/// | of the same name as one before it | left out |
-/// | of a name with other characters than `A-Z a-z 0-9 _ -`, or too long | listed with `_` for these, cut, and a number where that is taken |
-/// | without a schema, with one that is too long, or none for an object | listed with `{"type":"object"}` |
+/// | without a name, or with a name longer than 256 bytes | left out |
+/// | with the name of an earlier tool | left out |
+/// | with a name that is too long or has other characters than `A-Z a-z 0-9 _ -` | listed with `_` for these, truncated, and numbered if taken |
+/// | without a schema, with one that is too long, or one that is not for an object | listed with `{"type":"object"}` |
 /// | beyond [`MAX_TOOLS`] | left out |
 ///
 /// ```
@@ -56,16 +57,16 @@ struct Entry {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListedTool {
-    /// Its name for the agent.
+    /// The name for the agent.
     pub name: String,
-    /// What the model is told about it.
+    /// The description for the model.
     pub description: String,
-    /// Its arguments: a JSON Schema for an object.
+    /// The arguments: a JSON Schema of an object.
     pub input_schema: Raw,
 }
 
 impl ToolSet {
-    /// The set of `tools`.
+    /// Creates the set of `tools`.
     pub fn new(tools: &[Tool], options: &Options) -> Self {
         let room = MODEL_NAME_BYTES.saturating_sub("mcp____".len() + options.server.len()).max(8);
         let (mut seen, mut taken) = (BTreeSet::new(), BTreeSet::new());
@@ -89,29 +90,29 @@ impl ToolSet {
         Self { tools, server: options.server.clone(), prefix: options.prefix.clone() }
     }
 
-    /// The tools as the agent is to see them.
+    /// Returns the listed tools.
     pub fn list(&self) -> impl Iterator<Item = &ListedTool> {
         self.tools.iter().map(|tool| &tool.listed)
     }
 
-    /// The page's name of a tool that was listed under `name`, or that the page calls so itself.
+    /// Returns the page's name of a tool, from its listed name or from the page's name itself.
     pub fn page_name(&self, name: &str) -> Option<&str> {
         self.find(name).map(|tool| &*tool.page_name)
     }
 
-    /// How a tool of the page is run.
+    /// Returns the way a tool of the page is run.
     pub fn mode(&self, page_name: &str) -> Option<ToolMode> {
         self.tools.iter().find(|tool| tool.page_name == page_name).map(|tool| tool.mode)
     }
 
-    /// What a tool of the page takes.
+    /// Returns the schema of a tool of the page.
     pub(super) fn schema(&self, page_name: &str) -> Option<&Raw> {
         let tool = self.tools.iter().find(|tool| tool.page_name == page_name);
         tool.map(|tool| &tool.listed.input_schema)
     }
 
-    /// The tool of the page that an ACP tool call says it calls: one of our MCP server, or one with the prefix of
-    /// contextual tools in its name or title.
+    /// Returns the page's tool that an ACP tool call refers to: a tool of the bridge's MCP server, or one with the
+    /// prefix of contextual tools in its name or title.
     pub(super) fn of_call(&self, clues: Clues<'_>) -> Option<&str> {
         let prefixed = |name: &str| self.page_name(name.strip_prefix(&*self.prefix)?);
         if !self.prefix.is_empty()
@@ -157,7 +158,7 @@ fn listed_name(name: &str, room: usize, taken: &mut BTreeSet<String>) -> String 
     listed
 }
 
-/// `schema` where it is one for an object, else one for any object.
+/// Returns `schema` if it describes an object, otherwise a schema of any object.
 fn schema(schema: Option<&Raw>) -> Raw {
     let is_object = |schema: &&Raw| {
         let members = schema.decode::<Extra>().unwrap_or_default();

@@ -1,3 +1,4 @@
+//! The agent's reports of tool calls, separated into the page's and its own.
 use super::machine::FrontendTools;
 use super::{Action, Whose};
 use crate::tool_name::Clues;
@@ -11,20 +12,20 @@ use alloc::string::{String, ToString};
 use core::time::Duration;
 use jsonrpc_core::wire::{Meta, Raw};
 
-/// Names of version 2 that version 1 has for other types.
+/// Names of version 2 that version 1 uses for other types.
 mod v2 {
     pub(super) use acp_types::v2::prompt_lifecycle::SessionUpdate;
     pub(super) use acp_types::v2::tool_calls::ToolCallStatus;
 }
 
-/// How many tool calls of the agent's own are watched at most.
+/// Largest number of the agent's own tool calls that are tracked.
 const MAX_BUSY: usize = 1024;
 
 impl FrontendTools {
-    /// Takes in a `session/update`, and says whose it is: the agent's own go to the translator.
+    /// Handles `session/update`, and returns the owner of its tool call. Pass updates of the agent to the translator.
     ///
-    /// A tool call is a frontend call where its name, title or `_meta` says that it is of the binding's server, or has the
-    /// prefix of contextual tools, and the page offers the tool.
+    /// A tool call is a frontend call if its name, title or `_meta` refers to the binding's server or has the prefix of
+    /// contextual tools, and the page provides the tool.
     pub fn handle_update(&mut self, notification: &SessionNotification, now: Duration) -> Whose {
         self.last_activity = now;
         let report = match &notification.update {
@@ -51,7 +52,7 @@ impl FrontendTools {
         self.watch(&report)
     }
 
-    /// [`handle_update`](Self::handle_update), of ACP v2.
+    /// As [`handle_update`](Self::handle_update), for ACP v2.
     pub fn handle_update_v2(
         &mut self,
         notification: &UpdateSessionNotification,
@@ -77,8 +78,8 @@ impl FrontendTools {
         }
     }
 
-    /// The answer to a permission request that is about a frontend call: it is allowed, because the page asks its user
-    /// itself where that is called for. Nothing for any other, or one that has no option to allow it.
+    /// Returns the answer to a permission request for a frontend call: it is allowed, since the page asks its user
+    /// itself if necessary. Returns `None` for any other request, and for one without an option to allow.
     pub fn handle_permission_request(
         &mut self,
         request: &RequestPermissionRequest,
@@ -104,7 +105,7 @@ impl FrontendTools {
         let known = self.correlation.knows(id);
         let tool = self.correlation.announced_tool(id).or_else(|| self.tools.of_call(clues));
         let tool = tool.map(ToString::to_string);
-        // Another call may have been announced as the agent's own before its name was known.
+        // The call may have been announced as the agent's own before its name was known.
         let frontend = known || (tool.is_some() && !self.busy.contains_key(id));
         if let (true, Some(tool)) = (frontend, &tool) {
             self.correlation.announce(id, tool, report.input);
@@ -135,7 +136,7 @@ impl FrontendTools {
     }
 }
 
-/// What an update says of a tool call, in either version.
+/// The agent's report of a tool call, in either version.
 #[derive(Clone, Debug)]
 struct Report<'a> {
     id: AgentId,
@@ -144,7 +145,7 @@ struct Report<'a> {
     meta: Option<&'a Meta>,
     status: Option<&'a str>,
     input: Option<&'a Raw>,
-    /// Whether a call that is not known begins here.
+    /// Whether an unknown call begins here.
     announces: bool,
 }
 

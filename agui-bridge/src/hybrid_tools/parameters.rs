@@ -1,3 +1,4 @@
+//! Detection of AG-UI requests, and their parameters for an agent.
 use crate::chat_history::{ChatHistory, ChatRole, HistoryRule};
 use crate::json::{self, Members};
 use agui_types::input::RunAgentInput;
@@ -7,11 +8,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{DecodeError, Extra, Raw, decode};
 
-/// The names of an agent's parameters, exactly.
+/// Names of an agent's parameters.
 pub mod parameter {
     /// The thread.
     pub const THREAD_ID: &str = "agui_thread_id";
-    /// The thread as well: where the agent keeps its conversation.
+    /// The thread, as the id of the agent's conversation memory.
     pub const MEMORY_ID: &str = "memory_id";
     /// The run.
     pub const RUN_ID: &str = "agui_run_id";
@@ -19,15 +20,15 @@ pub mod parameter {
     pub const STATE: &str = "agui_state";
     /// The page's tools, as JSON.
     pub const TOOLS: &str = "agui_tools";
-    /// What the model should know, as JSON.
+    /// The context for the model, as JSON.
     pub const CONTEXT: &str = "agui_context";
-    /// What is for the agent alone, as JSON.
+    /// The properties for the agent, as JSON.
     pub const FORWARDED_PROPS: &str = "agui_forwarded_props";
-    /// `true` where there are no messages: the page asks for what was said before.
+    /// `true` without messages: the page requests the stored conversation.
     pub const LOAD_CHAT_HISTORY: &str = "agui_load_chat_history";
     /// The results of the latest tool cycle, as JSON: `[{"tool_call_id","content"}]`.
     pub const TOOL_CALL_RESULTS: &str = "agui_tool_call_results";
-    /// The assistant message of the latest tool cycle, as JSON: a list of one.
+    /// The assistant message of the latest tool cycle, as JSON: a list with one element.
     pub const ASSISTANT_TOOL_CALL_MESSAGES: &str = "agui_assistant_tool_call_messages";
     /// The names of the agent's own tools, as JSON.
     pub const BACKEND_TOOL_NAMES: &str = "backend_tool_names";
@@ -35,20 +36,21 @@ pub mod parameter {
     pub const TOOL_NAMES: &str = "agui_tool_names";
 }
 
-/// How much of a request has to look like AG-UI's.
+/// The members that identify an AG-UI request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
-    /// All of `threadId`, `runId`, `state`, `messages`, `tools`, `context` and `forwardedProps` are there.
+    /// Requires all of `threadId`, `runId`, `state`, `messages`, `tools`, `context` and `forwardedProps`.
     #[default]
     Strict,
-    /// `threadId`, `runId`, `messages` and `tools` are there.
+    /// Requires `threadId`, `runId`, `messages` and `tools`.
     Lax,
 }
 
-/// Whether a request's body is a run's input of AG-UI, and not one in an agent's own form.
+/// Returns whether a request body is an AG-UI run input, as opposed to an agent's own format.
 ///
-/// Under either rule `messages`, `tools` and `context` are lists where they are there. What is no JSON object is not.
+/// Under both rules `messages`, `tools` and `context` have to be lists if present. A body that is not a JSON object is
+/// not an input.
 ///
 /// ```
 /// use agui_bridge::hybrid_tools::{Detection, is_agui_input};
@@ -73,15 +75,15 @@ pub fn is_agui_input(body: &str, detection: Detection) -> bool {
         && ["messages", "tools", "context"].iter().all(|key| is_list(key))
 }
 
-/// What an agent with parameters of its own is given for a run.
+/// Parameters of a run for an agent with its own parameter format.
 ///
 /// | input | parameter |
 /// |---|---|
 /// | `threadId` | `agui_thread_id`, `memory_id` |
 /// | `runId` | `agui_run_id` |
-/// | `state`, `tools`, `context`, `forwardedProps` | `agui_state`, `agui_tools`, `agui_context`, `agui_forwarded_props`: the JSON text, where it is there |
-/// | `messages` | [`history`](Self::history); where there are none, `agui_load_chat_history` is `true` and there is no history |
-/// | the latest tool cycle, under [its rule](HistoryRule::LatestToolCycle) | `agui_tool_call_results`, `agui_assistant_tool_call_messages`, where there is one |
+/// | `state`, `tools`, `context`, `forwardedProps` | `agui_state`, `agui_tools`, `agui_context`, `agui_forwarded_props`: the JSON text, if present |
+/// | `messages` | [`history`](Self::history); without messages `agui_load_chat_history` is `true` and there is no history |
+/// | the latest tool cycle, under [its rule](HistoryRule::LatestToolCycle) | `agui_tool_call_results`, `agui_assistant_tool_call_messages`, if present |
 ///
 /// ```
 /// use agui_bridge::chat_history::HistoryRule;
@@ -99,20 +101,20 @@ pub fn is_agui_input(body: &str, detection: Detection) -> bool {
 pub struct AgentParameters {
     /// Values by [name](parameter).
     pub parameters: BTreeMap<String, String>,
-    /// What was said; nothing where the page asks for that.
+    /// The conversation; `None` if the page requests the stored one.
     pub history: Option<ChatHistory>,
 }
 
 impl AgentParameters {
-    /// Reads a run's input. It asks for less than [`is_agui_input`]: `threadId`, `runId` and `messages` have to be there.
+    /// Reads a run's input. It requires less than [`is_agui_input`]: `threadId`, `runId` and `messages`.
     ///
     /// # Errors
-    /// The body is not JSON, or a member is missing or of a wrong type. The error says where.
+    /// The body is not JSON, or a member is missing or has a wrong type. The error has the place.
     pub fn read(body: &str, rule: HistoryRule) -> Result<Self, DecodeError> {
         decode(body).map(|input| Self::of(&input, rule))
     }
 
-    /// The parameters for a run's input.
+    /// Returns the parameters of a run's input.
     pub fn of(input: &RunAgentInput, rule: HistoryRule) -> Self {
         let mut agent = Self::default();
         agent.set(parameter::THREAD_ID, input.thread_id.as_str());
@@ -139,7 +141,7 @@ impl AgentParameters {
         agent
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.parameters.get(name).map(String::as_str)
     }

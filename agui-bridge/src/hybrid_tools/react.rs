@@ -1,3 +1,4 @@
+//! The loop of a model and its tools, as a state machine.
 use super::ModelEvent;
 use super::run::{HybridRun, RunFailure};
 use super::tools::{BackendTool, HybridTools, ToolOwner};
@@ -14,21 +15,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How a [`HybridLoop`] works.
+/// Options of a [`HybridLoop`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopOptions {
-    /// Which tool calls of earlier requests the model is told of.
+    /// The tool calls of earlier requests that the model receives.
     pub history: HistoryRule,
-    /// How often the model is asked in a run at most; 32. The run fails with `MAX_ITERATIONS` when it would be asked again.
+    /// Largest number of model requests in a run; 32 by default. A run that needs more fails with `MAX_ITERATIONS`.
     pub max_iterations: usize,
-    /// How many tools the model calls in one answer at most; 64. Those beyond are passed over, with a
+    /// Largest number of tool calls in one answer of the model; 64 by default. Further calls are dropped, with a
     /// [remark](HybridLoop::remarks).
     pub max_parallel_calls: usize,
-    /// How many bytes of text, thoughts and arguments one answer of the model has at most; 4 MiB. The run fails with
-    /// `LIMIT_EXCEEDED` beyond.
+    /// Largest size of text, reasoning and arguments in one answer of the model, in bytes; 4 MiB by default. A run that
+    /// exceeds it fails with `LIMIT_EXCEEDED`.
     pub max_answer_bytes: usize,
-    /// How many messages are taken at most; 2000. A run whose input has more fails with `LIMIT_EXCEEDED`.
+    /// Largest number of messages; 2000 by default. A run with more fails with `LIMIT_EXCEEDED`.
     pub max_messages: usize,
 }
 
@@ -45,30 +46,30 @@ impl Default for LoopOptions {
 }
 
 impl LoopOptions {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// What has to happen next.
+/// The next action of the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Ask the model, with [`history`](HybridLoop::history) and [`tools`](HybridLoop::tools). What it says goes to
-    /// [`handle_model`](HybridLoop::handle_model) piece by piece, its end to
+    /// Send [`history`](HybridLoop::history) and [`tools`](HybridLoop::tools) to the model. Pass each piece of its
+    /// answer to [`handle_model`](HybridLoop::handle_model), and the end to
     /// [`handle_model_end`](HybridLoop::handle_model_end).
     AskModel,
-    /// Run these tools, in any order or all at once, and give their results to
-    /// [`handle_tool_result`](HybridLoop::handle_tool_result). Those that still have none are given again.
+    /// Run these tools, in any order or in parallel, and pass their results to
+    /// [`handle_tool_result`](HybridLoop::handle_tool_result). Calls without a result are returned again.
     RunTools(Vec<ToolRequest>),
-    /// The page asks for what was said before: give it to [`handle_history`](HybridLoop::handle_history).
+    /// Load the stored conversation and pass it to [`handle_history`](HybridLoop::handle_history).
     LoadHistory,
-    /// Nothing: the run is over.
+    /// The run has ended.
     Done,
 }
 
-/// A tool of ours that is to be run.
+/// A call of a tool that runs in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRequest {
@@ -76,22 +77,22 @@ pub struct ToolRequest {
     pub id: ToolCallId,
     /// The tool.
     pub name: String,
-    /// Its arguments: a JSON document by convention. The model wrote it.
+    /// The arguments, by convention a JSON document; untrusted output of the model.
     pub arguments: String,
 }
 
-/// One run of a model with tools: it asks the model, runs what is ours, and ends when the model is done, or when it is the
-/// page's turn.
+/// One run of a model with tools: it queries the model, runs the program's tools, and ends when the model is done or
+/// calls tools of the page.
 ///
-/// It does no IO: [`step`](Self::step) says what has to happen, the `handle_*` methods take what came of it,
-/// [`poll_event`](Self::poll_event) gives the stream. See the [module](super) for an example.
+/// Performs no I/O: [`step`](Self::step) returns the next action, the `handle_*` methods take its results, and
+/// [`poll_event`](Self::poll_event) returns the stream. See the [module documentation](super) for an example.
 ///
-/// | the model's answer calls | then |
+/// | calls in the model's answer | then |
 /// |---|---|
-/// | no tools | the run ends |
-/// | tools of ours only | they run, and the model is asked again |
-/// | tools of the page's, too | those of ours run, then the run ends with the page's pending |
-/// | what nobody offers | that call's result is an error, and the above |
+/// | none | the run ends |
+/// | the program's tools only | they run, and the model is queried again |
+/// | also the page's tools | the program's run, then the run ends with the page's pending |
+/// | an unknown tool | its result is an error; the rest as above |
 #[derive(Clone, Debug)]
 pub struct HybridLoop {
     options: LoopOptions,
@@ -112,20 +113,20 @@ enum State {
     Done,
 }
 
-/// The model's answer, as far as it came.
+/// The model's answer so far.
 #[derive(Clone, Debug, Default)]
 struct Answer {
     text: String,
     bytes: usize,
-    /// The calls, under the stream's ids.
+    /// The calls, by the stream's ids.
     calls: Vec<ChatToolCall>,
-    /// The stream's ids of the model's.
+    /// The stream's ids, by the model's.
     ids: BTreeMap<ToolCallId, ToolCallId>,
     results: BTreeMap<ToolCallId, ChatMessage>,
 }
 
 impl HybridLoop {
-    /// Begins the run that `input` asks for, with these tools of ours.
+    /// Begins the run of `input`, with the program's tools.
     pub fn begin(input: &RunAgentInput, backend: &[BackendTool], options: LoopOptions) -> Self {
         let tools = HybridTools::new(backend, input.tools.as_deref().unwrap_or_default());
         let mut history = ChatHistory::read(&input.messages, options.history);
@@ -155,7 +156,7 @@ impl HybridLoop {
         begun
     }
 
-    /// What has to happen next. It changes nothing.
+    /// Returns the next action, without changing the state.
     pub fn step(&self) -> Step {
         match self.state {
             State::Ask => Step::AskModel,
@@ -174,22 +175,22 @@ impl HybridLoop {
         }
     }
 
-    /// Takes the next event of the stream.
+    /// Returns the next event of the stream.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.run.poll_event()
     }
 
-    /// What the model is told was said, and what it said since.
+    /// Returns the conversation for the model, including its own later messages.
     pub fn history(&self) -> &[ChatMessage] {
         &self.history.messages
     }
 
-    /// The tools that the model is told of.
+    /// Returns the tools for the model.
     pub fn tools(&self) -> &HybridTools {
         &self.tools
     }
 
-    /// What of the input the model is not told, and what was added so that it takes the rest; for a log.
+    /// Returns remarks for a log: messages of the input that the model does not receive, and messages added for it.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let dropped = self.history.dropped.iter().map(ToString::to_string);
         let shadowed = self.tools.shadowed().iter();
@@ -198,12 +199,12 @@ impl HybridLoop {
         dropped.chain(self.repairs.iter().cloned()).chain(shadowed)
     }
 
-    /// The calls of the page's tools that the run ended for.
+    /// Returns the page's calls for which the run ended.
     pub fn pending(&self) -> Vec<ToolCallId> {
         self.run.pending()
     }
 
-    /// Takes a piece of the model's answer.
+    /// Handles a piece of the model's answer.
     pub fn handle_model(&mut self, event: ModelEvent) {
         if self.state != State::Ask || !self.has_room(&event) {
             return;
@@ -227,7 +228,7 @@ impl HybridLoop {
         }
     }
 
-    /// The model's answer is complete.
+    /// Handles the end of the model's answer.
     pub fn handle_model_end(&mut self) {
         if self.state != State::Ask {
             return;
@@ -257,8 +258,8 @@ impl HybridLoop {
         self.go_on();
     }
 
-    /// Takes the result of a tool of ours; where it failed, what went wrong, which the model is told. Says whether there was
-    /// a call that waited for it.
+    /// Handles the result of a program's tool, or its error, which the model receives. Returns whether a call waited
+    /// for it.
     pub fn handle_tool_result(&mut self, id: &ToolCallId, result: Result<Content, String>) -> bool {
         let waits = self.state == State::Tools
             && self.own_calls().any(|call| call.id == *id)
@@ -270,7 +271,7 @@ impl HybridLoop {
         waits
     }
 
-    /// Takes what was said before, of which the newest `limit` messages are restated, and ends the run.
+    /// Handles the stored conversation: restates its newest `limit` messages, and ends the run.
     pub fn handle_history(&mut self, history: &[ChatMessage], limit: usize) {
         if self.state == State::LoadHistory {
             let newest = history.get(history.len().saturating_sub(limit)..).unwrap_or_default();
@@ -281,13 +282,13 @@ impl HybridLoop {
         }
     }
 
-    /// The model, a tool's runner or the conversation's store failed for good: the run fails.
+    /// Handles a permanent failure of the model, a tool's runner or the conversation store: the run fails.
     pub fn handle_failure(&mut self, failure: RunFailure) {
         self.run.fail(failure);
         self.state = State::Done;
     }
 
-    /// Somebody stopped the run.
+    /// Handles the cancellation of the run.
     pub fn handle_cancel(&mut self) {
         self.run.cancel();
         self.state = State::Done;
@@ -303,7 +304,7 @@ impl HybridLoop {
             }
             ModelEvent::Usage(_) => 0,
         };
-        // An empty piece counts as well, or there could be any number of them.
+        // An empty piece counts as well; otherwise their number would be unlimited.
         self.answer.bytes += bytes.max(1);
         let has_room = self.answer.bytes <= self.options.max_answer_bytes;
         if !has_room {
@@ -316,9 +317,9 @@ impl HybridLoop {
 
     fn start_call(&mut self, id: &ToolCallId, name: &str) {
         if self.answer.calls.len() >= self.options.max_parallel_calls {
-            // What follows of it has no call to go to.
+            // Later pieces of this call are ignored.
             self.answer.ids.remove(id);
-            self.repairs.push(format!("passed over a call of {name}: the model made too many"));
+            self.repairs.push(format!("dropped a call of {name}: too many calls in one answer"));
             return;
         }
         let shown = self.run.start_tool_call(id, &self.tools.shown_name(name));
@@ -354,7 +355,7 @@ impl HybridLoop {
         self.answer.results.insert(id.clone(), message);
     }
 
-    /// Goes on where all tools of ours have their results.
+    /// Continues when all of the program's tools have results.
     fn go_on(&mut self) {
         if self.own_calls().any(|call| !self.answer.results.contains_key(&call.id)) {
             return;
@@ -384,5 +385,5 @@ impl HybridLoop {
     }
 }
 
-/// The code of a run that went beyond a limit.
+/// The code of a run that exceeds a limit.
 const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";

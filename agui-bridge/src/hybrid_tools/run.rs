@@ -1,3 +1,4 @@
+//! The stream of a model's run: text, reasoning, calls and results in order.
 use crate::ids::{self, Ids};
 use crate::json;
 use crate::usage::sum;
@@ -21,37 +22,37 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Identifiers that a run gives out at most before they are only counted.
+/// Largest number of identifiers with a prefix of the run; later ones are plain numbers.
 const MAX_IDS: usize = 100_000;
-/// Bytes of an error's message.
+/// Largest size of an error message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// Why a run fails.
+/// The error of a failed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunFailure {
-    /// For people.
+    /// Human-readable message.
     pub message: String,
-    /// For programs.
+    /// Machine-readable code.
     pub code: Option<String>,
 }
 
 impl RunFailure {
-    /// A failure with a code.
+    /// Creates a failure with a code.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { message: message.into(), code: Some(code.into()) }
     }
 }
 
-/// One run, from its start to its one end: the object that writes its events.
+/// One run, from its start to its end: the writer of its events.
 ///
-/// Whatever it is told and in whatever order, the stream keeps the strictest rules: a text or thought is closed before
-/// anything else opens, and everything before the run ends; a call has one result after its end, nothing follows the end,
-/// and no identifier is one that the input has. What cannot be, such as a result for a call that there is none of, does nothing and
-/// says so with `false`.
+/// For any calls in any order, the stream keeps every rule. A text or reasoning message is closed before another item
+/// opens, and all items before the run ends. A call has one result after its end, no event follows the end of the run,
+/// and no identifier of the input is reused. An impossible call, such as a result without a tool call, has no effect
+/// and returns `false`.
 ///
-/// It is over once it was finished, paused, cancelled or failed. A run that is given up is to be
-/// [cancelled](Self::cancel) or [failed](Self::fail), so that the page hears of it.
+/// The run ends when it is finished, paused, cancelled or failed. [Cancel](Self::cancel) or [fail](Self::fail) a run
+/// that is abandoned, so that the page learns of it.
 #[derive(Clone, Debug)]
 pub struct HybridRun {
     thread_id: ThreadId,
@@ -60,7 +61,7 @@ pub struct HybridRun {
     downgrade: Downgrade,
     ids: Ids,
     open: Option<Open>,
-    /// The assistant message that calls belong to.
+    /// The assistant message of the next tool calls.
     parent: Option<MessageId>,
     calls: Vec<Call>,
     offered: BTreeSet<String>,
@@ -85,7 +86,7 @@ struct Call {
 }
 
 impl HybridRun {
-    /// Begins the run that `input` asks for: `RUN_STARTED`.
+    /// Begins the run of `input` with `RUN_STARTED`.
     pub fn begin(input: &RunAgentInput) -> Self {
         let mut ids = Ids::new(MAX_IDS);
         for message in &input.messages {
@@ -119,22 +120,22 @@ impl HybridRun {
         run
     }
 
-    /// Takes the next event of the stream, in what the client that sent the input understands.
+    /// Returns the next event of the stream, in the profile of the client that sent the input.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Whether the run has its end.
+    /// Returns whether the run has ended.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// What clients of this run understand.
+    /// Returns the profile of the client.
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// The model says a piece of text.
+    /// Appends a piece of the model's text.
     pub fn text(&mut self, delta: &str) {
         if self.is_over || delta.is_empty() {
             return;
@@ -154,7 +155,7 @@ impl HybridRun {
         self.emit(TextMessageContentEvent::new(id, delta));
     }
 
-    /// The model thinks a piece of text.
+    /// Appends a piece of the model's reasoning.
     pub fn reasoning(&mut self, delta: &str) {
         if self.is_over || delta.is_empty() {
             return;
@@ -175,7 +176,7 @@ impl HybridRun {
         self.emit(ReasoningMessageContentEvent::new(id, delta));
     }
 
-    /// The model begins to call a tool. Gives the id that the call has here: `id`, unless the thread used it before.
+    /// Begins a tool call. Returns its id in the stream: `id`, unless the thread has used that.
     pub fn start_tool_call(&mut self, id: &ToolCallId, name: &str) -> ToolCallId {
         if self.is_over {
             return id.clone();
@@ -196,7 +197,7 @@ impl HybridRun {
         id
     }
 
-    /// The model says a piece of a call's arguments.
+    /// Appends a piece of a call's arguments.
     pub fn tool_call_arguments(&mut self, id: &ToolCallId, delta: &str) -> bool {
         let call = self.calls.iter_mut().find(|call| call.id == *id && call.is_open);
         let Some(call) = call.filter(|_| !self.is_over) else { return false };
@@ -207,7 +208,7 @@ impl HybridRun {
         true
     }
 
-    /// A call's arguments are complete. Where there were none, they are `{}`.
+    /// Ends a call's arguments. Absent arguments become `{}`.
     pub fn end_tool_call(&mut self, id: &ToolCallId) -> bool {
         let call = self.calls.iter_mut().find(|call| call.id == *id && call.is_open);
         let Some(call) = call.filter(|_| !self.is_over) else { return false };
@@ -219,7 +220,7 @@ impl HybridRun {
         true
     }
 
-    /// A tool that runs here gave its result. A call of a tool that the page offers gets none: its result is the page's.
+    /// Sends the result of a program's tool. A call of a page's tool receives none, since the page sends the result.
     pub fn tool_result(&mut self, id: &ToolCallId, content: impl Into<Content>) -> bool {
         let call = self.calls.iter().find(|call| call.id == *id && !call.is_answered);
         let own = call.is_some_and(|call| !self.offered.contains(&call.name));
@@ -236,7 +237,7 @@ impl HybridRun {
         true
     }
 
-    /// The model's next words belong to another message: it was asked again.
+    /// Ends a step: later output of the model belongs to another message.
     pub fn end_step(&mut self) {
         if !self.is_over {
             self.close();
@@ -244,7 +245,7 @@ impl HybridRun {
         }
     }
 
-    /// Adds to what the run cost.
+    /// Adds token usage.
     pub fn add_usage(&mut self, usage: &TokenUsage) {
         self.usage = Some(match self.usage.take() {
             Some(total) => sum(&total, usage),
@@ -260,8 +261,8 @@ impl HybridRun {
         }
     }
 
-    /// Ends the run as a success. Calls of the page's tools wait for the page; our own that have no result get one that says
-    /// so.
+    /// Ends the run as a success. Calls of the page's tools stay pending; calls of the program's tools without a result
+    /// receive an error result.
     pub fn finish(&mut self) {
         if self.is_over {
             return;
@@ -273,7 +274,7 @@ impl HybridRun {
         self.end(RunFinishedOutcome::Success(success));
     }
 
-    /// Ends the run because somebody stopped it: outcome cancelled, or for older clients `RUN_ERROR` `CANCELLED`.
+    /// Ends the run as cancelled: outcome `cancelled`, or for older clients `RUN_ERROR` `CANCELLED`.
     pub fn cancel(&mut self) {
         if self.is_over {
             return;
@@ -299,13 +300,13 @@ impl HybridRun {
         self.is_over = true;
     }
 
-    /// The calls of the page's tools that the page has to answer, in the order they were made.
+    /// Returns the calls that the page has to answer, in order of creation.
     pub fn pending(&self) -> Vec<ToolCallId> {
         let pending = self.calls.iter().filter(|call| self.offered.contains(&call.name));
         pending.map(|call| call.id.clone()).collect()
     }
 
-    /// Closes all that is open, and gives calls of ours that have no result one.
+    /// Closes all open items, and adds results to the program's calls that have none.
     fn settle(&mut self, why: &str) {
         self.close();
         let own = |call: &&Call| !call.is_answered && !self.offered.contains(&call.name);
@@ -329,7 +330,7 @@ impl HybridRun {
         usage.map(|usage| Vec::from([usage]))
     }
 
-    /// Closes text, thoughts and calls.
+    /// Closes text, reasoning and calls.
     fn close(&mut self) {
         self.close_text();
         let open = self.calls.iter().filter(|call| call.is_open);

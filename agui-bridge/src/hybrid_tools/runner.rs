@@ -49,61 +49,61 @@ use alloc::vec::Vec;
 use async_trait::async_trait;
 use futures::stream::{FuturesUnordered, StreamExt};
 
-/// A model that answers piece by piece.
+/// A model that streams its answer.
 #[async_trait]
 pub trait Model: Send {
-    /// Asks the model. What it said before to another request is over.
+    /// Sends a request. The answer to the previous request is complete.
     ///
     /// # Errors
-    /// It cannot be asked: the run fails.
+    /// The request failed: the run fails.
     async fn ask(&mut self, request: ModelRequest<'_>) -> Result<(), RunFailure>;
 
-    /// The next piece of its answer; nothing at the end.
+    /// Returns the next piece of the answer, or `None` at its end.
     ///
     /// # Errors
-    /// The answer broke off: the run fails.
+    /// The answer was interrupted: the run fails.
     async fn next(&mut self) -> Result<Option<ModelEvent>, RunFailure>;
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ModelRequest<'a> {
-    /// What was said.
+    /// The conversation.
     pub history: &'a [ChatMessage],
-    /// What it may call.
+    /// The tools that the model may call.
     pub tools: &'a HybridTools,
 }
 
-/// What runs here: the tools of ours, and the store of conversations.
+/// The program's tools, and its conversation store.
 #[async_trait]
 pub trait Backend: Sync {
-    /// Runs a tool. Calls of one answer of the model run at the same time.
+    /// Runs a tool. The calls of one answer run concurrently.
     ///
     /// # Errors
-    /// The tool failed; the model is told why.
+    /// The tool failed. The model receives the reason.
     async fn call(&self, request: &ToolRequest) -> Result<Content, String>;
 
-    /// What was said before in the thread of this run, oldest first; nothing unless told otherwise.
+    /// Returns the earlier messages of the thread, oldest first; none by default.
     ///
     /// # Errors
-    /// It cannot be read: the run fails.
+    /// The conversation cannot be read: the run fails.
     async fn history(&self) -> Result<Vec<ChatMessage>, RunFailure> {
         Ok(Vec::new())
     }
 }
 
-/// Where a run's events go.
+/// The destination of a run's events.
 #[async_trait]
 pub trait Sink: Send {
-    /// Sends an event; waits while the page is slower than the model.
+    /// Sends an event. Waits while the page is slower than the model.
     ///
     /// # Errors
-    /// Nobody reads any more.
+    /// The stream has no reader.
     async fn send(&mut self, event: Event) -> Result<(), SinkClosed>;
 }
 
-/// A list that takes every event.
+/// Collects every event.
 #[async_trait]
 impl Sink for Vec<Event> {
     async fn send(&mut self, event: Event) -> Result<(), SinkClosed> {
@@ -112,21 +112,21 @@ impl Sink for Vec<Event> {
     }
 }
 
-/// Nobody reads the stream any more.
+/// An error sending an event: the stream has no reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody reads the run's events any more")]
+#[error("the stream of the run has no reader")]
 pub struct SinkClosed;
 
-/// How many messages of a loaded history are restated.
+/// Largest number of restated messages of a stored conversation.
 const HISTORY_LIMIT: usize = 1000;
 
-/// Runs `hybrid` to its end; each event goes to `sink` as soon as it is due.
+/// Runs `hybrid` to its end, and sends each event to `sink` when it is due.
 ///
-/// Dropped before its end, it leaves the run open: [cancel](HybridLoop::handle_cancel) the loop then, and send what that
-/// gives.
+/// If the future is dropped early, the run stays open: [cancel](HybridLoop::handle_cancel) the loop, and send the
+/// events that follow.
 ///
 /// # Errors
-/// Nobody reads any more. The run was cancelled.
+/// The stream has no reader. The run was cancelled.
 pub async fn run(
     hybrid: &mut HybridLoop,
     model: &mut dyn Model,
@@ -170,7 +170,7 @@ async fn go(
     }
 }
 
-/// Asks the model, and takes its answer.
+/// Sends a request to the model and handles its answer.
 async fn ask(
     hybrid: &mut HybridLoop,
     model: &mut dyn Model,

@@ -1,3 +1,4 @@
+//! One set of tools for a model: the program's own and the page's.
 use super::parameters::{AgentParameters, parameter};
 use crate::json;
 use crate::tool_name::Source;
@@ -8,49 +9,49 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Raw;
 
-/// A tool that runs here.
+/// A tool that runs in the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BackendTool {
-    /// What calls name.
+    /// Name of the tool, used in calls.
     pub name: String,
-    /// What the model is told about it.
+    /// The description for the model.
     pub description: String,
-    /// What arguments it takes, as a JSON Schema.
+    /// The arguments, as a JSON Schema.
     pub parameters: Option<Raw>,
 }
 
 impl BackendTool {
-    /// A tool without a schema.
+    /// Creates a tool without a schema.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into(), parameters: None }
     }
 }
 
-/// Who runs a tool.
+/// The runner of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolOwner {
-    /// We do.
+    /// The program.
     Backend,
-    /// The page does.
+    /// The page.
     Frontend,
 }
 
-/// A tool, as the model is told of it. It does not learn who runs it.
+/// A tool, as given to the model. The model does not see its runner.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTool {
-    /// What calls name.
+    /// Name of the tool, used in calls.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// What arguments it takes, as a JSON Schema.
+    /// The arguments, as a JSON Schema.
     pub parameters: Option<Raw>,
-    /// Who runs it.
+    /// The runner of the tool.
     pub owner: ToolOwner,
 }
 
-/// One set of tools for a model: ours and the page's.
+/// One set of tools for a model: the program's and the page's.
 ///
 /// ```
 /// use agui_bridge::hybrid_tools::{BackendTool, HybridTools, ToolOwner};
@@ -72,8 +73,8 @@ pub struct HybridTools {
 }
 
 impl HybridTools {
-    /// The set of both. A name stands for the first tool that has it, ours before the page's; the page's tools without a
-    /// name are left out.
+    /// Creates the set of both. Of tools with the same name the first counts, the program's before the page's. Page
+    /// tools without a name are left out.
     pub fn new(backend: &[BackendTool], frontend: &[Tool]) -> Self {
         let mut names = BTreeSet::new();
         let mut tools = Vec::new();
@@ -101,23 +102,23 @@ impl HybridTools {
         Self { tools, shadowed }
     }
 
-    /// All tools, ours first.
+    /// Returns all tools, the program's first.
     pub fn list(&self) -> &[ModelTool] {
         &self.tools
     }
 
-    /// Who runs the tool of this name; nothing for a name that the model made up.
+    /// Returns the runner of the tool with this name; `None` for an unknown name.
     pub fn owner(&self, name: &str) -> Option<ToolOwner> {
         self.tools.iter().find(|tool| tool.name == name).map(|tool| tool.owner)
     }
 
-    /// Names of the page's tools that stand for another one.
+    /// Returns the names of page tools that another tool shadows.
     pub fn shadowed(&self) -> &[String] {
         &self.shadowed
     }
 
-    /// The name under which a page sees a call: the tool's, or for one of ours that has the name of one of the page's another,
-    /// because the page would run it.
+    /// Returns the name of a call for the page: the tool's name, or a different one for a program's tool that shares
+    /// its name with a page's tool, since the page would run it.
     pub fn shown_name(&self, name: &str) -> String {
         if self.owner(name) == Some(ToolOwner::Frontend) {
             return name.into();
@@ -128,13 +129,13 @@ impl HybridTools {
         Source::Agent.unlike(name.into(), &offered)
     }
 
-    /// The tool whose calls a page sees under `shown`.
+    /// Returns the tool with the name `shown` for the page.
     pub(super) fn called_name<'a>(&'a self, shown: &'a str) -> &'a str {
         let shadowed = self.shadowed.iter().find(|name| self.shown_name(name) == shown);
         shadowed.map_or(shown, |name| name)
     }
 
-    /// Adds the names of both kinds to an agent's parameters: `backend_tool_names` and `agui_tool_names`.
+    /// Adds the tool names of both kinds to an agent's parameters: `backend_tool_names` and `agui_tool_names`.
     pub fn describe(&self, agent: &mut AgentParameters) {
         let names = |owner| -> Vec<&str> {
             let owned = self.tools.iter().filter(|tool| tool.owner == owner);
@@ -146,7 +147,7 @@ impl HybridTools {
     }
 }
 
-/// What a tool of the page's gives where something tries to run it here.
+/// Returns the result of a page's tool that something tries to run in the program.
 ///
 /// ```
 /// let error = agui_bridge::hybrid_tools::frontend_tool_error("highlight");

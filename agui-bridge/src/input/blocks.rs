@@ -1,4 +1,4 @@
-//! Messages as blocks of a prompt.
+//! Messages as content blocks of a prompt.
 use super::{InputError, MAX_CONTEXT_BYTES, MAX_CONTEXT_ENTRIES, MAX_MEDIA_BYTES, MAX_STATE_BYTES};
 use acp_types::v1::content::{
     Annotations, AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource,
@@ -17,13 +17,13 @@ use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What becomes of content that the agent does not take.
+/// The handling of content that the agent does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unsupported {
     /// The input is refused: [`InputError::Unsupported`].
     #[default]
     Reject,
-    /// A text in its place says what is missing.
+    /// Replaced by a text that names the missing content.
     Placeholder,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Blocks<'a> {
                         Err(InputError::Unsupported { what, .. })
                             if self.unsupported == Unsupported::Placeholder =>
                         {
-                            self.text(&format!("[left out: the agent does not take {what}]"));
+                            self.text(&format!("[left out: the agent does not support {what}]"));
                         }
                         other => other?,
                     }
@@ -169,7 +169,7 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Entries of `context`, each a block of its own.
+    /// Adds the entries of `context`, each as a block.
     pub(super) fn context(&mut self, context: &[Context]) -> Result<(), InputError> {
         if context.len() > MAX_CONTEXT_ENTRIES {
             let pointer = "/context".to_string();
@@ -198,8 +198,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// The shared state: an object without what the bridge keeps in it and without these members; nothing where that is
-    /// empty.
+    /// Adds the shared state: an object without the bridge's own member and without these members. An empty object is
+    /// left out.
     pub(super) fn state(&mut self, state: &Raw, without: &[String]) -> Result<(), InputError> {
         let mut value: Value = state.decode().map_err(|_| InputError::Invalid {
             pointer: "/state".to_string(),
@@ -223,7 +223,7 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Text that the user did not say: a resource, or a text where the agent takes none.
+    /// Adds background text that is not from the user: a resource, or text if the agent does not support resources.
     pub(super) fn background(&mut self, uri: &str, mime_type: &str, text: String) {
         self.blocks.push(if self.capabilities.embedded_context == Some(true) {
             let mut contents = TextResourceContents::new(uri, text);
@@ -235,7 +235,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A resource for the model alone.
+/// Creates a resource for the model only.
 fn resource(resource: EmbeddedResourceResource) -> ContentBlock {
     let mut annotations = Annotations::new();
     annotations.audience = Some(vec![Role::Assistant]);
@@ -250,8 +250,8 @@ fn unsupported(pointer: &str, what: &'static str) -> InputError {
     InputError::Unsupported { pointer: pointer.into(), what: what.into() }
 }
 
-/// Whether what follows the scheme of a URL names a host that is not one of this machine or of a private network, as far
-/// as its text tells: names are not resolved.
+/// Returns whether the part of a URL after its scheme names a public host. Only the text is examined: names are not
+/// resolved.
 fn is_public(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
@@ -263,7 +263,7 @@ fn is_public(rest: &str) -> bool {
     match name.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => is_public_v4(address),
         Ok(IpAddr::V6(address)) => is_public_v6(address),
-        // Other spellings of addresses are numbers too: `127.1`, `0x7f000001`.
+        // Other notations of addresses are numeric too: `127.1`, `0x7f000001`.
         Err(_) => {
             let last = name.rsplit('.').next().unwrap_or_default();
             let number = last.starts_with(|c: char| c.is_ascii_digit());
@@ -300,7 +300,7 @@ fn is_mime_type(text: &str) -> bool {
     essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
 }
 
-/// How many bytes a base64 text (RFC 4648, section 4, with its padding) stands for.
+/// Returns the decoded size of a base64 text (RFC 4648, section 4, with padding).
 fn base64_bytes(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();

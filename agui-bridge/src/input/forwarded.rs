@@ -1,3 +1,4 @@
+//! Forwarded properties, filtered by an allow-list.
 use super::InputError;
 use acp_types::v1::session_setup::SessionId;
 use alloc::borrow::ToOwned;
@@ -8,62 +9,62 @@ use jsonrpc_core::wire::Wire;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a value of `forwardedProps.acp`.
+/// Largest size of a value of `forwardedProps.acp`, in bytes.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
-/// What of `forwardedProps.acp` is taken; nothing unless it is set. All else of `forwardedProps` is left out.
+/// The allowed members of `forwardedProps.acp`; none by default. Everything else in `forwardedProps` is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Allowed {
-    /// `mode`.
+    /// Allows `mode`.
     pub mode: bool,
-    /// Members of `config`.
+    /// Allowed members of `config`.
     pub config: Vec<String>,
-    /// `sessionId`.
+    /// Allows `sessionId`.
     pub session_id: bool,
-    /// Values of `agent`.
+    /// Allowed values of `agent`.
     pub agents: Vec<String>,
-    /// Folders in which, or below which, `cwd` may be: absolute paths.
+    /// Folders that `cwd` may be in: absolute paths.
     pub cwd_roots: Vec<String>,
-    /// Members of `meta`.
+    /// Allowed members of `meta`.
     pub meta: Vec<String>,
 }
 
-/// What an input asks of the session beside its messages: what [`Allowed`] lets through.
+/// Requests of an input about the session, as far as [`Allowed`] permits them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Forwarded {
-    /// For `session/set_mode`.
+    /// Mode for `session/set_mode`.
     pub mode: Option<String>,
-    /// For `session/set_config_option`: ids and values.
+    /// Ids and values for `session/set_config_option`.
     pub config: Vec<(String, Raw)>,
-    /// The session to go on with: `session/resume`, or `session/load`.
+    /// The session to continue with `session/resume` or `session/load`.
     pub session_id: Option<SessionId>,
-    /// The agent to ask.
+    /// The agent to use.
     pub agent: Option<String>,
-    /// The folder of a session that begins.
+    /// The working directory of a new session.
     pub cwd: Option<String>,
-    /// For the `_meta` of the prompt.
+    /// Members for the `_meta` of the prompt.
     pub meta: Extra,
-    /// What was left out, as JSON pointers.
+    /// Members that are not allowed, as JSON pointers.
     pub left_out: Vec<String>,
 }
 
 impl Allowed {
     /// Reads `forwardedProps`.
     ///
-    /// | member of `acp` | is taken |
+    /// | member of `acp` | allowed if |
     /// |---|---|
-    /// | `mode`, a string | when [`mode`](Self::mode) is set |
-    /// | `config`, an object | those of its members that are in [`config`](Self::config) |
-    /// | `sessionId`, a string | when [`session_id`](Self::session_id) is set |
-    /// | `agent`, a string | when it is one of [`agents`](Self::agents) |
-    /// | `cwd`, an absolute path without `..` | when it is in one of [`cwd_roots`](Self::cwd_roots) |
-    /// | `meta`, an object | those of its members that are in [`meta`](Self::meta) |
-    /// | anything else | never |
+    /// | `mode`, a string | [`mode`](Self::mode) is set |
+    /// | `config`, an object | by member: those in [`config`](Self::config) |
+    /// | `sessionId`, a string | [`session_id`](Self::session_id) is set |
+    /// | `agent`, a string | it is one of [`agents`](Self::agents) |
+    /// | `cwd`, an absolute path without `..` | it is in one of [`cwd_roots`](Self::cwd_roots) |
+    /// | `meta`, an object | by member: those in [`meta`](Self::meta) |
+    /// | any other | never |
     ///
     /// # Errors
-    /// A member that is taken is of another kind, or too large.
+    /// An allowed member has a wrong type or is too large.
     pub fn read(&self, props: Option<&Raw>) -> Result<Forwarded, InputError> {
         let mut forwarded = Forwarded::default();
         let members = props.and_then(|props| props.decode::<Extra>().ok()).unwrap_or_default();
@@ -110,7 +111,7 @@ impl Allowed {
     }
 }
 
-/// The members of an object that are allowed.
+/// Returns the allowed members of an object.
 fn pick(
     value: &Raw,
     pointer: &str,
@@ -140,14 +141,14 @@ fn read<T: Wire>(value: &Raw, pointer: &str, expected: &'static str) -> Result<T
     })
 }
 
-/// A member's name in a JSON pointer.
+/// Escapes a member's name for a JSON pointer.
 ///
 /// Spec: [Syntax, RFC 6901](https://www.rfc-editor.org/rfc/rfc6901#section-3)
 fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Whether an absolute path is a folder's, or below it, as far as its text tells: links are not followed.
+/// Returns whether an absolute path is a folder or within it. Only the text is examined: links are not followed.
 fn is_within(path: &str, root: &str) -> bool {
     let parts = |path: &str| {
         let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");

@@ -1,3 +1,4 @@
+//! The plan of an input: session, answers and prompt.
 use super::blocks::Blocks;
 use super::session_memory::{SessionMemory, Standing, instructions};
 use super::transcript::{last_entry, transcript};
@@ -13,52 +14,52 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What is to be done for an input, in this order: session, answers, prompt.
+/// The actions for an input, in this order: session, answers, prompt.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// What becomes of the thread's session, before anything is sent to it.
+    /// The action on the thread's session before anything is sent to it.
     pub session: SessionStep,
-    /// Results of tools for which someone waits, each new.
+    /// New results of waiting calls.
     pub answers: Vec<ToolMessage>,
-    /// What to send; nothing where the input says nothing new. With neither prompt nor answers the run is
-    /// `RUN_STARTED`, then `RUN_FINISHED`.
+    /// The prompt; `None` if the input has nothing new. With neither prompt nor answers, the run is `RUN_STARTED`, then
+    /// `RUN_FINISHED`.
     pub prompt: Option<Prompt>,
-    /// Where the conversation is another than the agent's, as a JSON pointer to the first message that is, or to the list
-    /// where it ends too early.
+    /// The first difference from the agent's conversation, as a JSON pointer to the message, or to the list if it ends
+    /// too early.
     pub diverged: Option<String>,
-    /// What else the input asks for, and may.
+    /// Further requests of the input that are allowed.
     pub forwarded: Forwarded,
-    /// Results that nobody waits for, as texts; they are in the prompt where there is one.
+    /// Results without a waiting call, as texts. They are part of the prompt if there is one.
     pub(super) late: Vec<String>,
-    pub(super) told: Told,
+    pub(super) agent_context: AgentContext,
 }
 
-/// What becomes of a thread's session.
+/// The action on a thread's session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SessionStep {
-    /// It goes on. Where the thread has none, and there is nothing to send, none is needed.
+    /// Continue it. A thread without a session needs none if nothing is to be sent.
     Keep,
     /// `session/new`.
     New {
-        /// For its `systemPrompt`, where [`Rules::system_prompt`] says that the agent takes one.
+        /// Value of `systemPrompt`, if [`Rules::system_prompt`] states that the agent accepts one.
         system_prompt: Option<String>,
     },
-    /// `session/fork` of it.
+    /// `session/fork` of the session.
     Fork,
     /// `session/resume` or `session/load` of [`Forwarded::session_id`].
     Attach,
 }
 
-/// What the agent is told beside the conversation.
+/// Background for the agent beside the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Told {
+pub(super) struct AgentContext {
     pub(super) instructions: Option<Print>,
     pub(super) context: Option<Print>,
 }
 
-/// What system and developer messages say.
+/// The text of system and developer messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Instructions {
     text: Option<String>,
@@ -76,37 +77,37 @@ impl Instructions {
 }
 
 impl SessionMemory {
-    /// Says what an input asks for, of an agent that has these capabilities; nothing changes before it is
-    /// [accepted](Self::accept). `waits` says whether someone waits for the result of a call.
+    /// Plans the actions for an input, for an agent with these capabilities. The memory changes only when the plan is
+    /// [accepted](Self::accept). `waits` returns whether a call waits for its result.
     ///
-    /// | the messages | follows |
+    /// | the messages | action |
     /// |---|---|
-    /// | are those that the agent has, and users' messages | a prompt with those, in order |
-    /// | are users' messages alone, none of which the agent has | the same, where [`Rules::new_alone`] says so |
-    /// | … and results of calls for which someone waits | [`answers`](Plan::answers); with users' messages both |
-    /// | … and results for which nobody waits | text at the begin of the prompt, or of a later one |
-    /// | … and nothing else, or what the agent said itself | no prompt |
-    /// | are others: one is edited, gone, or was never said by the agent | by [`Divergence`] |
-    /// | end with a message that was answered: the answer is to be given again | by [`Divergence`] |
-    /// | lack the end of what the agent said, and go on | a prompt: the page has lost its connection |
+    /// | are those of the agent, and new user messages | a prompt with the new ones, in order |
+    /// | are user messages only, none known to the agent | the same, if [`Rules::new_alone`] is set |
+    /// | … and results of waiting calls | [`answers`](Plan::answers); with user messages both |
+    /// | … and results without a waiting call | text at the beginning of this or a later prompt |
+    /// | … and nothing else, or the agent's own messages | no prompt |
+    /// | differ: one is edited, missing, or not from the agent | by [`Divergence`] |
+    /// | end with a message that was answered, to repeat the answer | by [`Divergence`] |
+    /// | lack the end of the agent's last message, and continue | a prompt: the page lost its connection |
     /// | are those of a run that ended with `RUN_ERROR` | its prompt again |
     /// | have a history, and the thread has no session | a new session, with the history as text |
-    /// | … and [`Forwarded::session_id`] names one | that session, which knows it |
+    /// | … and [`Forwarded::session_id`] names one | that session, which knows the history |
     ///
-    /// | what comes with them | becomes |
+    /// | other members | result |
     /// |---|---|
-    /// | system and developer messages that are new or changed | `systemPrompt` of a new session, else a text before all others |
-    /// | `context` | a block for each entry, behind what the user says |
-    /// | `state` | a block of JSON, where [`Rules::state`] says so |
+    /// | new or changed system and developer messages | `systemPrompt` of a new session, otherwise a text before all others |
+    /// | `context` | a block for each entry, after the user's messages |
+    /// | `state` | a block of JSON, if [`Rules::state`] is set |
     /// | `forwardedProps` | [`Forwarded`] |
-    /// | `parentRunId` | nothing: a branch is told by its messages |
-    /// | `tools`, `resume` | nothing: [`frontend_tool`](crate::frontend_tool) and [`begin_run`](crate::Translator::begin_run) read them |
+    /// | `parentRunId` | ignored: a branch is recognized by its messages |
+    /// | `tools`, `resume` | ignored: [`frontend_tool`](crate::frontend_tool) and [`begin_run`](crate::Translator::begin_run) read them |
     ///
-    /// Parts of messages become blocks by the table of [`work`](super::work).
+    /// Message parts become blocks by the table of [`work`](super::work).
     ///
     /// # Errors
-    /// There are no messages or too many, a new one is blank, a value is broken or too large, a part is of a kind that the
-    /// agent does not take, or the conversation is another and that is not allowed. The error says where.
+    /// The input has no messages or too many, a new message is blank, a value is invalid or too large, the agent does
+    /// not support a part, or the conversation differs and that is not allowed. The error has the place.
     pub fn plan(
         &self,
         input: &RunAgentInput,
@@ -132,13 +133,13 @@ impl SessionMemory {
             diverged: aim.diverged.clone(),
             forwarded,
             late,
-            told: Told { instructions: self.instructions, context: self.context },
+            agent_context: AgentContext { instructions: self.instructions, context: self.context },
         };
         self.prompt(&mut plan, input, rules, capabilities, aim)?;
         Ok(plan)
     }
 
-    /// Which session the input is for, and where what is new for it begins.
+    /// Determines the session of the input, and the start of the new messages.
     fn aim(
         &self,
         messages: &[Message],
@@ -159,7 +160,8 @@ impl SessionMemory {
                 let start = if again { last } else { start };
                 return Ok(Aim { session: Session::Same, ..fresh(start, 0) });
             }
-            // Past the end is what is missing. What is known and goes on with an answer was never asked of the agent.
+            // An index past the end marks missing messages. A known message that continues with an answer was never
+            // sent to the agent.
             Standing::Known(at) | Standing::Diverged(at) if at < messages.len() => {
                 format!("/messages/{at}")
             }
@@ -174,7 +176,7 @@ impl SessionMemory {
         Ok(Aim { session, start: last, unseen: last, diverged: Some(diverged) })
     }
 
-    /// Results that are new: those for which someone waits, and texts of the others.
+    /// Returns the new results: those of waiting calls, and the others as texts.
     fn results(
         &self,
         messages: &[Message],
@@ -251,7 +253,7 @@ impl SessionMemory {
         }
         self.queued.iter().chain(&plan.late).for_each(|text| before.text(text));
         let context = self.beside(plan, input, rules, capabilities, is_new)?;
-        plan.told.instructions = instructions.print();
+        plan.agent_context.instructions = instructions.print();
         let (first, second) =
             if rules.context_first { (context, said.blocks) } else { (said.blocks, context) };
         let blocks = before.blocks.into_iter().chain(first).chain(second).collect();
@@ -259,7 +261,7 @@ impl SessionMemory {
         Ok(())
     }
 
-    /// The blocks of context and state, unless the agent has them.
+    /// Adds the blocks of context and state, unless the agent has them.
     fn beside(
         &self,
         plan: &mut Plan,
@@ -276,13 +278,13 @@ impl SessionMemory {
         let text = serde_json::to_string(&blocks.blocks).unwrap_or_default();
         let print = Print::default().and(&text);
         let same = self.context == Some(print) && !is_new;
-        plan.told.context = Some(print);
+        plan.agent_context.context = Some(print);
         let left_out = rules.repeat == Repeat::WhenChanged && same;
         Ok(if left_out { Vec::new() } else { blocks.blocks })
     }
 }
 
-/// Which session an input is for.
+/// The session of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Session {
     Same,
@@ -293,20 +295,20 @@ enum Session {
 
 struct Aim {
     session: Session,
-    /// The first message that is new for it.
+    /// The first message that is new to the session.
     start: usize,
-    /// How many messages before that it has not seen.
+    /// The number of earlier messages that it has not received.
     unseen: usize,
     diverged: Option<String>,
 }
 
-/// Where the messages begin after which nobody but the user said anything.
+/// Returns the start of the final user messages.
 fn last_words(messages: &[Message]) -> usize {
     let is_answer = |message: &Message| matches!(message, Message::Assistant(_) | Message::Tool(_));
     messages.iter().rposition(is_answer).map_or(0, |last| last + 1)
 }
 
-/// Whether the agent is said to have said something among these messages.
+/// Returns whether these messages have one of the agent.
 fn has_answer(messages: &[Message], start: usize) -> bool {
     let said = |message: &Message| match message {
         Message::Assistant(assistant) => {
@@ -317,12 +319,12 @@ fn has_answer(messages: &[Message], start: usize) -> bool {
     messages.iter().skip(start).any(said)
 }
 
-/// Whether the user says something among these messages.
+/// Returns whether these messages have one of the user.
 fn has_question(messages: &[Message], start: usize) -> bool {
     messages.iter().skip(start).any(|message| matches!(message, Message::User(_)))
 }
 
-/// The result of a call for which nobody waits.
+/// Returns the result without a waiting call, as text.
 fn late_text(messages: &[Message], tool: &ToolMessage) -> String {
     let calls = messages.iter().filter_map(|message| match message {
         Message::Assistant(assistant) => assistant.tool_calls.as_ref(),
@@ -333,7 +335,7 @@ fn late_text(messages: &[Message], tool: &ToolMessage) -> String {
     crate::frontend_tool::late_text(name, &tool.tool_call_id, &tool.into())
 }
 
-/// What a fork is told, that knows more than the user's conversation has.
+/// Returns the note for a fork, which knows more than the user's conversation.
 fn back_to(earlier: &[Message]) -> String {
     match last_entry(earlier) {
         Some(last) => format!(

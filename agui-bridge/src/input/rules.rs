@@ -1,38 +1,39 @@
+//! Rules for the sessions of a thread.
 use super::{Allowed, Unsupported};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How a run's input is mapped: what a [`SessionMemory`](super::SessionMemory) does where there is a choice.
+/// Rules of a [`SessionMemory`](super::SessionMemory), where the mapping has a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rules {
-    /// How long a session of the agent's lasts.
+    /// Lifetime of an agent's session.
     pub session: SessionScope,
-    /// What becomes of a conversation that is another than the agent's.
+    /// Handling of a conversation that differs from the agent's.
     pub divergence: Divergence,
-    /// Whether clients may send what is new alone: an input of users' messages none of which the agent has is then no other
-    /// conversation, which it could be as well.
+    /// Whether clients may send only new messages. An input of unknown user messages is then not a different
+    /// conversation.
     #[serde(default)]
     pub new_alone: bool,
-    /// How often `context` and `state` go to the agent.
+    /// Frequency of sending `context` and `state` to the agent.
     pub repeat: Repeat,
-    /// Whether `context` and `state` stand before what the user says, not behind it.
+    /// Whether `context` and `state` precede the user's messages.
     pub context_first: bool,
-    /// Whether `state` goes to the agent as well, as JSON without what the bridge keeps in it under `/acp`.
+    /// Whether `state` goes to the agent, as JSON without the bridge's member `/acp`.
     pub state: bool,
-    /// Members of the state that stay out of it, as JSON pointers. Only members of objects are looked for.
+    /// Members that are removed from the state, as JSON pointers. Only members of objects are supported.
     pub state_without: Vec<String>,
-    /// What becomes of content that the agent does not take.
+    /// Handling of content that the agent does not support.
     pub unsupported: Unsupported,
-    /// Whether the result of a tool for which nobody waits is a prompt of its own; otherwise it is kept for the next one.
+    /// Whether a tool result without a waiting call becomes a prompt; otherwise it is kept for the next prompt.
     pub prompt_on_late_result: bool,
-    /// Whether the agent takes a `systemPrompt` where a session begins; otherwise it is a text of the prompt.
+    /// Whether the agent accepts a `systemPrompt` for a new session; otherwise it becomes text of the prompt.
     pub system_prompt: bool,
-    /// Bytes of the conversation that a new session is told of at most, the latest messages; 64 KiB. With 0 it is told of
-    /// none.
+    /// Largest part of the conversation for a new session, in bytes of the latest messages; 64 KiB by default. 0
+    /// disables it.
     pub transcript_bytes: usize,
-    /// What of `forwardedProps.acp` is taken.
+    /// The allowed members of `forwardedProps.acp`.
     pub forwarded: Allowed,
 }
 
@@ -40,7 +41,7 @@ impl Rules {
     /// Default of [`transcript_bytes`](Self::transcript_bytes): 64 KiB.
     pub const TRANSCRIPT_BYTES: usize = 64 << 10;
 
-    /// The defaults.
+    /// Creates the default rules.
     pub fn new() -> Self {
         Self::default()
     }
@@ -65,37 +66,38 @@ impl Default for Rules {
     }
 }
 
-/// How long a session of the agent's lasts.
+/// Lifetime of an agent's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionScope {
-    /// As long as the thread.
+    /// The lifetime of the thread.
     #[default]
     Thread,
-    /// One turn: each begins a session, and is told what was said before.
+    /// One turn: each turn begins a session with the conversation so far.
     Turn,
 }
 
-/// What becomes of a conversation that is another than the agent's: a message was edited or is gone, one is new that the
-/// agent should have said, or the last answer is to be given again.
+/// Handling of a conversation that differs from the agent's: a message was edited or removed, a message that the agent
+/// did not produce was added, or the last answer is to be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Divergence {
-    /// A session begins, whose first prompt begins with the conversation as text.
+    /// A new session. Its first prompt begins with the conversation as text.
     #[default]
     NewSession,
-    /// The session is forked. The fork knows all that was said; its prompt begins with where the user went back to.
+    /// A fork of the session. The fork knows the whole conversation; its prompt begins with the point to which the user
+    /// went back.
     Fork,
-    /// The session goes on, and is told only what is new.
+    /// The same session, which receives only the new messages.
     Ignore,
-    /// The input is refused: [`InputError::Diverged`](super::InputError::Diverged).
+    /// A refusal: [`InputError::Diverged`](super::InputError::Diverged).
     Reject,
 }
 
-/// How often something that comes with each input goes to the agent.
+/// Frequency of sending a part of each input to the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Repeat {
     /// With each prompt.
     #[default]
     Always,
-    /// With a prompt for which it is another than with the one before, or which begins a session.
+    /// With a prompt for which it has changed since the last one, or which begins a session.
     WhenChanged,
 }

@@ -1,3 +1,4 @@
+//! The conversation as known to an agent's session.
 use super::plan::{Instructions, Plan};
 use crate::json::{Print, cut};
 use agui_types::content::Content;
@@ -10,22 +11,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// Messages that are compared; of a longer conversation, the latest.
+/// Largest number of compared messages; the latest count.
 pub const MAX_KNOWN: usize = 4096;
-/// Texts that wait for the next prompt; of more, the latest.
+/// Largest number of texts that wait for the next prompt; the latest are kept.
 pub const MAX_QUEUED: usize = 64;
-/// Bytes of one of them.
+/// Largest size of such a text, in bytes.
 const MAX_QUEUED_BYTES: usize = 64 << 10;
-/// Tool results that are known; of more, the latest calls in the order of their ids.
+/// Largest number of known tool results; the latest calls by id are kept.
 const MAX_RESULTS: usize = 4096;
 
-/// What an agent has of a thread's conversation, and what of an input is new for it.
+/// The part of a thread's conversation that an agent has, for comparison with new inputs.
 ///
-/// AG-UI clients send the whole conversation with each input, and may have changed it: a message edited, an answer to be
-/// given again, another branch. [`plan`](Self::plan) holds an input against what the agent has, and says what to do;
-/// when that was done, [`accept`](Self::accept) notes it. What the agent says meanwhile is noted by
-/// [`handle_event`](Self::handle_event). It keeps fingerprints, no texts, and can be written as JSON and go on
-/// elsewhere.
+/// AG-UI clients send the whole conversation with each input, possibly changed: an edited message, a repeated question,
+/// another branch. [`plan`](Self::plan) compares an input with the agent's conversation and returns the actions;
+/// [`accept`](Self::accept) records that they were done. [`handle_event`](Self::handle_event) records the agent's
+/// messages. The memory stores fingerprints, not texts. It can be serialized as JSON and restored elsewhere.
 ///
 /// ```
 /// use acp_types::v1::initialization::PromptCapabilities;
@@ -39,7 +39,7 @@ const MAX_RESULTS: usize = 4096;
 /// let plan = conversation.plan(&first, &rules, &takes, |_| false)?;
 /// assert_eq!(plan.session, SessionStep::New { system_prompt: None });
 /// conversation.accept(&first, &plan); // the prompt was sent
-/// conversation.handle_event(&TextMessageStartEvent::new("a1").into()); // what the page is told
+/// conversation.handle_event(&TextMessageStartEvent::new("a1").into()); // an event of the page's stream
 /// conversation.handle_event(&TextMessageContentEvent::new("a1", "Hello.").into());
 ///
 /// let next = wire::decode(r#"{"threadId":"t","runId":"2","messages":[
@@ -49,7 +49,7 @@ const MAX_RESULTS: usize = 4096;
 /// assert_eq!(plan.session, SessionStep::Keep);
 /// assert_eq!(plan.prompt.ok_or("nothing new")?.blocks.len(), 1);
 ///
-/// // The user has changed what was said first: the agent's session is another conversation now.
+/// // The user has edited an earlier message, so the agent's session has a different conversation.
 /// let edited = wire::decode(r#"{"threadId":"t","runId":"3","messages":[{"id":"u1","role":"user","content":"Ho"}]}"#)?;
 /// let plan = conversation.plan(&edited, &rules, &takes, |_| false)?;
 /// assert_eq!(plan.diverged.as_deref(), Some("/messages/0"));
@@ -58,15 +58,15 @@ const MAX_RESULTS: usize = 4096;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionMemory {
-    /// What user and agent said, in order; the latest.
+    /// Messages of user and agent, in order; the latest ones.
     known: Vec<Known>,
-    /// How many were forgotten before those.
+    /// Number of earlier messages that were removed.
     forgotten: usize,
-    /// Calls whose results the agent has, or gave.
+    /// Calls with a result that the agent has, or produced.
     results: BTreeSet<ToolCallId>,
-    /// Texts for the begin of the next prompt.
+    /// Texts for the beginning of the next prompt.
     pub(super) queued: Vec<String>,
-    /// What the agent was last told beside the conversation.
+    /// Fingerprint of the last instructions sent to the agent.
     pub(super) instructions: Option<Print>,
     pub(super) context: Option<Print>,
     /// Whether the thread has a session.
@@ -75,7 +75,7 @@ pub struct SessionMemory {
     pub(super) has_failed: bool,
 }
 
-/// A message that user or agent said.
+/// A message of the user or the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Known {
     id: MessageId,
@@ -84,30 +84,30 @@ struct Known {
     bytes: usize,
 }
 
-/// How an input's messages stand to those that the agent has.
+/// An input's messages in comparison with the agent's.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Standing {
-    /// They are those, and perhaps more: the index of the first that the agent does not have.
+    /// They continue the agent's: the index of the first that the agent lacks.
     Known(usize),
-    /// They are others from this index on.
+    /// They differ from this index on.
     Diverged(usize),
 }
 
 impl SessionMemory {
-    /// A thread without messages.
+    /// Creates the memory of a thread without messages.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes that the agent has what the input says: its prompt was sent, or there was none to send.
+    /// Records that the agent has the input: its prompt was sent, or there was none.
     pub fn accept(&mut self, input: &RunAgentInput, plan: &Plan) {
         self.has_session |= plan.prompt.is_some();
         if plan.prompt.is_none() {
             self.queue(&plan.late);
         } else {
             self.queued.clear();
-            self.instructions = plan.told.instructions;
-            self.context = plan.told.context;
+            self.instructions = plan.agent_context.instructions;
+            self.context = plan.agent_context.context;
         }
         if plan.diverged.is_none() || plan.prompt.is_some() {
             self.has_failed &= plan.prompt.is_none();
@@ -115,7 +115,7 @@ impl SessionMemory {
         }
     }
 
-    /// Notes what the page is told: its next input has it as messages.
+    /// Records an event of the page's stream, which the next input repeats as a message.
     pub fn handle_event(&mut self, event: &Event) {
         match event {
             Event::TextMessageStart(start) => {
@@ -130,7 +130,7 @@ impl SessionMemory {
                 }
             }
             Event::TextMessageEnd(end) => {
-                // Without text it is no message that could be compared.
+                // A message without text cannot be compared.
                 self.known.retain(|known| known.id != end.message_id || known.bytes > 0);
             }
             Event::RunError(_) => self.has_failed = true,
@@ -143,13 +143,12 @@ impl SessionMemory {
         }
     }
 
-    /// Keeps a text for the begin of the next prompt: a result that comes
-    /// [late](crate::frontend_tool::Action::Tell).
+    /// Stores a text for the beginning of the next prompt: a [late](crate::frontend_tool::Action::Tell) result.
     pub fn tell_later(&mut self, text: impl Into<String>) {
         self.queue(&[text.into()]);
     }
 
-    /// The session is gone: the next prompt begins one.
+    /// Records the loss of the session. The next prompt begins a new one.
     pub fn forget_session(&mut self) {
         *self = Self { queued: core::mem::take(&mut self.queued), ..Self::default() };
     }
@@ -186,20 +185,20 @@ impl SessionMemory {
         }
     }
 
-    /// Whether the agent has the result of a call, or gave it.
+    /// Returns whether the agent has the result of a call, or produced it.
     pub(super) fn has_result(&self, id: &ToolCallId) -> bool {
         self.results.contains(id)
     }
 
-    /// Whether nothing was said.
+    /// Returns whether the conversation is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Holds messages against those that the agent has.
+    /// Compares messages with those of the agent.
     ///
-    /// Only what user and agent said is compared, by id and text. What the agent said last may be missing, or be cut,
-    /// where the user goes on: the page has lost its connection.
+    /// Only messages of user and agent are compared, by id and text. The agent's last message may be missing or
+    /// truncated if the user continues: the page lost its connection.
     pub(super) fn standing(&self, messages: &[Message], may_be_new_alone: bool) -> Standing {
         let said = messages.iter().enumerate();
         let said = said.filter_map(|(index, message)| Some((index, Known::of(message)?)));
@@ -219,13 +218,13 @@ impl SessionMemory {
             known.next();
             said.next();
         }
-        // What is left of what the agent has is its own words, so that the page may have missed them.
+        // The rest are the agent's own messages, which the page may have missed.
         let missed = known.clone().all(|known| known.by_agent);
         let rest = said.clone();
         match said.next() {
             None if known.peek().is_none() => Standing::Known(next),
             None if self.has_failed && missed => Standing::Known(next),
-            // The answer is to be given again, or the conversation ends earlier.
+            // The answer is to be repeated, or the conversation ends earlier.
             None => Standing::Diverged(next),
             Some((index, theirs)) => {
                 let is_last = known.clone().nth(1).is_none();
@@ -245,7 +244,7 @@ impl SessionMemory {
 }
 
 impl Known {
-    /// What is compared of a message; nothing for one that user and agent did not say.
+    /// Returns the compared parts of a message, or `None` for other roles.
     fn of(message: &Message) -> Option<Self> {
         let (id, by_agent, text) = match message {
             Message::User(user) => (&user.id, false, said(&user.content)),
@@ -259,18 +258,18 @@ impl Known {
         Some(Self { id: id.clone(), by_agent, print, bytes: text.len() })
     }
 
-    /// Whether a message of the page's is this one. What the agent told of the user is by either.
+    /// Returns whether a message of the page equals this one. A user message of the agent matches either.
     fn is(&self, theirs: &Self) -> bool {
         self.id == theirs.id && self.print == theirs.print
     }
 
-    /// Whether a message of the page's is the begin of this one.
+    /// Returns whether a message of the page is the beginning of this one.
     fn is_cut(&self, theirs: &Self) -> bool {
         self.by_agent && self.id == theirs.id && theirs.bytes < self.bytes
     }
 }
 
-/// Text, or parts as JSON.
+/// Returns the text, or the parts as JSON.
 fn said(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
@@ -278,7 +277,7 @@ fn said(content: &Content) -> String {
     }
 }
 
-/// What a thread was told by its system and developer messages.
+/// Returns the system and developer messages of a thread.
 pub(super) fn instructions(messages: &[Message]) -> Instructions {
     let texts = messages.iter().filter_map(|message| match message {
         Message::System(system) => Some(&*system.content),

@@ -1,4 +1,4 @@
-//! A conversation as text, for an agent that was not there.
+//! A conversation as text, for an agent that does not have it.
 use crate::json;
 use agui_types::content::Content;
 use agui_types::message::Message;
@@ -7,14 +7,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Bytes of an entry that stands alone.
+/// Largest size of a single entry, in bytes.
 const MAX_ENTRY_BYTES: usize = 4096;
 
-/// What these messages say, the latest of them in at most `limit` bytes; nothing where they say nothing.
+/// Returns the text of these messages, the latest in at most `limit` bytes, or `None` if they have none.
 ///
-/// | message | is |
+/// | message | text |
 /// |---|---|
-/// | user | `User: …`; what is not text by its kind |
+/// | user | `User: …`; parts other than text by their kind |
 /// | assistant | `Assistant: …`, `Assistant called NAME(ARGUMENTS)` |
 /// | tool | `Tool result: …`, `Tool failed: …` |
 /// | system, developer, reasoning, activity, unknown | left out |
@@ -41,7 +41,7 @@ pub(super) fn transcript(messages: &[Message], limit: usize) -> Option<String> {
     Some(text)
 }
 
-/// The last that these messages say.
+/// Returns the last entry of these messages.
 pub(super) fn last_entry(messages: &[Message]) -> Option<String> {
     let line = messages.iter().rev().find_map(|message| lines(message).pop())?;
     Some(json::head(&line, MAX_ENTRY_BYTES).to_owned())
@@ -66,7 +66,7 @@ fn lines(message: &Message) -> Vec<String> {
     }
 }
 
-/// Text, and of parts that are none their kind.
+/// Returns the text; parts other than text by their kind.
 fn shown(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),

@@ -1,11 +1,11 @@
-//! The conversation as the client has it.
+//! The conversation of the client.
 use agui_types::event::{Event, MessagesSnapshotEvent};
 use agui_types::message::Message;
 use agui_types::reduce::Reducer;
 use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The conversation as the client has it; kept only where [`Options::history`](crate::options::Options::history) is set.
+/// The conversation of the client; kept only if [`Options::history`](crate::options::Options::history) is set.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     reducer: Reducer,
@@ -16,7 +16,7 @@ impl History {
     pub(crate) fn new(messages: &[Message], limit: usize) -> Self {
         let mut reducer = Reducer::new().with_limit(limit);
         let snapshot = MessagesSnapshotEvent::new(messages.to_vec());
-        // Messages beyond the limit are missing, and are never restated.
+        // Messages beyond the limit are missing and are not restated.
         let _ = reducer.handle(&Event::from(snapshot));
         Self { reducer, limit }
     }

@@ -1,4 +1,4 @@
-//! Events in the order in which the client gets them, and the identifiers in them.
+//! The queue of events for the client, and their identifiers.
 use super::history::History;
 use crate::ids::Ids;
 use agui_types::event::Event;
@@ -42,7 +42,7 @@ impl Queue {
         self.events.is_empty()
     }
 
-    /// Appends an event, attributed to the invocation of a subagent where its type allows that.
+    /// Appends an event, attributed to a subagent invocation if its type supports that.
     pub(super) fn push(&mut self, owner: Option<&SubagentRunId>, event: impl Into<Event>) {
         let mut event = event.into();
         if let Some(owner) = owner
@@ -57,7 +57,7 @@ impl Queue {
     }
 }
 
-/// The member of an event that names the invocation it belongs to.
+/// Returns the member of an event that names its invocation.
 fn attribution(event: &mut Event) -> Option<&mut Option<SubagentRunId>> {
     Some(match event {
         Event::ActivitySnapshot(event) => &mut event.subagent_run_id,

@@ -1,4 +1,4 @@
-//! Messages and thoughts that are open: chunks are joined, spans opened and closed.
+//! Open messages and thoughts: chunks are joined, spans opened and closed.
 use super::queue::Queue;
 use crate::frame::Frame;
 use crate::ids;
@@ -23,7 +23,7 @@ pub(crate) enum Voice {
     Thought,
 }
 
-/// The open messages and thoughts, and the messages that tool calls belong to.
+/// The open messages and thoughts, and the parent messages of tool calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Text {
     /// By the session of a subagent; empty for the agent itself.
@@ -44,16 +44,16 @@ struct OpenText {
     id: MessageId,
     /// The reasoning span; `None` for a message.
     span: Option<MessageId>,
-    /// The invocation that opened it, to which its end is attributed as well.
+    /// The invocation that opened it. Its end is attributed to the same one.
     owner: Option<SubagentRunId>,
 }
 
-/// The assistant message that the next tool call belongs to.
+/// The assistant message of the next tool call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Parent {
     key: Option<ChunkId>,
     id: MessageId,
-    /// The invocation of the message: calls of another one do not belong to it.
+    /// The invocation of the message. Calls of another one have another message.
     owner: Option<SubagentRunId>,
 }
 
@@ -77,7 +77,7 @@ impl Text {
         Some((open.voice, open.key.as_ref().map(ChunkId::as_str), &open.id))
     }
 
-    /// Returns the text that a chunk continues, or opens one that starts with `metadata` and returns that.
+    /// Returns the text that a chunk continues, or opens one with `metadata`.
     pub(super) fn open(
         &mut self,
         frame: &Frame<'_>,
@@ -125,7 +125,7 @@ impl Text {
         id
     }
 
-    /// Ends the text that is open in a lane, if any.
+    /// Ends the open text of a lane, if any.
     pub(super) fn close(&mut self, lane: &str, queue: &mut Queue) {
         if let Some(open) = self.lanes.get_mut(lane).and_then(|lane| lane.open.take()) {
             open.end(queue);
@@ -137,8 +137,7 @@ impl Text {
         self.lanes.values_mut().filter_map(|lane| lane.open.take()).for_each(|it| it.end(queue));
     }
 
-    /// Returns the assistant message that a tool call which starts now belongs to; without a text before it, a message
-    /// of its own.
+    /// Returns the assistant message of a tool call that starts now; without an earlier text, a new message.
     pub(super) fn parent(&mut self, frame: &Frame<'_>, queue: &mut Queue) -> MessageId {
         let lane = self.lane(frame.lane);
         let parent = lane.parent.as_ref().filter(|parent| parent.owner.as_ref() == frame.owner);

@@ -1,4 +1,4 @@
-//! What went out of messages that may come again.
+//! Messages that were sent and may be repeated.
 use super::text::Voice;
 use crate::frame::Frame;
 use acp_types::v1::prompt_turn::MessageId as ChunkId;
@@ -10,19 +10,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// How many messages are remembered that may come again.
+/// Largest number of remembered messages.
 const MAX_MESSAGES: usize = 4096;
 
-/// Messages that went out, by voice and the agent's id.
+/// Messages that were sent, by voice and the agent's id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Written {
-    /// Whether messages may come again.
+    /// Whether messages are remembered.
     is_active: bool,
     messages: BTreeMap<String, Sent>,
     /// The oldest first.
     order: VecDeque<String>,
     bytes: usize,
-    /// Messages with another text now, by name, that have not been restated.
+    /// Messages with a changed text, by name, that were not restated.
     changed: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ impl Written {
         self.is_active
     }
 
-    /// Notes a piece of a message that went out.
+    /// Records a piece of a message that was sent.
     pub(super) fn note(
         &mut self,
         frame: &Frame<'_>,
@@ -67,7 +67,7 @@ impl Written {
         }
     }
 
-    /// Returns the text of a message that went out, and the number of its other blocks.
+    /// Returns the sent text of a message, and the number of its other blocks.
     pub(super) fn known(&self, name: &str) -> (&str, usize) {
         self.messages.get(name).map_or(("", 0), |sent| (&sent.text, sent.blocks))
     }
@@ -84,7 +84,7 @@ impl Written {
         sent.ids.first().cloned()
     }
 
-    /// Has a message be restated with this text.
+    /// Marks a message to be restated with this text.
     pub(super) fn mark_changed(&mut self, name: String, text: String) {
         self.changed.retain(|(changed, _)| *changed != name);
         self.changed.push((name, text));
@@ -94,7 +94,7 @@ impl Written {
         !self.changed.is_empty()
     }
 
-    /// Sets the texts of the messages that changed.
+    /// Replaces the texts of changed messages.
     pub(super) fn apply_changes(&mut self, messages: &mut [Message]) {
         for (name, text) in core::mem::take(&mut self.changed) {
             let Some(sent) = self.messages.get(&name) else { continue };
@@ -113,7 +113,7 @@ impl Written {
     }
 }
 
-/// The name of a message: its voice, its lane and the agent's id.
+/// Returns the key of a message: its voice, its lane and the agent's id.
 pub(super) fn name(lane: &str, voice: Voice, key: &ChunkId) -> String {
     let voice = match voice {
         Voice::User => "user",

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// A response to send to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Response {
-    /// The id of the request, as it was passed in.
+    /// The id of the request, unchanged.
     pub request_id: RequestId,
     /// Its result.
     pub result: Answer,
 }
 
 member_union! {
-    /// The result of a request that asks the user something. It has the same form in ACP v1 and v2.
+    /// The result of a request for user input. It has the same form in ACP v1 and v2.
     ///
     /// Spec: [`RequestPermissionResponse`](https://agentclientprotocol.com/protocol/v1/schema#requestpermissionresponse),
     /// [`CreateElicitationResponse`](https://agentclientprotocol.com/protocol/v1/schema#createelicitationresponse) (ACP v1)

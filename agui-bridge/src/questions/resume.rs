@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::{Deserialize, Serialize};
 
-/// The answers that a run was resumed with.
+/// The answers of a resumed run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Resumed {
     run_id: RunId,
@@ -21,20 +21,20 @@ pub(super) struct Resumed {
     answers: BTreeMap<u64, u64>,
 }
 
-/// A run cannot be resumed with its answers.
+/// An error resuming a run.
 pub(crate) enum ResumeError {
     /// Other questions are open.
     Mismatch(String),
-    /// An answer does not fit its question.
+    /// An answer does not match its question.
     Invalid(String),
-    /// An answer changes a tool's arguments, which ACP does not allow.
+    /// An answer changes a tool's arguments, which ACP does not support.
     Edit,
     /// An answer is too late.
     Expired(String),
 }
 
 impl ResumeError {
-    /// The code of the `RUN_ERROR`.
+    /// Returns the code of the `RUN_ERROR`.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Mismatch(_) => "RESUME_MISMATCH",
@@ -47,13 +47,13 @@ impl ResumeError {
     pub(crate) fn message(self) -> String {
         match self {
             Self::Mismatch(message) | Self::Invalid(message) | Self::Expired(message) => message,
-            Self::Edit => "The agent does not take changed arguments.".to_owned(),
+            Self::Edit => "The agent does not support changed arguments.".to_owned(),
         }
     }
 }
 
 impl Questions {
-    /// The run that was resumed with these answers, the last time one was.
+    /// Returns the run that was last resumed, if these were its answers.
     pub(crate) fn resumed_by(&self, answers: &[ResumeEntry]) -> Option<&RunId> {
         let resumed = self.resumed.as_ref().filter(|_| !answers.is_empty())?;
         let is_known = |answer: &ResumeEntry| {
@@ -65,9 +65,9 @@ impl Questions {
         is_same.then_some(&resumed.run_id)
     }
 
-    /// Answers the questions that the last run was interrupted for, all or none.
+    /// Answers the questions for which the last run was interrupted: all or none.
     ///
-    /// `needs_match` refuses answers of which none is to an open question.
+    /// `needs_match` refuses answers none of which belongs to an open question.
     pub(crate) fn resume(
         &mut self,
         desk: &mut Desk<'_>,
@@ -120,7 +120,8 @@ fn read_answer(answer: &ResumeEntry, about: &About) -> Result<Settlement, Resume
         ResumeStatus::Cancelled => return Ok(about.cancelled()),
         ResumeStatus::Resolved => {}
         _ => {
-            let message = format!("`{}` is no status of an answer.", short(answer.status.as_str()));
+            let message =
+                format!("`{}` is not a status of an answer.", short(answer.status.as_str()));
             return Err(ResumeError::Invalid(message));
         }
     }
@@ -147,7 +148,7 @@ fn read_answer(answer: &ResumeEntry, about: &About) -> Result<Settlement, Resume
             };
             let action = elicitation
                 .action(payload)
-                .ok_or_else(|| invalid("expected what the form asks for"))?;
+                .ok_or_else(|| invalid("expected the content of the form"))?;
             elicitation.check(&action).map_err(|error| invalid(&format!("{error}")))?;
             Ok(Settlement::Elicitation(action))
         }
@@ -164,8 +165,8 @@ enum Choice {
 /// | payload | choice |
 /// |---|---|
 /// | `{"optionId":"…"}` | that option |
-/// | `{"approved":true}`, `true` | the first option that allows once, else always, else none |
-/// | `{"approved":false}`, `false` | the first option that rejects once, else always, else none |
+/// | `{"approved":true}`, `true` | the first option that allows once, otherwise always, otherwise none |
+/// | `{"approved":false}`, `false` | the first option that rejects once, otherwise always, otherwise none |
 /// | one with `editedArgs` | an error |
 fn read_permission(payload: Option<&Raw>) -> Result<Option<Choice>, ResumeError> {
     let Some(payload) = payload else { return Ok(None) };
@@ -187,7 +188,7 @@ fn fingerprint(answer: &ResumeEntry) -> u64 {
     json::fingerprint(&[answer.status.as_str(), payload])
 }
 
-/// The part of an identifier that messages show.
+/// Returns the part of an identifier that messages show.
 fn short(id: &str) -> &str {
     json::head(id, 64)
 }

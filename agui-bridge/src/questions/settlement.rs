@@ -1,4 +1,4 @@
-//! How a question was settled.
+//! The settlement of a question.
 use crate::permission::PermissionAnswer;
 use acp_types::v1::elicitation::ElicitationAction;
 use jsonrpc_core::wire::Extra;

@@ -8,26 +8,24 @@ use crate::ids;
 use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::outbox::{Outbox, metadata};
-use crate::produced::Produced;
 use crate::result::Output;
 use crate::terminal::Terminals;
 use crate::tool_name::Source;
 use acp_types::v1::tool_calls::{ToolCallStatus, ToolKind};
 use agui_types::content::Content;
 use agui_types::event::{
-    ActivityDeltaEvent, ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent,
-    ToolCallStartEvent,
+    ToolCallArgsEvent, ToolCallEndEvent, ToolCallResultEvent, ToolCallStartEvent,
 };
 use agui_types::id::{SubagentRunId, ToolCallId};
-use agui_types::json_patch::{JsonPatchOperation, JsonPointer, ReplaceOperation};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::time::Duration;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
-/// What the events of a call depend on beside the call.
+mod activity;
+
+/// Circumstances of a call's events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallFrame<'a> {
     pub(super) frame: Frame<'a>,
@@ -35,11 +33,11 @@ pub(super) struct CallFrame<'a> {
     pub(super) pace: Pace,
 }
 
-/// When arguments go out.
+/// The moment at which arguments are sent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Pace {
     pub(super) mode: ArgsMode,
-    /// How long arguments stay unchanged before they count as complete.
+    /// Time after which unchanged arguments count as complete.
     pub(super) settle: Option<Duration>,
 }
 
@@ -48,10 +46,10 @@ pub(super) struct Call {
     id: ToolCallId,
     name: String,
     source: Source,
-    /// The invocation of a subagent that made it.
+    /// The subagent invocation that made it.
     owner: Option<SubagentRunId>,
     lane: String,
-    /// Counts the calls of the thread.
+    /// Sequence number within the thread.
     number: u64,
     /// The turn of its last announcement.
     turn: u64,
@@ -60,17 +58,17 @@ pub(super) struct Call {
     kind: Option<ToolKind>,
     status: Status,
     arguments: Arguments,
-    /// When the arguments count as complete.
+    /// The time at which the arguments count as complete.
     settles: Option<Duration>,
     shown: Shown,
     content: Kept,
-    /// Whether the content is that of a permission request: an intention, not a result.
+    /// Whether the content comes from a permission request: an intention, not a result.
     proposed: bool,
     raw_output: Kept,
     denied: Option<Denial>,
 }
 
-/// An output until the call has its result; afterwards only its fingerprint.
+/// The output until the call has its result; afterwards its fingerprint.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Kept {
     output: Output,
@@ -91,11 +89,11 @@ impl Kept {
     }
 }
 
-/// What a message changed in a call.
+/// The effect of a message on a call.
 pub(super) struct Changed {
-    /// Whether members that a page shows differ.
+    /// Whether members that a page shows have changed.
     pub(super) shown: bool,
-    /// Whether the output differs.
+    /// Whether the output has changed.
     pub(super) output: bool,
 }
 
@@ -157,12 +155,12 @@ impl Call {
         self.stage
     }
 
-    /// Whether the agent has ended the call.
+    /// Returns whether the agent has ended the call.
     pub(super) fn is_over(&self) -> bool {
         self.status.is_final()
     }
 
-    /// Whether the call was announced last in an earlier turn.
+    /// Returns whether the last announcement was in an earlier turn.
     pub(super) fn is_of_earlier_turn(&self, turn: u64) -> bool {
         self.turn < turn
     }
@@ -179,13 +177,13 @@ impl Call {
         self.denied = denial;
     }
 
-    /// About how many bytes are kept, beside members that are bounded by themselves.
+    /// Returns the approximate size in bytes of members without a limit of their own.
     pub(super) fn bytes(&self) -> usize {
         let outputs = self.content.output.bytes() + self.raw_output.output.bytes();
         outputs + self.arguments.bytes() + self.shown.bytes()
     }
 
-    /// Takes the members of a message, except for the arguments.
+    /// Applies the members of a message, except for the arguments.
     pub(super) fn merge(&mut self, change: &mut Change, limits: &Limits) -> Changed {
         let title = change.title.take().filter(|title| !title.is_empty());
         let title = title.map(|title| json::cut(title, limits.message));
@@ -229,45 +227,7 @@ impl Call {
         out.emit(frame, start);
     }
 
-    /// Shows the call as an activity, whole or by its changes.
-    pub(super) fn show(&mut self, at: &CallFrame<'_>, out: &mut Outbox) {
-        let frame = &at.frame;
-        if !frame.is_modern {
-            return;
-        }
-        let content = self.shown.content(self.shows_progress());
-        let members = self.described().with("content", &content);
-        let id = format!("{}tool-{}", ids::ACTIVITY, self.id);
-        let is_new = self.shown.run != Some(frame.run);
-        let is_finished = self.stage == Stage::Finished;
-        let changed = self.shown.changes(&members, is_finished);
-        if is_new && is_finished {
-            let late = Members::new().with("toolCallId", &self.id);
-            let late =
-                changed.into_iter().fold(late, |late, (name, value)| late.with(name, &value));
-            return out.custom(frame, "acp.tool_call.late", late.into_raw());
-        }
-        if is_finished || (!is_new && self.shown.is_large(&changed)) {
-            let replace = |(name, value): (&'static str, Raw)| {
-                let path = JsonPointer::try_from(&*format!("/{name}")).ok()?;
-                Some(JsonPatchOperation::Replace(ReplaceOperation::new(path, value)))
-            };
-            let patch: Vec<_> = changed.into_iter().filter_map(replace).collect();
-            if !patch.is_empty() {
-                // News of a finished call are no part of the text that goes on meanwhile.
-                if !is_finished {
-                    out.close_text(frame.lane);
-                }
-                out.emit(frame, ActivityDeltaEvent::new(id, "acp.tool", patch));
-            }
-            return;
-        }
-        self.shown.run = Some(frame.run);
-        let shown = Members::new().with("toolCallId", &self.id);
-        out.activity(frame, id, "acp.tool", shown.and(members));
-    }
-
-    /// Takes the arguments of a message, and sends what is due after it.
+    /// Applies the arguments of a message, and sends due events.
     pub(super) fn advance(&mut self, at: &CallFrame<'_>, out: &mut Outbox, change: &mut Change) {
         let limits = at.frame.limits;
         if let Some(input) = change.raw_input.take() {
@@ -284,7 +244,7 @@ impl Call {
         } else if self.status.has_begun() || change.raw_output.is_some() || change.asks {
             self.end_if_known(at, out);
         }
-        // A repeated conversation may end a call before it has the output.
+        // A repeated conversation may end a call before its output.
         let is_awaited = out.history().is_some() && self.output(at.terminals).is_empty();
         if self.is_over() && !is_awaited {
             self.conclude(at, out);
@@ -309,14 +269,14 @@ impl Call {
         }
     }
 
-    /// Sends the rest of the arguments, and `TOOL_CALL_END`, unless the arguments are still to come.
+    /// Sends the rest of the arguments and `TOOL_CALL_END`, unless more arguments are expected.
     pub(super) fn end_if_known(&mut self, at: &CallFrame<'_>, out: &mut Outbox) {
         if self.arguments.is_known() {
             self.end(at, out);
         }
     }
 
-    /// Sends the rest of the arguments, and `TOOL_CALL_END`. Arguments that never came are sent as `{}`.
+    /// Sends the rest of the arguments and `TOOL_CALL_END`. Missing arguments are sent as `{}`.
     pub(super) fn end(&mut self, at: &CallFrame<'_>, out: &mut Outbox) {
         if self.stage != Stage::Started {
             return;
@@ -349,7 +309,7 @@ impl Call {
         self.finish(at, out, content);
     }
 
-    /// Sends all that is missing of a call that the agent left open.
+    /// Sends all missing events of a call that the agent left open.
     pub(super) fn abandon(&mut self, at: &CallFrame<'_>, out: &mut Outbox, is_cancelled: bool) {
         let (status, why) = match self.denied {
             Some(Denial::Cancelled) => (Status::Cancelled, "cancelled"),
@@ -360,31 +320,12 @@ impl Call {
         self.status = status;
         self.show(at, out);
         self.end(at, out);
-        // A proposal was not carried out; output of a call that was not stopped may be its result.
+        // A proposal was not carried out. Output of a call that was not stopped may be its result.
         let is_kept = self.status == Status::Incomplete
             && !self.output(at.terminals).is_empty()
             && !(self.proposed && self.raw_output.output.is_empty());
         let content = if is_kept { self.result(at, Some(why)) } else { why.into() };
         self.finish(at, out, content);
-    }
-
-    /// Shows the output of a message that came after the result.
-    pub(super) fn show_late(&self, at: &CallFrame<'_>, out: &mut Outbox, change: &Change) {
-        if !at.frame.is_modern {
-            return;
-        }
-        let limit = at.frame.limits.value;
-        let shown = |content: &Vec<Produced>| -> Vec<Raw> {
-            content.iter().map(|item| item.shown(limit)).collect()
-        };
-        let content = change.content.as_ref().map(shown);
-        let content = content.map(|content| json::bounded(&content, limit));
-        let raw_output = change.raw_output.as_ref().map(|output| json::bounded(output, limit));
-        let value = Members::new()
-            .with("toolCallId", &self.id)
-            .with_some("content", content.as_ref())
-            .with_some("rawOutput", raw_output.as_ref());
-        out.custom(&at.frame, "acp.tool_call.late", value.into_raw());
     }
 
     fn finish(&mut self, at: &CallFrame<'_>, out: &mut Outbox, content: Content) {
@@ -401,7 +342,7 @@ impl Call {
         self.forget_output();
     }
 
-    /// Releases what was shown and said.
+    /// Releases the content and output.
     pub(super) fn forget_output(&mut self) {
         self.shown.forget();
         self.content.forget();
@@ -413,7 +354,7 @@ impl Call {
         output.to_content(at.frame.is_modern, at.terminals, at.frame.limits, why)
     }
 
-    /// The content, or `rawOutput` where the content says nothing.
+    /// Returns the content, or `rawOutput` if the content is empty.
     fn output<'a>(&'a self, terminals: &Terminals) -> &'a Output {
         let (content, raw) = (&self.content.output, &self.raw_output.output);
         let is_content = raw.is_empty() || (!self.proposed && content.has_text(terminals));
@@ -422,19 +363,6 @@ impl Call {
 
     fn changed_arguments(&self, limits: &Limits) -> Option<Raw> {
         self.arguments.changed().map(|input| json::bounded(input, limits.value))
-    }
-
-    /// Whether the activity has the text, because no result does.
-    fn shows_progress(&self) -> bool {
-        !self.status.is_final() && self.status != Status::Incomplete
-    }
-
-    fn described(&self) -> Members {
-        Members::new()
-            .with("title", self.title())
-            .with("kind", self.kind.as_ref().unwrap_or(&ToolKind::Other).as_str())
-            .with("status", self.status.as_str())
-            .with("locations", &self.shown.locations())
     }
 }
 

@@ -14,7 +14,7 @@ use jsonrpc_core::wire::{Meta, Presence, Raw};
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) id: ToolCallId,
-    /// Whether it begins a call where the id is that of a call of an earlier turn.
+    /// Whether it begins a call if the id belongs to a call of an earlier turn.
     pub(super) announces: bool,
     /// Whether it is part of a permission request.
     pub(super) asks: bool,
@@ -100,7 +100,7 @@ impl From<ToolCallContentChunk> for Change {
 }
 
 impl Change {
-    /// Creates a change of no member.
+    /// Creates a change without members.
     pub(crate) fn new(id: &str) -> Self {
         Self {
             id: ToolCallId::from(id),

@@ -1,3 +1,4 @@
+//! The activity of a tool call, as shown to the page.
 use crate::json::{self, Members};
 use crate::limits::Limits;
 use crate::produced::Produced;
@@ -7,14 +8,13 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::Raw;
 use serde::{Deserialize, Serialize};
 
-/// Content beyond which only what has changed is shown again.
+/// Size of content beyond which only changed members are shown again.
 const LARGE: usize = 4096;
 
-/// What a page is shown of a tool call beside its title, kind and status, until the call has its result; then, how to
-/// tell it from something else.
+/// The activity's content besides title, kind and status until the call has its result; afterwards fingerprints only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Shown {
-    /// The run whose stream has it.
+    /// The last run with the activity.
     pub(super) run: Option<u64>,
     locations: Option<Raw>,
     locations_print: Option<u64>,
@@ -23,8 +23,8 @@ pub(super) struct Shown {
     items_print: Option<u64>,
     /// The end of the text.
     progress: String,
-    /// What was shown last, by member.
-    told: Vec<(String, u64)>,
+    /// Fingerprints of the last shown members.
+    sent: Vec<(String, u64)>,
 }
 
 impl Shown {
@@ -39,7 +39,7 @@ impl Shown {
         self.locations.clone().unwrap_or_else(|| json::raw(&[(); 0]))
     }
 
-    /// Takes the content; says whether the items are others, and whether the text is.
+    /// Sets the content. Returns whether the items differ, and whether the text does.
     pub(super) fn set_content(
         &mut self,
         content: &[Produced],
@@ -70,7 +70,7 @@ impl Shown {
         (items, text)
     }
 
-    /// The content as a page shows it.
+    /// Returns the content for a page.
     pub(super) fn content(&self, with_progress: bool) -> Vec<Raw> {
         let mut content = self.items.clone();
         if with_progress && !self.progress.is_empty() {
@@ -80,7 +80,7 @@ impl Shown {
         content
     }
 
-    /// The members that are others than were told last; of a call whose content is gone, only those that are there.
+    /// Returns the members that differ from the last shown ones; for a call without content, only the kept ones.
     pub(super) fn changes(&mut self, members: &Members, gone: bool) -> Vec<(&'static str, Raw)> {
         let mut changed = Vec::new();
         for name in ["title", "kind", "status", "locations", "content"] {
@@ -94,17 +94,17 @@ impl Shown {
                 continue;
             }
             let print = json::fingerprint(&[value.as_str()]);
-            match self.told.iter_mut().find(|(told, _)| told == name) {
-                Some((_, told)) if *told == print => continue,
-                Some((_, told)) => *told = print,
-                None => self.told.push((name.into(), print)),
+            match self.sent.iter_mut().find(|(sent, _)| sent == name) {
+                Some((_, sent)) if *sent == print => continue,
+                Some((_, sent)) => *sent = print,
+                None => self.sent.push((name.into(), print)),
             }
             changed.push((name, value.clone()));
         }
         changed
     }
 
-    /// Whether there is much that did not change.
+    /// Returns whether the unchanged part is large.
     pub(super) fn is_large(&self, changed: &[(&'static str, Raw)]) -> bool {
         !changed.iter().any(|(name, _)| *name == "content") && self.bytes() > LARGE
     }
@@ -114,7 +114,7 @@ impl Shown {
         items + self.progress.len() + self.locations.as_ref().map_or(0, |raw| raw.as_str().len())
     }
 
-    /// Lets go of what was shown.
+    /// Releases the content.
     pub(super) fn forget(&mut self) {
         self.locations = None;
         self.items = Vec::new();

@@ -1,8 +1,8 @@
-//! How far a tool call has come.
+//! Stage and status of a tool call.
 use acp_types::v1::tool_calls::ToolCallStatus;
 use serde::{Deserialize, Serialize};
 
-/// The events of a call that went out.
+/// The events of a call that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// `TOOL_CALL_START`.
@@ -33,27 +33,27 @@ impl Status {
         }
     }
 
-    /// Whether the agent has ended the call.
+    /// Returns whether the agent has ended the call.
     pub(super) fn is_final(&self) -> bool {
         self.rank() == FINAL
     }
 
-    /// Whether the call runs or ran.
+    /// Returns whether the call runs or ran.
     pub(super) fn has_begun(&self) -> bool {
         self.rank() > 0
     }
 
-    /// Whether `next` may replace this status: a status never goes back.
+    /// Returns whether `next` may replace this status. A status never goes back.
     pub(super) fn may_become(&self, next: &Self) -> bool {
         !self.is_final() && next.rank() >= self.rank()
     }
 
-    /// A status that no version knows counts as being in progress.
+    /// Returns the rank of a status. An unknown status counts as in progress.
     fn rank(&self) -> u8 {
         match self {
             Self::Agent(ToolCallStatus::Pending) => 0,
             Self::Agent(ToolCallStatus::Completed | ToolCallStatus::Failed) => FINAL,
-            // Only v2 has it.
+            // Defined in v2 only.
             Self::Agent(status) if status.as_str() == "cancelled" => FINAL,
             Self::Agent(_) => 1,
             Self::Incomplete | Self::Cancelled => 2,
@@ -61,7 +61,7 @@ impl Status {
     }
 }
 
-/// Reason for which a call was not allowed.
+/// The reason why a call was denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Denial {
     /// The user rejected it.

@@ -1,4 +1,4 @@
-//! What holds for all events of a thread for a while.
+//! The settings and counts of a thread that all events depend on.
 use crate::frame::Frame;
 use crate::options::Options;
 use agui_types::id::SubagentRunId;
@@ -7,14 +7,14 @@ use alloc::string::String;
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Options, profile, time and counts: what a [`Frame`] is made of.
+/// Options, profile, time and counts, from which a [`Frame`] is created.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Basis {
     pub(super) options: Options,
     pub(super) profile: Profile,
-    /// Number of runs that began.
+    /// Number of runs so far.
     pub(super) runs: u64,
-    /// Number of turns that began.
+    /// Number of turns so far.
     pub(super) turns: u64,
     /// The last known time.
     pub(super) now: Option<Duration>,
@@ -25,7 +25,7 @@ pub(super) struct Basis {
 pub(super) struct Lane {
     /// The session of a subagent; empty for the agent itself.
     pub(super) name: String,
-    /// The invocation that goes on in it.
+    /// The active invocation.
     pub(super) owner: Option<SubagentRunId>,
 }
 
@@ -35,7 +35,7 @@ impl Basis {
         Self { options, profile, runs: 0, turns: 0, now: None }
     }
 
-    /// The frame of the agent itself.
+    /// Returns the frame of the agent itself.
     pub(super) fn root(&self) -> Frame<'_> {
         self.frame_of("", None)
     }

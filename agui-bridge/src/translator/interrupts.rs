@@ -1,4 +1,4 @@
-//! Runs that end while the agent's turn continues, the runs that continue it, and time.
+//! Interrupted runs, the runs that resume them, and time limits.
 use super::{Begun, Translator};
 use crate::options::Unanswered;
 use crate::runs::{Before, Parked, Problem};
@@ -13,12 +13,12 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 impl Translator {
-    /// Sets the time, an offset from an epoch of the caller's choice; an earlier time than the last one counts as that.
+    /// Sets the time, an offset from an epoch of the caller's choice. An earlier time than the last one is ignored.
     ///
-    /// Call it before each `handle_*` and `begin_run`, and when [`poll_timeout`](Self::poll_timeout) is reached. Returns
-    /// the failure that ended the run, if its time is over: the agent still works on the turn then, and the caller
-    /// cancels or leaves its session.
-    #[must_use = "the agent still works on the turn of a run that ends here"]
+    /// Call it before each `handle_*` and `begin_run`, and at the time of [`poll_timeout`](Self::poll_timeout). Returns
+    /// the failure that ended the run if it exceeded a time limit. The agent still works on the turn then: cancel it,
+    /// or leave its session.
+    #[must_use = "the agent still works on the turn of the failed run"]
     pub fn tick(&mut self, now: Duration) -> Option<Failure> {
         let before = self.basis.now.unwrap_or(now);
         let now = now.max(before);
@@ -43,7 +43,7 @@ impl Translator {
         Some(failure)
     }
 
-    /// Returns the time at which [`tick`](Self::tick) is to be called next, if nothing happens before.
+    /// Returns the time at which [`tick`](Self::tick) has to be called next.
     pub fn poll_timeout(&self) -> Option<Duration> {
         let now = self.basis.now?;
         let is_working = self.runs.is_open() && !self.questions.is_waiting();
@@ -57,24 +57,24 @@ impl Translator {
         timeouts.into_iter().flatten().min()
     }
 
-    /// Whether the run has ended while the agent's turn continues: with an interrupt, or with pending calls of
-    /// [the page's tools](crate::frontend_tool).
+    /// Returns whether the run has ended while the agent's turn continues: with an interrupt, or with pending calls of
+    /// [page tools](crate::frontend_tool).
     pub fn is_interrupted(&self) -> bool {
         self.runs.is_parked()
     }
 
-    /// Whether the prompt of the run that began with [`Begun::Wait`] is to be sent now; returns `true` once.
+    /// Returns whether the prompt of a run with [`Begun::Wait`] has to be sent now; `true` once.
     pub fn poll_prompt(&mut self) -> bool {
         self.runs.poll_prompt()
     }
 
-    /// Returns the run that was resumed with exactly these answers, if the last resumed run was: a repeated request
-    /// receives the events of that run, not another run.
+    /// Returns the run that was last resumed, if exactly these were its answers. A repeated request receives the events
+    /// of that run instead of another run.
     pub fn resumed_by(&self, answers: &[ResumeEntry]) -> Option<&RunId> {
         self.questions.resumed_by(answers)
     }
 
-    /// Interrupts the open run when it is time.
+    /// Interrupts the open run when it is due.
     pub(super) fn suspend_if_due(&mut self) {
         let numbers = self.questions.due(self.basis.now);
         if numbers.is_empty() || !self.runs.is_open() {
@@ -159,7 +159,7 @@ impl Translator {
         }
     }
 
-    /// Ends the open run, whose input answers none of the open questions.
+    /// Ends the open run, since its input answers none of the open questions.
     fn refuse_unanswered(&mut self, open: &[u64], prompt: &[ContentBlock]) {
         if prompt.is_empty() {
             return self.interrupt_run(open);
@@ -169,7 +169,7 @@ impl Translator {
         self.fail(Problem::new("INTERRUPTS_OPEN", &message));
     }
 
-    /// Shows the end of a parked turn, or puts the questions that it has asked meanwhile.
+    /// Shows the end of a parked turn, or sends its questions since then.
     fn continue_turn(&mut self, parked: Parked) {
         if let Some(end) = parked.end {
             return self.end_turn(end);

@@ -1,4 +1,4 @@
-//! Calls of the page's own tools.
+//! Calls of page tools.
 use super::Translator;
 use crate::json::Members;
 use crate::outbox::metadata;
@@ -8,9 +8,9 @@ use agui_types::id::ToolCallId;
 use jsonrpc_core::wire::Raw;
 
 impl Translator {
-    /// Shows a call of one of the page's tools: `TOOL_CALL_START` with source `frontend`, `TOOL_CALL_ARGS`,
-    /// `TOOL_CALL_END`. The page makes the result, so that the stream has none: at the run's end the call is in
-    /// `pendingToolCallIds`. Returns the id of the call in the stream, which is `id` unless the thread has used that.
+    /// Shows a call of a page tool: `TOOL_CALL_START` with source `frontend`, `TOOL_CALL_ARGS`, `TOOL_CALL_END`. The
+    /// page produces the result, so the stream has none, and the call is in `pendingToolCallIds` at the run's end.
+    /// Returns the id of the call in the stream: `id`, unless the thread has used that.
     ///
     /// Does nothing while no run is open.
     pub fn handle_frontend_call(
@@ -35,14 +35,14 @@ impl Translator {
         stream_id
     }
 
-    /// Ends the run as a success with pending calls of the page's tools, while the agent's turn continues: its further
-    /// updates are part of the next run, [which continues the turn](Self::begin_run). Does nothing while no run is open.
+    /// Ends the run as a success with pending calls of page tools, while the agent's turn continues. Further updates
+    /// are part of the next run, [which continues the turn](Self::begin_run). Does nothing while no run is open.
     pub fn handle_parked(&mut self) {
         self.park();
     }
 
-    /// Shows that the agent announced a call of one of the page's tools and did not make it, as `CUSTOM`
-    /// `acp.tool_call.not_made`. Does nothing while no run is open.
+    /// Shows that the agent announced a call of a page tool and did not make it, as `CUSTOM` `acp.tool_call.not_made`.
+    /// Does nothing while no run is open.
     pub fn handle_not_made(&mut self, id: &AgentId, name: &str, status: &str) {
         if self.is_running() {
             let value =

@@ -1,4 +1,4 @@
-//! A conversation that the agent repeats, as after `session/load`.
+//! Replay of a conversation by the agent, as after `session/load`.
 use super::Translator;
 use crate::outbox::History;
 use crate::update::Update;
@@ -8,12 +8,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 impl Translator {
-    /// Takes the following updates as a repetition of the conversation: send `session/load` now. The conversation becomes
-    /// one `MESSAGES_SNAPSHOT` at the head of the next run, with the state where
-    /// [`Options::state`](crate::Options::state) is set; no part of it counts as new.
+    /// Begins a replay: following updates repeat the conversation. Send `session/load` now. The conversation becomes
+    /// one `MESSAGES_SNAPSHOT` at the beginning of the next run, with the state if
+    /// [`Options::state`](crate::Options::state) is set.
     ///
-    /// The snapshot replaces the client's conversation, except for the user's messages at the end of the run's input:
-    /// those are new. Does nothing while a run is open or interrupted.
+    /// The snapshot replaces the client's conversation, except for the user messages at the end of the run's input,
+    /// which are new. Does nothing while a run is open or interrupted.
     pub fn begin_replay(&mut self) {
         if self.runs.is_open() || self.runs.is_parked() || self.replay.is_some() {
             return;
@@ -25,12 +25,12 @@ impl Translator {
         *reader.outbox.ids() = self.outbox.ids().clone();
         reader.basis.profile = self.basis.profile;
         let input = RunAgentInput::new("replay", "replay", []);
-        // No run is open in a new translator.
+        // A new translator has no open run.
         let _ = reader.begin_run(&input, &[]);
         self.replay = Some(Box::new(reader));
     }
 
-    /// Ends the repetition: the agent has responded to `session/load`. A run that begins ends it as well.
+    /// Ends the replay: the agent has responded to `session/load`. The beginning of a run ends it as well.
     pub fn end_replay(&mut self) {
         let Some(mut reader) = self.replay.take() else { return };
         reader.close_run(false);
@@ -47,19 +47,19 @@ impl Translator {
         self.terminals = reader.terminals;
     }
 
-    /// Drops the repetition: the agent has refused `session/load`, or the conversation is not needed. There is no
-    /// snapshot: the client keeps its conversation. The run that was to follow ends as the refusal says: begin it, and
-    /// pass the error to [`handle_prompt_response`](Self::handle_prompt_response).
+    /// Drops the replay: the agent has refused `session/load`, or the conversation is not needed. No snapshot is sent,
+    /// and the client keeps its conversation. To report the refusal, begin the next run and pass the error to
+    /// [`handle_prompt_response`](Self::handle_prompt_response).
     pub fn drop_replay(&mut self) {
         self.replay = None;
     }
 
-    /// Whether the agent repeats a conversation.
+    /// Returns whether a replay is active.
     pub fn is_replaying(&self) -> bool {
         self.replay.is_some()
     }
 
-    /// Takes an update of a repeated conversation; returns any other.
+    /// Takes an update of a replay; returns any other.
     pub(super) fn take_repeated(&mut self, update: Update) -> Option<Update> {
         let Some(reader) = self.replay.as_mut().filter(|_| update.is_conversation()) else {
             return Some(update);
@@ -73,7 +73,7 @@ impl Translator {
         None
     }
 
-    /// Restates the conversation that the agent repeated; returns whether there was one.
+    /// Restates the replayed conversation, and returns whether there was one.
     pub(super) fn restate_repeated(&mut self, input: &RunAgentInput) -> bool {
         let Some(mut messages) = self.repeated.take() else { return false };
         let is_new = |message: &&Message| {

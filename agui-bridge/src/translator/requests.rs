@@ -1,4 +1,4 @@
-//! Requests of the agent that ask the user something, and their answers.
+//! Requests of the agent for user input, and their answers.
 use super::Translator;
 use crate::answer_error::AnswerError;
 use crate::elicitation::{self, Elicitation};
@@ -24,12 +24,12 @@ use alloc::boxed::Box;
 use jsonrpc_core::RequestId;
 
 impl Translator {
-    /// Takes a `session/request_permission`. [`poll_response`](Self::poll_response) returns the answer: at once, after
-    /// [`answer_permission`](Self::answer_permission), or with the run that [resumes](Self::begin_run). When the turn
+    /// Handles `session/request_permission`. [`poll_response`](Self::poll_response) returns the answer: at once, after
+    /// [`answer_permission`](Self::answer_permission), or with the run that [resumes](Self::begin_run). If the turn
     /// ends first, the answer is `cancelled`.
     ///
     /// The tool call in the request counts as an update of that call. While the run is interrupted, the question waits
-    /// for the next one. While there is no turn, the user cannot answer, and the answer is that of
+    /// for the next one. Without a turn the user cannot answer, and the answer is that of
     /// [`Policy::reject_all`](crate::Policy::reject_all).
     pub fn handle_permission_request(
         &mut self,
@@ -51,7 +51,7 @@ impl Translator {
         self.ask(request_id, About::Permission(Permission::new(Some(call), None, options)));
     }
 
-    /// Takes a `session/request_permission` of ACP v2, as
+    /// Handles `session/request_permission` of ACP v2, as
     /// [`handle_permission_request`](Self::handle_permission_request).
     pub fn handle_permission_request_v2(
         &mut self,
@@ -85,13 +85,13 @@ impl Translator {
         self.ask(request_id, About::Permission(Permission::new(call, title, request.options)));
     }
 
-    /// Takes an `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at once, after
-    /// [`answer_elicitation`](Self::answer_elicitation), or with the run that [resumes](Self::begin_run). When the turn
+    /// Handles `elicitation/create`. [`poll_response`](Self::poll_response) returns the answer: at once, after
+    /// [`answer_elicitation`](Self::answer_elicitation), or with the run that [resumes](Self::begin_run). If the turn
     /// ends first, the answer is `cancel`.
     ///
-    /// The request's `_meta` becomes part of the interrupt's `metadata`, or of the event's.
+    /// The request's `_meta` becomes part of the `metadata` of the interrupt or event.
     ///
-    /// Requests of a mode that this version does not know, and requests while there is no turn, are cancelled.
+    /// Requests of an unknown mode, and requests without a turn, are cancelled.
     pub fn handle_elicitation_request(
         &mut self,
         request_id: RequestId,
@@ -104,7 +104,7 @@ impl Translator {
         self.ask(request_id, About::Elicitation(Box::new(elicitation)));
     }
 
-    /// Takes an `elicitation/create` of ACP v2, as [`handle_elicitation_request`](Self::handle_elicitation_request).
+    /// Handles `elicitation/create` of ACP v2, as [`handle_elicitation_request`](Self::handle_elicitation_request).
     pub fn handle_elicitation_request_v2(
         &mut self,
         request_id: RequestId,
@@ -113,8 +113,8 @@ impl Translator {
         self.handle_elicitation_request(request_id, request.into());
     }
 
-    /// Takes an `elicitation/complete`: the user has visited the page. The stream shows it as `CUSTOM`
-    /// `acp.elicitation.completed`; the request is accepted, unless it had its answer.
+    /// Handles `elicitation/complete`: the user has visited the URL. The stream shows it as `CUSTOM`
+    /// `acp.elicitation.completed`. The request is accepted, unless it is already answered.
     pub fn handle_elicitation_complete(&mut self, notification: &CompleteElicitationNotification) {
         self.runs.note_activity();
         let id = &notification.elicitation_id;
@@ -129,7 +129,7 @@ impl Translator {
         }
     }
 
-    /// Takes a `$/cancel_request` of the agent: the request is answered `cancelled`, unless it had its answer.
+    /// Handles `$/cancel_request` of the agent: the request is answered `cancelled`, unless it is already answered.
     pub fn handle_request_withdrawn(&mut self, request_id: &RequestId) {
         let (questions, mut desk) = self.questions();
         questions.withdraw(&mut desk, request_id);
@@ -137,11 +137,11 @@ impl Translator {
 
     /// Answers a permission request. [`poll_response`](Self::poll_response) returns the response.
     ///
-    /// A request for which the run was interrupted can be answered here as well; the client's answer to it is dropped
-    /// then.
+    /// It also answers a request for which the run was interrupted; the client's answer to the interrupt is then
+    /// dropped.
     ///
     /// # Errors
-    /// No permission request has the id, it was answered before, or it does not offer the option.
+    /// No permission request has the id, it is already answered, or it does not offer the option.
     pub fn answer_permission(
         &mut self,
         interrupt_id: &str,
@@ -161,12 +161,12 @@ impl Translator {
 
     /// Answers an elicitation. [`poll_response`](Self::poll_response) returns the response.
     ///
-    /// A request for which the run was interrupted can be answered here as well; the client's answer to it is dropped
-    /// then.
+    /// It also answers a request for which the run was interrupted; the client's answer to the interrupt is then
+    /// dropped.
     ///
     /// # Errors
-    /// No elicitation has the id, it was answered before, or the content does not fit the form: a required field is
-    /// missing, or a value is not of its field's type, length, range or choices. Patterns and formats are not checked.
+    /// No elicitation has the id, it is already answered, or the content does not match the form: a required field is
+    /// missing, or a value violates its field's type, length, range or choices. Patterns and formats are not checked.
     pub fn answer_elicitation(
         &mut self,
         interrupt_id: &str,

@@ -1,4 +1,4 @@
-//! The end of a turn, and of its run.
+//! The end of a turn and its run.
 use super::Translator;
 use crate::json;
 use crate::runs::Problem;
@@ -12,19 +12,19 @@ use alloc::format;
 use jsonrpc_core::{ErrorCode, ErrorObject};
 
 impl Translator {
-    /// Takes the agent's response to the prompt, and ends the run.
+    /// Handles the agent's response to the prompt, and ends the run.
     ///
     /// | response | AG-UI 1.0 | legacy |
     /// |---|---|---|
-    /// | `end_turn`, and reasons that this version does not know | `RUN_FINISHED`, outcome success | without outcome |
+    /// | `end_turn`, and unknown reasons | `RUN_FINISHED`, outcome success | without outcome |
     /// | `max_tokens`, `max_turn_requests` | the same, after a `CUSTOM` `acp.notice` | without outcome |
     /// | `refusal` | `RUN_ERROR` `ACP_REFUSAL` | the same |
     /// | `cancelled`, or any reason after [`handle_cancel`](Self::handle_cancel) | outcome cancelled | `RUN_ERROR` `CANCELLED` |
     /// | error -32800 after `handle_cancel` | outcome cancelled | `RUN_ERROR` `CANCELLED` |
     /// | any other error | `RUN_ERROR`, the code by the table of JSON-RPC codes, `ACP_ERROR` for unknown ones | the same |
     ///
-    /// `RUN_FINISHED.result` is `{"stopReason":…}` with the agent's own value. While there is no turn, the response is
-    /// dropped; while the run is interrupted, the next one shows it.
+    /// `RUN_FINISHED.result` is `{"stopReason":…}` with the agent's own value. Without a turn the response is dropped.
+    /// After an interrupted run the next one shows it.
     pub fn handle_prompt_response(&mut self, response: Result<PromptResponse, ErrorObject>) {
         self.runs.note_activity();
         self.handle_turn_end(match response {
@@ -33,16 +33,17 @@ impl Translator {
         });
     }
 
-    /// Takes the response to a `session/prompt` of ACP v2: the agent has the prompt, and works on it until it is idle.
+    /// Handles the response to a `session/prompt` of ACP v2: the agent has accepted the prompt, and works on it until
+    /// it is idle.
     pub fn handle_prompt_accepted(&mut self, _response: &PromptAccepted) {
         self.runs.note_activity();
         self.runs.set_busy(true);
     }
 
-    /// Notes that the turn is to stop: all questions are answered `cancelled`, now and until the agent responds to the
-    /// prompt. The caller sends `session/cancel`.
+    /// Handles the cancellation of the turn: all questions are answered `cancelled`, now and until the agent responds
+    /// to the prompt. The caller sends `session/cancel`.
     ///
-    /// While the run is interrupted, this concerns its turn, whose end the next run shows.
+    /// After an interrupted run this concerns the run's turn; the next run shows its end.
     pub fn handle_cancel(&mut self) {
         if self.runs.cancel() {
             self.cancel_questions();
@@ -50,7 +51,7 @@ impl Translator {
     }
 
     /// Ends the turn as cancelled without waiting for the agent, which has no prompt yet or does not stop. Does nothing
-    /// while there is no turn.
+    /// without a turn.
     pub fn handle_stopped(&mut self) {
         if self.runs.is_open() {
             let _dropped = self.runs.take_before();
@@ -61,8 +62,8 @@ impl Translator {
         }
     }
 
-    /// Ends the run as a success without the agent, because the input has
-    /// [no news](crate::input::Work::Nothing) for it. Does nothing while no run is open.
+    /// Ends the run as a success without the agent, since the input has [nothing new](crate::input::Work::Nothing).
+    /// Does nothing while no run is open.
     pub fn handle_no_work(&mut self) {
         if self.runs.is_open() {
             self.close_run(false);
@@ -70,10 +71,10 @@ impl Translator {
         }
     }
 
-    /// Ends the turn as failed, and its run with all that is open. Does nothing while there is no turn.
+    /// Ends the turn as failed, and its run with all open items. Does nothing without a turn.
     ///
-    /// While the run is interrupted, the next run shows the failure; with `AGENT_LOST` if a question was open, because
-    /// its answer has no receiver.
+    /// After an interrupted run, the next run shows the failure; with `AGENT_LOST` if a question was open, since its
+    /// answer has no receiver.
     pub fn handle_failure(&mut self, failure: Failure, message: &str) {
         if self.runs.is_open() {
             let is_cancelled = self.runs.is_cancelled();
@@ -88,7 +89,7 @@ impl Translator {
         }
     }
 
-    /// Takes the idle state that ends a turn of ACP v2, for a caller that relates it to the prompt itself.
+    /// Handles the idle state that ends a turn of ACP v2, for a caller that relates it to the prompt itself.
     pub fn handle_idle(&mut self, idle: IdleStateUpdate) {
         self.runs.note_activity();
         self.runs.set_busy(false);
@@ -97,7 +98,7 @@ impl Translator {
 
     pub(super) fn update_state(&mut self, state: StateUpdate) {
         match state {
-            // An idle state before the agent has begun concerns the last turn.
+            // An idle state before the agent has begun belongs to the last turn.
             StateUpdate::Idle(idle) if self.runs.is_busy() => {
                 self.runs.set_busy(false);
                 self.handle_turn_end(idle_end(*idle));
@@ -107,7 +108,7 @@ impl Translator {
         }
     }
 
-    /// Ends the turn of the open run, or notes the end of a parked one.
+    /// Ends the turn of the open run, or records the end of a parked one.
     fn handle_turn_end(&mut self, end: TurnEnd) {
         if self.runs.is_open() {
             self.end_turn(end);
@@ -116,7 +117,7 @@ impl Translator {
         }
     }
 
-    /// Ends the turn that the open run is in; the run ends too, unless its own turn is still to begin.
+    /// Ends the turn of the open run. The run ends too, unless its own turn has still to begin.
     pub(super) fn end_turn(&mut self, end: TurnEnd) {
         let is_cancelled = self.runs.is_cancelled();
         let Some(before) = self.runs.take_before() else {
@@ -140,7 +141,7 @@ impl Translator {
         if let Some(message) = failed {
             let frame = self.basis.root();
             let message = json::cut(message, frame.limits.message);
-            self.outbox.warn(&frame, &format!("The turn before failed: {message}"));
+            self.outbox.warn(&frame, &format!("The previous turn failed: {message}"));
         }
         self.begin_turn(&before.prompt);
         self.runs.send_prompt();
@@ -192,7 +193,7 @@ impl Translator {
         self.succeed(Some(response));
     }
 
-    /// Closes all that is open, so that only the end of the run is missing.
+    /// Closes all open items, so that only the end of the run is missing.
     pub(super) fn close_run(&mut self, is_cancelled: bool) {
         self.cancel_questions();
         self.outbox.close_texts();
@@ -206,7 +207,7 @@ impl Translator {
         self.calls.close(&frame, &mut self.outbox, &self.terminals, is_cancelled);
     }
 
-    /// Closes what stays open behind the calls.
+    /// Closes the items that remain open after the calls.
     pub(super) fn close_rest(&mut self) {
         self.restate_if_quiet();
         let frame = self.basis.root();
@@ -228,7 +229,7 @@ impl Translator {
     }
 }
 
-/// The end of a turn of ACP v2, in the terms of v1.
+/// Returns the end of a turn of ACP v2 in the terms of v1.
 fn idle_end(idle: IdleStateUpdate) -> TurnEnd {
     let reason = match &idle.stop_reason {
         IdleReason::Error(error) => {

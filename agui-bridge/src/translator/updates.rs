@@ -1,4 +1,4 @@
-//! Updates of either version of ACP, each to the part that it concerns.
+//! Dispatch of updates, of either version of ACP.
 use super::{Lane, Translator};
 use crate::json::{self, Members};
 use crate::outbox::Voice;
@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Presence, Raw};
 
 impl Translator {
-    /// Takes a `session/update` of ACP v2. An idle `state_update` ends the turn.
+    /// Handles `session/update` of ACP v2. An idle `state_update` ends the turn.
     pub fn handle_notification_v2(&mut self, notification: UpdateSessionNotification) {
         self.runs.note_activity();
         self.outbox.remember_messages();
@@ -43,16 +43,16 @@ impl Translator {
         self.take(Update::V2(Box::new(notification)));
     }
 
-    /// Takes an update of a terminal that the client runs for the agent (`terminal/create` of ACP v1), in the form in
-    /// which ACP v2 reports an agent's own: `ACTIVITY_SNAPSHOT` `acp.terminal`, and the result of a tool call that has
-    /// the terminal.
+    /// Handles an update of a terminal that the client runs for the agent (`terminal/create` of ACP v1), in the form of
+    /// ACP v2 for an agent's own terminal. It becomes `ACTIVITY_SNAPSHOT` `acp.terminal`, and part of the result of a
+    /// tool call with the terminal.
     ///
     /// Spec: [Terminals](https://agentclientprotocol.com/protocol/v1/terminals)
     pub fn handle_terminal_update(&mut self, session_id: &SessionId, update: TerminalUpdate) {
         self.take_client_terminal(session_id, SessionUpdateV2::TerminalUpdate(Box::new(update)));
     }
 
-    /// Takes a piece of such a terminal's output, as [`handle_terminal_update`](Self::handle_terminal_update).
+    /// Handles a piece of such a terminal's output, as [`handle_terminal_update`](Self::handle_terminal_update).
     pub fn handle_terminal_output(&mut self, session_id: &SessionId, chunk: TerminalOutputChunk) {
         self.take_client_terminal(
             session_id,
@@ -60,8 +60,8 @@ impl Translator {
         );
     }
 
-    /// Takes a notification of a method outside of ACP, `_vendor/…`: `CUSTOM` `acp.ext:METHOD` with its parameters, where
-    /// [`Options::extensions`](crate::Options::extensions) lists the method. Others are dropped.
+    /// Handles a notification of an extension method, `_vendor/…`. It becomes `CUSTOM` `acp.ext:METHOD` with its
+    /// parameters if [`Options::extensions`](crate::Options::extensions) lists the method, and is dropped otherwise.
     ///
     /// Spec: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
     pub fn handle_extension(&mut self, method: &str, params: Option<Raw>) {
@@ -79,7 +79,8 @@ impl Translator {
     /// Shows that the agent's session is new and lacks the conversation so far, as `CUSTOM` `acp.notice`. Does nothing
     /// while no run is open.
     ///
-    /// For the run that opens the session, when its prompt leaves out [unseen](crate::input::Prompt::unseen) messages.
+    /// Call it in the run that opens the session, if its prompt leaves out [unseen](crate::input::Prompt::unseen)
+    /// messages.
     pub fn handle_new_session(&mut self) {
         if self.is_running() {
             let warning = "The agent does not know what was said before: its session is new.";
@@ -87,8 +88,8 @@ impl Translator {
         }
     }
 
-    /// Notes that updates of the agent were lost before they came here: `CUSTOM` `acp.dropped`, at the head of the next run
-    /// while no run is open.
+    /// Records that updates of the agent were lost on the way. It becomes `CUSTOM` `acp.dropped`, at the beginning of
+    /// the next run if no run is open.
     pub fn handle_dropped(&mut self, updates: u64) {
         if self.is_running() {
             let dropped = Members::new().with("updates", &updates);
@@ -190,7 +191,7 @@ impl Translator {
         }
     }
 
-    /// Takes a message about a tool call.
+    /// Handles a message about a tool call.
     pub(super) fn change_call(&mut self, lane: &Lane, change: Change) {
         let frame = self.basis.frame(lane);
         if let Some(meta) = &change.meta {
@@ -227,7 +228,7 @@ impl Translator {
         self.whole_message(lane, voice, id, content, Members::new());
     }
 
-    /// Takes a message from one session to another.
+    /// Handles a message from one session to another.
     fn session_message(&mut self, lane: &Lane, message: SessionMessage) {
         let session = |session: &Presence<SessionId>| session.value().cloned();
         let acp = Members::new()
@@ -244,7 +245,7 @@ impl Translator {
         self.outbox.chunk(&frame, Voice::Agent, key, chunk.content, chunk.meta.as_ref());
     }
 
-    /// Takes a message as a whole, which may have come before.
+    /// Handles a whole message, which may repeat an earlier one.
     fn whole_message(
         &mut self,
         lane: &Lane,
@@ -283,7 +284,7 @@ impl Translator {
     }
 }
 
-/// Converts an update that both versions have. One that v2 does not know may be one of v1.
+/// Converts an update that both versions have. An update that v2 does not know may be one of v1.
 fn as_v1(update: SessionUpdateV2) -> Result<SessionUpdate, SessionUpdateV2> {
     Ok(match update {
         SessionUpdateV2::PlanUpdate(update) => {

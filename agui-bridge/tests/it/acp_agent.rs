@@ -1,4 +1,4 @@
-//! The way back: what an editor is told of an AG-UI agent, and what the agent is asked.
+//! The reverse bridge: the editor's updates and the agent's inputs.
 use acp_types::v1::prompt_turn::PromptRequest;
 use agui_bridge::acp_agent::{
     AcpAgent, AcpAgentOptions, Output, PromptError, Question, QuestionAnswer,
@@ -17,7 +17,7 @@ fn hi() -> PromptRequest {
     prompt(&json!([{"type": "text", "text": "Hi"}]))
 }
 
-/// What is due, as JSON: updates as they are, the rest under a key.
+/// Returns the due outputs as JSON: updates unchanged, others under a key.
 pub(crate) fn outputs(agent: &mut AcpAgent) -> Vec<Value> {
     let shown = |output: Output| match output {
         Output::Run(input) => json!({"run": input}),
@@ -61,14 +61,14 @@ fn begun(options: AcpAgentOptions) -> AcpAgent {
     agent
 }
 
-/// What the editor gets for these events, before the prompt's answer.
+/// Returns the editor's updates for these events, before the response to the prompt.
 fn shown(options: AcpAgentOptions, events: &[Value]) -> Vec<Value> {
     let mut agent = begun(options);
     tell(&mut agent, events);
     outputs(&mut agent)
 }
 
-/// What the prompt is answered with after this event.
+/// Returns the response to the prompt after this event.
 fn answered(event: Value) -> Value {
     let mut agent = begun(AcpAgentOptions::new());
     tell(&mut agent, &[event]);
@@ -77,7 +77,7 @@ fn answered(event: Value) -> Value {
 }
 
 #[test]
-fn a_prompt_becomes_an_input_with_the_conversation() {
+fn prompt_becomes_an_input_with_the_conversation() {
     let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
     agent.handle_prompt(&hi(), "r").unwrap();
     let said = json!({"role": "user", "id": "user-1", "content": "Hi"});
@@ -139,7 +139,7 @@ fn content_blocks_become_parts() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_taken_is_refused() {
+fn invalid_prompt_is_refused() {
     let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
     let mut other = hi();
     other.session_id = "other".into();
@@ -159,7 +159,7 @@ fn a_prompt_that_cannot_be_taken_is_refused() {
 }
 
 #[test]
-fn text_and_thoughts_become_chunks_by_who_says_them() {
+fn text_and_reasoning_become_chunks_by_role() {
     let start =
         |id: &str, role: &str| json!({"type": "TEXT_MESSAGE_START", "messageId": id, "role": role});
     let content = |id: &str, delta: &str| json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": delta});
@@ -180,14 +180,14 @@ fn text_and_thoughts_become_chunks_by_who_says_them() {
     let expected = [
         chunk("agent_message_chunk", "a", "x"),
         chunk("user_message_chunk", "b", "y"),
-        json!({"lost": "TEXT_MESSAGE_CONTENT: it is not for the user"}),
+        json!({"lost": "TEXT_MESSAGE_CONTENT: it is not intended for the user"}),
         chunk("agent_thought_chunk", "q", "hm"),
     ];
     assert_eq!(shown(AcpAgentOptions::new(), &events), expected);
 }
 
 #[test]
-fn a_tool_call_is_announced_filled_in_and_finished() {
+fn tool_call_is_announced_updated_and_finished() {
     let acp = json!({"acp": {"title": "Read x", "kind": "read", "locations": [{"path": "/x"}], "status": "pending"}});
     let events = [
         json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "Read", "metadata": acp}),
@@ -224,7 +224,7 @@ fn a_tool_call_is_announced_filled_in_and_finished() {
 }
 
 #[test]
-fn activities_and_custom_events_become_the_updates_they_came_from() {
+fn activities_and_custom_events_become_their_original_updates() {
     let activity = |kind: &str, content: Value| json!({"type": "ACTIVITY_SNAPSHOT", "messageId": format!("a-{kind}"), "activityType": kind, "content": content});
     let custom = |name: &str, value: Value| json!({"type": "CUSTOM", "name": name, "value": value});
     let entry = json!({"content": "c", "priority": "high", "status": "pending"});
@@ -277,20 +277,20 @@ fn activities_and_custom_events_become_the_updates_they_came_from() {
         ),
         (
             custom("acp.notice", json!({"severity": "info", "title": "n"})),
-            json!({"lost": "CUSTOM: the editor does not take acp.notice"}),
+            json!({"lost": "CUSTOM: the editor does not support acp.notice"}),
         ),
         (
             custom("acp.compaction", summary),
-            json!({"lost": "CUSTOM: the editor does not take acp.compaction"}),
+            json!({"lost": "CUSTOM: the editor does not support acp.compaction"}),
         ),
         (
             custom("acp.mode", json!(7)),
-            json!({"lost": "CUSTOM: the editor does not take acp.mode"}),
+            json!({"lost": "CUSTOM: the editor does not support acp.mode"}),
         ),
-        (custom("mine", json!(7)), json!({"lost": "CUSTOM: the editor does not take mine"})),
+        (custom("mine", json!(7)), json!({"lost": "CUSTOM: the editor does not support mine"})),
         (
             activity("mine", json!({})),
-            json!({"lost": "ACTIVITY_SNAPSHOT: ACP has nothing like the activity mine"}),
+            json!({"lost": "ACTIVITY_SNAPSHOT: ACP has no equivalent of the activity mine"}),
         ),
         (
             json!({"type": "STEP_STARTED", "stepName": "s"}),
@@ -311,9 +311,9 @@ fn activities_and_custom_events_become_the_updates_they_came_from() {
     assert_eq!(shown(options, &[notice]), [expected]);
 }
 
-/// A diff that an activity showed stays what the editor shows; the result's text stands beside it.
+/// A diff that an activity showed remains after the text of the result.
 #[test]
-fn a_diff_outlives_the_result() {
+fn diff_remains_after_the_result() {
     let diff = json!({"type": "diff", "path": "/x", "newText": "b"});
     let shown_call = json!({"toolCallId": "c", "title": "Edit", "kind": "edit", "status": "completed", "locations": [], "content": [diff]});
     let out = shown(
@@ -331,7 +331,7 @@ fn a_diff_outlives_the_result() {
 }
 
 #[test]
-fn what_is_only_restated_is_said_once() {
+fn restated_messages_are_shown_once() {
     let messages = json!([
         {"id": "user-1", "role": "user", "content": "Hi"},
         {"id": "m", "role": "assistant", "content": "streamed"},
@@ -364,7 +364,7 @@ fn what_is_only_restated_is_said_once() {
 }
 
 #[test]
-fn each_end_has_its_answer() {
+fn each_end_has_its_response() {
     let error = |code: &str| json!({"type": "RUN_ERROR", "message": "m", "code": code});
     let reason = |reason: &str| json!({"respond": {"stopReason": reason}});
     let failed = |number: i32, code: &str| json!({"error": {"code": number, "message": "m", "data": {"code": code}}});
@@ -403,7 +403,7 @@ fn each_end_has_its_answer() {
 }
 
 #[test]
-fn a_stream_that_ends_early_is_an_error_and_one_that_was_cancelled_is_cancelled() {
+fn truncated_stream_is_an_error_unless_cancelled() {
     let call = json!({"type": "TOOL_CALL_START", "toolCallId": "c", "toolCallName": "n"});
     let mut agent = begun(AcpAgentOptions::new());
     tell(&mut agent, std::slice::from_ref(&call));
@@ -435,7 +435,7 @@ fn a_stream_that_ends_early_is_an_error_and_one_that_was_cancelled_is_cancelled(
 }
 
 #[test]
-fn limits_and_nonsense_lose_events_and_nothing_else() {
+fn limits_and_invalid_events_lose_only_those_events() {
     let mut options = AcpAgentOptions::new();
     options.max_call_bytes = 4;
     let out = shown(
@@ -458,14 +458,14 @@ fn limits_and_nonsense_lose_events_and_nothing_else() {
 }
 
 #[test]
-fn the_editor_may_send_everything() {
+fn prompt_capabilities_are_complete() {
     let capabilities = serde_json::to_value(AcpAgent::prompt_capabilities()).unwrap();
     assert_eq!(capabilities, json!({"image": true, "audio": true, "embeddedContext": true}));
 }
 
-/// What calls keep is given free when they go on: any number of them fits, one after the other.
+/// Calls release their memory when they end, so any number of successive calls fits.
 #[test]
-fn what_calls_keep_is_bounded_together() {
+fn memory_of_all_calls_is_bounded() {
     let mut options = AcpAgentOptions::new();
     options.max_call_bytes = 64;
     let mut agent = begun(options);

@@ -1,4 +1,4 @@
-//! Both ways at once: what comes back from there is what went, and every prompt has its one answer.
+//! Both directions: a round trip preserves the conversation, and every prompt has one response.
 use crate::acp_agent::{outputs, prompt};
 use crate::generated::merge;
 use acp_types::v1::content::ContentBlock;
@@ -21,7 +21,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an editor shows after some updates: words in order, calls as they stand, and the newest of what is told whole.
+/// The editor's view after some updates: texts in order, the state of calls, and the latest of each whole-value update.
 #[derive(Debug, Default, PartialEq)]
 struct View {
     words: Vec<(String, String)>,
@@ -86,7 +86,7 @@ fn notification(update: &Value) -> SessionNotification {
     decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap()
 }
 
-/// The body of an agent's turn that both protocols have words for: each call by itself, from its begin to its end.
+/// The body of an agent's turn that both protocols can express; calls do not overlap.
 pub(crate) fn turn() -> impl Strategy<Value = Vec<Value>> {
     let words = (
         select(vec!["agent_message_chunk", "agent_thought_chunk"]),
@@ -146,7 +146,7 @@ fn run_of(agent: &mut AcpAgent) -> RunAgentInput {
     }
 }
 
-/// An ACP agent behind an AG-UI stream, as a translator makes it; each stream held against the strictest rules.
+/// An ACP agent behind an AG-UI stream, as a translator produces it. Each stream is verified strictly.
 struct Behind {
     translator: Translator,
     verifier: Option<Verifier>,
@@ -157,7 +157,7 @@ impl Behind {
         Self { translator: Translator::new(options), verifier: None }
     }
 
-    /// Begins a run, and gives the blocks that the ACP agent is prompted with.
+    /// Begins a run, and returns the blocks of the agent's prompt.
     fn begin(&mut self, input: &RunAgentInput) -> (Begun, Vec<ContentBlock>) {
         let blocks = match work(input, &AcpAgent::prompt_capabilities(), None) {
             Ok(Work::Prompt(prompt)) if input.resume.is_none() => prompt.blocks,
@@ -177,9 +177,9 @@ impl Behind {
 }
 
 proptest! {
-    /// What an agent says in ACP, told in AG-UI and told back, shows the editor the same.
+    /// A conversion from ACP to AG-UI and back shows the editor the same.
     #[test]
-    fn from_acp_and_back(updates in turn(), reason in select(vec!["end_turn", "max_tokens", "refusal", "cancelled"])) {
+    fn acp_updates_round_trip(updates in turn(), reason in select(vec!["end_turn", "max_tokens", "refusal", "cancelled"])) {
         let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
         agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
         let mut behind = Behind::new(Options::new());
@@ -201,7 +201,7 @@ proptest! {
             match output {
                 Output::Update(notification) => heard.take(&notification.update),
                 Output::Respond(response) => answer = Some(response),
-                // What the translator says of itself, for a turn that ran into a limit.
+                // Notices of the translator, for a turn that exceeded a limit.
                 Output::Lost(lost) => prop_assert!(lost.why.contains("acp.notice"), "{lost}"),
                 other => prop_assert!(false, "{other:?}"),
             }
@@ -210,9 +210,9 @@ proptest! {
         prop_assert_eq!(heard, said);
     }
 
-    /// What an agent says in AG-UI, told in ACP and told back, leaves the same conversation.
+    /// A conversion from AG-UI to ACP and back leaves the same conversation.
     #[test]
-    fn from_agui_and_back(steps in prop::collection::vec((0..5u8, "[a-c\n]{0,4}", 0..3usize), 0..20)) {
+    fn agui_events_round_trip(steps in prop::collection::vec((0..5u8, "[a-c\n]{0,4}", 0..3usize), 0..20)) {
         let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
         agent.handle_prompt(&prompt(&json!([{"type": "text", "text": "Hi"}])), "r").unwrap();
         let input = run_of(&mut agent);
@@ -257,10 +257,10 @@ proptest! {
         prop_assert_eq!(conversation(&back), conversation(&there));
     }
 
-    /// Whatever both sides do, each prompt that is taken is answered once, each question is asked once and told the agent
-    /// once, and nothing is asked or run outside a turn.
+    /// For any input, each accepted prompt has one response, each question is asked and reported once, and no question
+    /// or run occurs outside of a turn.
     #[test]
-    fn each_prompt_is_answered_once(steps in prop::collection::vec(doing(), 0..60)) {
+    fn each_prompt_has_one_response(steps in prop::collection::vec(doing(), 0..60)) {
         let mut agent = AcpAgent::new("s", AcpAgentOptions::new());
         let (mut open, mut owed, mut prompts) = (BTreeSet::new(), Vec::new(), 0);
         let end = [Doing::Cancel, Doing::End];
@@ -343,7 +343,7 @@ fn doing() -> impl Strategy<Value = Doing> {
     ]
 }
 
-/// Who said what, in order, with calls and results; ids of messages aside, and neighbours joined.
+/// Roles and texts in order, with calls and results; without message ids, and with neighbours joined.
 fn conversation(reducer: &Reducer) -> Vec<(String, String)> {
     let mut said: Vec<(String, String)> = Vec::new();
     let mut calls = Vec::new();
@@ -378,9 +378,9 @@ fn conversation(reducer: &Reducer) -> Vec<(String, String)> {
     said
 }
 
-/// An editor, the way back, the way there, an ACP agent: a question crosses both bridges, and its answer comes back.
+/// An editor, the reverse bridge, the bridge, an ACP agent: a question crosses both bridges, and its answer returns.
 #[test]
-fn an_editor_drives_an_acp_agent_through_agui() {
+fn editor_drives_an_acp_agent_through_agui() {
     let mut options = Options::new();
     options.permission = PermissionMode::Interrupt;
     let (mut editor, mut behind) =
@@ -430,7 +430,7 @@ fn an_editor_drives_an_acp_agent_through_agui() {
     let selected = decode(r#"{"outcome":"selected","optionId":"ok"}"#).unwrap();
     assert!(editor.handle_answer(&id, &QuestionAnswer::Permission(selected)));
 
-    // The answer resumes the turn, and reaches the agent as the answer to its own request.
+    // The answer resumes the turn, and reaches the agent as the response to its own request.
     let (begun, _) = behind.begin(&run_of(&mut editor));
     assert_eq!(begun, Begun::Resumed);
     let response = behind.translator.poll_response().unwrap();
@@ -458,9 +458,9 @@ fn an_editor_drives_an_acp_agent_through_agui() {
     assert_eq!(view.words.last().unwrap(), &("agent_message_chunk".to_owned(), "Done.".to_owned()));
 }
 
-/// An editor and a model with tools of its own, which speaks AG-UI: two prompts, the second with the whole conversation.
+/// An editor and an AG-UI model with its own tools: two prompts, the second with the whole conversation.
 #[test]
-fn an_editor_drives_a_model_with_tools() {
+fn editor_drives_a_model_with_tools() {
     let mut editor = AcpAgent::new("s", AcpAgentOptions::new());
     for (number, said) in ["one", "two"].iter().enumerate() {
         editor

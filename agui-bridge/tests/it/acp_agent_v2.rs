@@ -27,7 +27,7 @@ fn take(agent: &mut AcpAgentV2, event: &Value) {
     agent.handle_event(decode(&event.to_string()).unwrap());
 }
 
-/// What the editor is told, and what else is to be done, by its name.
+/// Returns the updates for the editor, and the names of other outputs.
 fn outputs(agent: &mut AcpAgentV2) -> Vec<Value> {
     let show = |output| match output {
         OutputV2::Update(update) => serde_json::to_value(&update.update).unwrap(),
@@ -48,7 +48,7 @@ fn state(state: &str) -> Value {
 }
 
 #[test]
-fn a_turn_is_told_in_the_words_of_v2() {
+fn turn_is_converted_to_v2() {
     let mut agent = begun();
     let said = json!([{"type": "text", "text": "Hi"}]);
     assert_eq!(
@@ -119,7 +119,7 @@ fn a_turn_is_told_in_the_words_of_v2() {
 }
 
 #[test]
-fn questions_hold_the_session_until_they_are_answered() {
+fn open_questions_set_requires_action() {
     let mut agent = begun();
     outputs(&mut agent);
     let interrupts = json!([
@@ -164,7 +164,7 @@ fn questions_hold_the_session_until_they_are_answered() {
 }
 
 #[test]
-fn what_ends_a_turn_leaves_the_session_idle() {
+fn end_of_a_turn_leaves_the_session_idle() {
     let mut agent = begun();
     outputs(&mut agent);
     take(&mut agent, &json!({"type": "RUN_ERROR", "message": "gone", "code": "ACP_AUTH_REQUIRED"}));
@@ -194,8 +194,8 @@ fn what_ends_a_turn_leaves_the_session_idle() {
     assert_eq!(refused.unwrap_err(), PromptError::Unknown(1));
 }
 
-/// What a page is shown, but for cards: what is said, in order, and each call with its result. Which message a call belongs
-/// to hangs on ids, which each side makes its own.
+/// Returns what a page shows without activities: texts in order, and each call with its result. The message of a call
+/// depends on ids, which each side creates.
 fn shown(events: &[Event]) -> (Vec<Value>, BTreeMap<String, Vec<Value>>) {
     let mut reducer = Reducer::new();
     for event in events {
@@ -223,9 +223,9 @@ fn shown(events: &[Event]) -> (Vec<Value>, BTreeMap<String, Vec<Value>>) {
 proptest! {
     #![proptest_config(cases())]
 
-    /// What an ACP v1 agent says, told in AG-UI, told in ACP v2, and told in AG-UI again, is the same conversation.
+    /// A conversion of an ACP v1 agent to AG-UI, ACP v2 and AG-UI again leaves the same conversation.
     #[test]
-    fn from_v1_to_v2_is_the_same_conversation(updates in turn()) {
+    fn v1_to_v2_preserves_the_conversation(updates in turn()) {
         let mut agent = begun();
         let input = std::iter::from_fn(|| agent.poll_output()).find_map(|output| match output {
             OutputV2::Run(input) => Some(*input),

@@ -1,4 +1,4 @@
-//! Arguments in each mode, quirks of agents, and what is kept of calls.
+//! Arguments in each mode, peculiarities of agents, and memory of calls.
 use crate::script::{Step, events, in_stream, of_type, play, verify};
 use acp_types::v1::initialization::Implementation;
 use agui_bridge::quirks::{Quirks, SETTLE};
@@ -19,8 +19,8 @@ fn options(mode: ArgsMode) -> Options {
     options
 }
 
-/// The pieces of the arguments that go out, and the metadata of their end.
-fn told(mode: ArgsMode, inputs: &[Value]) -> (Vec<String>, Value) {
+/// Returns the pieces of the sent arguments, and the metadata of their end.
+fn sent(mode: ArgsMode, inputs: &[Value]) -> (Vec<String>, Value) {
     let mut steps = vec![json!({"run": "r"})];
     steps.extend(inputs.iter().map(|input| update(json!({"rawInput": input}))));
     steps.push(update(json!({"status": "completed"})));
@@ -33,7 +33,7 @@ fn told(mode: ArgsMode, inputs: &[Value]) -> (Vec<String>, Value) {
 }
 
 #[test]
-fn members_go_out_when_the_next_is_there() {
+fn member_is_sent_when_the_next_arrives() {
     let table = [
         (
             vec![json!({}), json!({"a": 1}), json!({"a": 1, "b": 2})],
@@ -46,26 +46,26 @@ fn members_go_out_when_the_next_is_there() {
     ];
     for (inputs, expected) in table {
         assert_eq!(
-            told(ArgsMode::StreamKeys, &inputs),
+            sent(ArgsMode::StreamKeys, &inputs),
             (expected.iter().map(|s| (*s).to_owned()).collect(), Value::Null)
         );
     }
 }
 
 #[test]
-fn members_that_change_after_they_went_out_end_the_object() {
+fn changed_member_ends_the_sent_object() {
     for last in [json!({"a": 2, "b": 2}), json!({"b": 2}), json!([1]), json!({})] {
         let inputs = [json!({"a": 1, "b": 2}), last.clone()];
-        let (pieces, metadata) = told(ArgsMode::StreamKeys, &inputs);
+        let (pieces, metadata) = sent(ArgsMode::StreamKeys, &inputs);
         assert_eq!(pieces, [r#"{"a":1"#, "}"]);
         assert_eq!(metadata, json!({"acp": {"rawInput": last}}));
     }
 }
 
 #[test]
-fn eager_arguments_go_out_when_they_are_not_empty() {
+fn eager_arguments_are_sent_when_not_empty() {
     let inputs = [json!({}), json!({"a": 1}), json!({"a": 2})];
-    assert_eq!(told(ArgsMode::Eager, &inputs).0, [r#"{"a":1}"#]);
+    assert_eq!(sent(ArgsMode::Eager, &inputs).0, [r#"{"a":1}"#]);
     let mut steps = vec![json!({"run": "r"})];
     steps.extend(inputs.iter().map(|input| update(json!({"rawInput": input}))));
     let stream = play(options(ArgsMode::Eager), &steps);
@@ -74,7 +74,7 @@ fn eager_arguments_go_out_when_they_are_not_empty() {
 }
 
 #[test]
-fn arguments_settle_where_nothing_says_that_the_call_runs() {
+fn arguments_settle_without_a_report_of_the_start() {
     let mut options = options(ArgsMode::Hold);
     options.times.settle = Some(SETTLE);
     let mut translator = Translator::new(options);
@@ -99,7 +99,7 @@ fn arguments_settle_where_nothing_says_that_the_call_runs() {
 }
 
 #[test]
-fn agents_are_known_by_any_part_of_their_names() {
+fn agents_are_recognized_by_any_part_of_their_names() {
     let table = [
         ("@zed-industries/claude-code-acp", "claude"),
         ("@agentclientprotocol/codex-acp", "codex"),
@@ -119,13 +119,13 @@ fn agents_are_known_by_any_part_of_their_names() {
     }
 }
 
-/// How much a translator keeps, about.
+/// Returns the approximate size of a translator.
 fn kept(translator: &Translator) -> usize {
     serde_json::to_string(translator).unwrap().len()
 }
 
 #[test]
-fn of_finished_calls_next_to_nothing_is_kept() {
+fn finished_calls_use_little_memory() {
     let mut translator = Translator::new(options(ArgsMode::Hold));
     Step::read(&json!({"run": "r"})).apply(&mut translator).unwrap();
     let text = "x".repeat(60_000);
@@ -140,7 +140,7 @@ fn of_finished_calls_next_to_nothing_is_kept() {
 }
 
 #[test]
-fn open_calls_are_bounded_together() {
+fn memory_of_open_calls_is_bounded() {
     let mut options = options(ArgsMode::Hold);
     options.limits.tool_call_bytes = 1 << 20;
     let mut translator = Translator::new(options);

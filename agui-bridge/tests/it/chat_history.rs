@@ -1,4 +1,4 @@
-//! A page's messages as a model's history, and back.
+//! A page's messages as a model's history, and the reverse.
 use agui_bridge::chat_history::{
     ChatHistory, ChatMessage, ChatPart, ChatRole, ChatToolCall, HistoryRule, to_messages,
 };
@@ -47,7 +47,7 @@ fn brief(history: &ChatHistory) -> Vec<String> {
 }
 
 #[test]
-fn all_is_kept_in_order() {
+fn messages_are_kept_in_order() {
     let history = read(&two_cycles(), HistoryRule::KeepAll);
     let expected = [
         "system Be brief.",
@@ -66,7 +66,7 @@ fn all_is_kept_in_order() {
 }
 
 #[test]
-fn only_the_latest_tool_cycle_is_kept() {
+fn latest_tool_cycle_is_kept() {
     let history = read(&two_cycles(), HistoryRule::LatestToolCycle);
     let expected =
         ["system Be brief.", "user a", "assistant b", "assistant c3+c4", "tool r3c3", "tool r4c4"];
@@ -120,7 +120,7 @@ fn content_becomes_texts_and_images() {
 }
 
 #[test]
-fn what_is_dropped_is_said() {
+fn dropped_content_is_reported() {
     let odd = json!([
         {"id": "1", "role": "reasoning", "content": "hm"},
         {"id": "2", "role": "activity", "activityType": "PLAN", "content": {}},
@@ -142,7 +142,7 @@ fn what_is_dropped_is_said() {
 }
 
 #[test]
-fn context_stands_before_the_newest_users_last_text() {
+fn context_precedes_the_last_text_of_the_newest_user_message() {
     let context = [
         Context::new("Location", "San Francisco"),
         Context::new("", "no description"),
@@ -173,7 +173,7 @@ fn context_stands_before_the_newest_users_last_text() {
 }
 
 #[test]
-fn a_history_is_restated_with_ids_that_stay() {
+fn restated_history_has_stable_ids() {
     assert_eq!(to_messages(&[], "h-", Profile::V1), []);
     let mut user = ChatMessage::new(ChatRole::User, "look");
     user.content.push(ChatPart::Image { format: "png".into(), data: "AAAA".into() });
@@ -205,7 +205,7 @@ fn a_history_is_restated_with_ids_that_stay() {
 }
 
 #[test]
-fn a_repaired_history_has_one_result_behind_each_call() {
+fn repaired_history_has_one_result_after_each_call() {
     let broken = json!([
         {"id": "0", "role": "tool", "toolCallId": "c1", "content": "too early"},
         {"id": "1", "role": "assistant", "toolCalls": [call("c1"), call("c2")]},
@@ -238,7 +238,7 @@ fn a_repaired_history_has_one_result_behind_each_call() {
     assert_eq!(done, expected);
     assert_eq!(history.repair(), [""; 0]);
 
-    // Of two calls with one id, a result is the newer one's.
+    // Of two calls with one id, a result belongs to the newer one.
     let twice = json!([
         {"id": "1", "role": "assistant", "toolCalls": [call("c")]},
         {"id": "2", "role": "assistant", "toolCalls": [call("c")]},
@@ -273,9 +273,10 @@ fn conversation() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A repaired history has each call's one result right behind the message that calls, and no other results.
+    /// In a repaired history each call has exactly one result, directly after its message, and there are no other
+    /// results.
     #[test]
-    fn repaired_histories_are_whole(said in conversation(), latest in any::<bool>()) {
+    fn repaired_histories_are_complete(said in conversation(), latest in any::<bool>()) {
         let rule = if latest { HistoryRule::LatestToolCycle } else { HistoryRule::KeepAll };
         let mut history = read(&said, rule);
         history.repair();
@@ -296,9 +297,9 @@ proptest! {
         prop_assert_eq!(history, repaired);
     }
 
-    /// A history that is restated reads as itself, under ids of its own.
+    /// A restated history reads as itself, with unique ids.
     #[test]
-    fn restated_histories_are_the_same(said in conversation(), legacy in any::<bool>()) {
+    fn restated_histories_round_trip(said in conversation(), legacy in any::<bool>()) {
         let profile = if legacy { Profile::Legacy } else { Profile::V1 };
         let history = read(&said, HistoryRule::KeepAll).messages;
         let restated = to_messages(&history, "h-", profile);

@@ -1,4 +1,4 @@
-//! Tools of a page: the store, the announcement, and what an agent may call.
+//! Contextual tools: store, announcement and calls.
 use agui_bridge::contextual_tools::{
     self, BadToolName, ContextualToolsStore, Dispatch, MAX_SESSION_BYTES, MAX_SESSIONS,
     MAX_TOOL_BYTES, MAX_TOOLS, SkipReason, ToolsCallResponse, Wire, check_names,
@@ -37,9 +37,9 @@ fn dispatch(store: &ContextualToolsStore, params: &Value) -> Result<Dispatch, Er
     Wire::default().dispatch(store, Some(params.as_ref()))
 }
 
-/// The names on the wire are those that Jaeger and its sidecars agreed on.
+/// The names of the protocol are those of Jaeger and its sidecars.
 #[test]
-fn names_are_jaegers() {
+fn names_match_jaeger() {
     let wire = Wire::default();
     assert_eq!(wire.meta_key, "jaegertracing.io/contextual-tools");
     assert_eq!(wire.method, "_meta/jaegertracing.io/tools/call");
@@ -47,7 +47,7 @@ fn names_are_jaegers() {
 }
 
 #[test]
-fn tools_are_announced_under_the_key_with_the_prefix() {
+fn tools_are_announced_with_key_and_prefix() {
     let meta = Wire::default().announce(None, &[tool("show_flamegraph"), tool("ui_x")]).unwrap();
     let parameters = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
     let expected = format!(
@@ -62,7 +62,7 @@ fn tools_are_announced_under_the_key_with_the_prefix() {
 }
 
 #[test]
-fn other_keys_of_meta_stay_and_no_tools_add_nothing() {
+fn announcement_keeps_other_keys_of_meta() {
     let wire = Wire::default();
     let meta = Meta::from(Raw::from_text(r#"{"traceparent":"00-1","x":[1.50]}"#).unwrap());
     assert_eq!(wire.announce(None, &[]), None);
@@ -77,7 +77,7 @@ fn other_keys_of_meta_stay_and_no_tools_add_nothing() {
 }
 
 #[test]
-fn the_first_of_equal_names_is_announced_and_a_bounded_number() {
+fn announcement_skips_duplicate_names_and_is_bounded() {
     let wire = Wire::default();
     let mut second = tool("a");
     second.description = "second".into();
@@ -91,7 +91,7 @@ fn the_first_of_equal_names_is_announced_and_a_bounded_number() {
 }
 
 #[test]
-fn the_agents_side_reads_what_was_announced() {
+fn agent_reads_the_announcement() {
     let wire = Wire::default();
     let read = |meta: Value| wire.announced(&Meta::from(Raw::from_value(&meta).unwrap()));
     assert_eq!(read(json!({"other": 1})).unwrap(), []);
@@ -103,7 +103,7 @@ fn the_agents_side_reads_what_was_announced() {
 }
 
 #[test]
-fn the_first_blank_name_is_reported() {
+fn first_blank_name_is_reported() {
     assert_eq!(check_names(&[]), Ok(()));
     assert_eq!(check_names(&[tool("a"), tool("b")]), Ok(()));
     for blank in ["", " ", "\t\n"] {
@@ -116,7 +116,7 @@ fn the_first_blank_name_is_reported() {
 }
 
 #[test]
-fn the_store_keeps_what_parses() {
+fn store_keeps_valid_json() {
     let mut store = ContextualToolsStore::new();
     let skipped = store.set("s", ["{", &*text("a"), "", r#"{"name":1}"#, "7"]);
     let skipped: Vec<_> = skipped.iter().map(|skipped| skipped.index).collect();
@@ -125,7 +125,7 @@ fn the_store_keeps_what_parses() {
 }
 
 #[test]
-fn nothing_to_keep_deletes_what_was_there() {
+fn empty_write_deletes_the_session() {
     let nothing: [&[&str]; 2] = [&[], &["{", "nope"]];
     for entries in nothing {
         let mut store = store("s", &[&text("a")]);
@@ -135,7 +135,7 @@ fn nothing_to_keep_deletes_what_was_there() {
 }
 
 #[test]
-fn an_empty_session_id_is_ignored() {
+fn empty_session_id_is_ignored() {
     let mut store = store("s", &[&text("a")]);
     assert_eq!(store.set("", [&*text("b"), "{"]), []);
     assert_eq!((store.get(""), store.get("s").map(|tools| tools.len())), (None, Some(1)));
@@ -144,7 +144,7 @@ fn an_empty_session_id_is_ignored() {
 }
 
 #[test]
-fn sessions_are_apart_and_deleting_is_idempotent() {
+fn sessions_are_separate_and_deletion_is_idempotent() {
     let mut store = store("one", &[&text("a")]);
     store.set("two", [&*text("b")]);
     store.delete("one");
@@ -155,7 +155,7 @@ fn sessions_are_apart_and_deleting_is_idempotent() {
 }
 
 #[test]
-fn copies_go_in_and_fresh_copies_come_out() {
+fn tools_are_copied_in_and_out() {
     let mut store = ContextualToolsStore::new();
     let mut given = vec![Raw::from_text(text("a")).unwrap()];
     store.set("s", given.clone());
@@ -167,7 +167,7 @@ fn copies_go_in_and_fresh_copies_come_out() {
 }
 
 #[test]
-fn limits_skip_what_is_beyond_them() {
+fn entries_beyond_limits_are_skipped() {
     let mut store = ContextualToolsStore::new();
     let large = json!({"name": "a", "description": "x".repeat(MAX_TOOL_BYTES)}).to_string();
     let mut entries = vec![large];
@@ -191,9 +191,9 @@ fn limits_skip_what_is_beyond_them() {
     assert_eq!(store.set("one more", [&*text("a")]), []);
 }
 
-/// 32 threads write, read and delete 200 times each, and none sees tools of another session.
+/// 32 threads write, read and delete 200 times each, and none observes tools of another session.
 #[test]
-fn threads_share_it_in_a_lock() {
+fn threads_share_the_store_in_a_lock() {
     let store = RwLock::new(ContextualToolsStore::new());
     thread::scope(|scope| {
         for number in 0..32 {
@@ -213,7 +213,7 @@ fn threads_share_it_in_a_lock() {
 }
 
 #[test]
-fn a_call_is_acknowledged_under_the_pages_name() {
+fn call_is_acknowledged_with_the_page_name() {
     let store = store("sess-42", &[&text("show_flamegraph")]);
     let params = json!({"sessionId": "sess-42", "name": "ui_show_flamegraph", "args": {"trace_id": "abc123"}});
     let call = dispatch(&store, &params).unwrap();
@@ -223,14 +223,14 @@ fn a_call_is_acknowledged_under_the_pages_name() {
     assert_eq!(call.arguments.as_str(), r#"{"trace_id":"abc123"}"#);
     let expected = json!({"result": {"acknowledged": true}, "isError": false});
     assert_eq!(serde_json::to_value(&call.response).unwrap(), expected);
-    // What a Go gateway leaves out means the same.
+    // Members that a Go gateway omits have the same meaning.
     let brief: ToolsCallResponse =
         serde_json::from_str(r#"{"result":{"acknowledged":true}}"#).unwrap();
     assert!(brief.result.acknowledged && !brief.is_error.unwrap_or_default());
 }
 
 #[test]
-fn a_name_without_prefix_passes_with_a_warning() {
+fn name_without_prefix_is_accepted_with_a_warning() {
     let store = store("s", &["7", r#"{"name":7}"#, &text("go"), &text("ui_odd")]);
     let call = dispatch(&store, &json!({"sessionId": "s", "name": "go"})).unwrap();
     assert_eq!((&*call.name, call.has_prefix, call.arguments.as_str()), ("go", false, "{}"));
@@ -239,7 +239,7 @@ fn a_name_without_prefix_passes_with_a_warning() {
 }
 
 #[test]
-fn what_cannot_be_called_is_invalid_params() {
+fn invalid_calls_are_invalid_params() {
     let store = store("s", &[&text("go"), "7"]);
     let table = [
         (json!([]), "expected an object (ToolsCallRequest), got array"),
@@ -248,12 +248,12 @@ fn what_cannot_be_called_is_invalid_params() {
         (json!({"sessionId": "s", "name": 7}), "at /name: expected a string, got number"),
         (
             json!({"sessionId": "", "name": "ui_go"}),
-            "at /sessionId: expected a session, got an empty text",
+            "at /sessionId: expected a session, got an empty string",
         ),
-        (json!({"sessionId": "s", "name": ""}), "at /name: expected a tool, got an empty text"),
+        (json!({"sessionId": "s", "name": ""}), "at /name: expected a tool, got an empty string"),
         (
             json!({"sessionId": "s", "name": "ui_"}),
-            "at /name: expected a tool, got the prefix alone",
+            "at /name: expected a tool, got only the prefix",
         ),
         (
             json!({"sessionId": "s", "name": "ui_gone"}),
@@ -278,7 +278,7 @@ fn what_cannot_be_called_is_invalid_params() {
 }
 
 #[test]
-fn key_method_and_prefix_can_be_others() {
+fn key_method_and_prefix_are_configurable() {
     let mut wire = Wire::default();
     wire.meta_key = "example.org/tools".into();
     wire.method = "_example.org/call".into();
@@ -295,9 +295,9 @@ fn key_method_and_prefix_can_be_others() {
 }
 
 proptest! {
-    /// After any writes and deletions each session has exactly what was set last and could be kept.
+    /// After any writes and deletions each session has exactly the accepted tools of the last write.
     #[test]
-    fn the_last_set_is_what_there_is(
+    fn session_has_the_tools_of_the_last_write(
         steps in prop::collection::vec(
             (0..3usize, prop::option::of(prop::collection::vec(prop::sample::select(
                 vec!["{", r#"{"name":"a"}"#, "[1]", "", r#"{"name":"b","x":1.50}"#]), 0..4))),
@@ -334,9 +334,9 @@ proptest! {
         }
     }
 
-    /// The page's name comes back from the announced one, whatever it is.
+    /// Removing the prefix of an announced name returns the page's name.
     #[test]
-    fn stripping_undoes_the_prefix(name in ".{1,8}") {
+    fn removing_the_prefix_returns_the_name(name in ".{1,8}") {
         let wire = Wire::default();
         let prefixed = wire.prefixed(&name);
         prop_assert_eq!(wire.strip(&prefixed), name);

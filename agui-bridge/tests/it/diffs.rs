@@ -11,7 +11,7 @@ fn diff(old: &str, new: &str) -> String {
     of_type(&body, "TOOL_CALL_RESULT")[0]["content"].as_str().unwrap().to_owned()
 }
 
-/// Changes `old` as a unified diff says, the way that `patch` does.
+/// Applies a unified diff to `old`, as `patch` does.
 fn apply(old: &str, diff: &str) -> String {
     let mut old = old.split_inclusive('\n');
     let (mut new, mut at) = (String::new(), 0);
@@ -40,7 +40,7 @@ fn apply(old: &str, diff: &str) -> String {
 }
 
 proptest! {
-    /// A diff applied to the old text gives the new one.
+    /// A diff applied to the old text yields the new one.
     #[test]
     fn diffs_apply(old in "([ab]?\n){0,12}[ab]?", new in "([ab]?\n){0,12}[ab]?") {
         prop_assert_eq!(apply(&old, &diff(&old, &new)), new);
@@ -48,7 +48,7 @@ proptest! {
 }
 
 #[test]
-fn a_diff_is_as_short_as_it_can_be() {
+fn diff_is_as_short_as_possible() {
     let old: String = (0..20).map(|line| format!("{line}\n")).collect();
     let new = old.replace("\n3\n", "\nthree\n").replace("\n15\n", "\n");
     let expected = "--- /f\n+++ /f\n@@ -1,7 +1,7 @@\n 0\n 1\n 2\n-3\n+three\n 4\n 5\n 6\n\
@@ -57,7 +57,7 @@ fn a_diff_is_as_short_as_it_can_be() {
 }
 
 #[test]
-fn a_text_that_is_all_new_is_replaced() {
+fn entirely_new_text_is_replaced() {
     let lines = |word: &str| (0..400).map(|line| format!("{word} {line}\n")).collect::<String>();
     let (old, new) = (lines("old"), lines("new"));
     let diff = diff(&old, &new);

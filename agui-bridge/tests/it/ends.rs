@@ -1,4 +1,4 @@
-//! How runs end.
+//! Ends of runs.
 use crate::script::{in_stream, play, verify};
 use acp_types::v1::prompt_turn::StopReason;
 use agui_bridge::{Begun, Failure, RunOpen, Translator};
@@ -78,7 +78,7 @@ fn each_error_has_a_code() {
 }
 
 #[test]
-fn a_run_that_was_stopped_is_no_success() {
+fn cancelled_run_is_not_a_success() {
     for reason in StopReason::NAMES.iter().chain(&["newer"]) {
         let steps = [json!({"cancel": true}), json!({"result": {"stopReason": reason}})];
         assert_eq!(end(Profile::V1, &steps).1, finished(reason, json!({"type": "cancelled"})));
@@ -136,7 +136,7 @@ fn runs_can_end_without_the_agent() {
 }
 
 #[test]
-fn clients_hear_of_a_new_session_within_a_run() {
+fn new_session_is_reported_within_a_run() {
     for profile in PROFILES {
         let mut translator = begun(profile);
         translator.handle_new_session();
@@ -155,7 +155,7 @@ fn clients_hear_of_a_new_session_within_a_run() {
 }
 
 #[test]
-fn a_run_has_to_end_before_another_begins() {
+fn run_begins_only_after_the_end_of_the_last() {
     let mut translator = begun(Profile::V1);
     let input =
         serde_json::from_str(r#"{"threadId":"thread","runId":"second","messages":[]}"#).unwrap();
@@ -165,7 +165,7 @@ fn a_run_has_to_end_before_another_begins() {
 }
 
 #[test]
-fn what_a_turn_cost_is_in_its_end() {
+fn usage_is_in_the_end_of_the_run() {
     let usage = json!({"totalTokens": 60, "inputTokens": 40, "outputTokens": 20, "thoughtTokens": 5,
         "cachedReadTokens": 6, "cachedWriteTokens": u64::MAX});
     let expected = json!([{"inputTokens": 40, "outputTokens": 20, "totalTokens": 60, "reasoningTokens": 5,

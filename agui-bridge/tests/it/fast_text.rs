@@ -1,4 +1,4 @@
-//! The short way of text, from a line to a body.
+//! The fast path for text, from a line to a body.
 use crate::script::events;
 use agui_bridge::{FastText, Options, Translator};
 use agui_types::input::RunAgentInput;
@@ -22,7 +22,7 @@ fn begun() -> Translator {
 }
 
 #[test]
-fn only_more_of_an_open_text_goes_the_short_way() {
+fn only_chunks_of_the_open_text_take_the_fast_path() {
     let text = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": {"type": "text", "text": text}});
     let (mut translator, mut fast, mut body) = (begun(), FastText::new(), Vec::new());
     let (first, params) = line(&text("a"));
@@ -69,7 +69,7 @@ fn only_more_of_an_open_text_goes_the_short_way() {
 }
 
 #[test]
-fn thoughts_go_the_short_way_while_one_is_open() {
+fn thoughts_take_the_fast_path_while_one_is_open() {
     let thought = |text: &str| json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": text}});
     let (mut translator, mut fast, mut body) = (begun(), FastText::new(), Vec::new());
     let (first, params) = line(&thought("a"));
@@ -88,7 +88,7 @@ fn thoughts_go_the_short_way_while_one_is_open() {
     assert!(!fast.write(&mut translator, spoken.0.as_bytes(), &mut body), "a thought is open");
 }
 
-/// A turn of many chunks leaves the translator as small as one of few, whichever way they go.
+/// The size of the translator does not depend on the number of chunks, on either path.
 #[test]
 fn memory_does_not_grow_with_chunks() {
     let text = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "word "}});

@@ -1,4 +1,4 @@
-//! Tools that the page runs: modes and their degradation, correlation, quiet, and one end for each call.
+//! Frontend tools: modes and their fallbacks, correlation, quiet time, and one end for each call.
 use agui_bridge::frontend_tool::{
     Action, Binding, CallError, Completion, Expiry, FrontendTools, ListedTool, NewCall, Options,
     Outcome, ToolMode, ToolResult, ToolSet, Whose, agent_call_id,
@@ -59,7 +59,7 @@ fn begun() -> FrontendTools {
     tools
 }
 
-/// What is due, without the begin of calls.
+/// Returns the due actions, without the begin of calls.
 fn actions(tools: &mut FrontendTools) -> Vec<Action> {
     std::iter::from_fn(|| tools.poll_action())
         .filter(|action| !matches!(action, Action::Begin(_)))
@@ -75,7 +75,7 @@ fn result(text: &str) -> Outcome {
 }
 
 #[test]
-fn ack_answers_at_once_and_tells_a_result_that_still_comes() {
+fn ack_answers_at_once_and_defers_a_later_result() {
     let mut tools = begun();
     let id = call(&mut tools, "ack", 0);
     assert_eq!(actions(&mut tools), [answer(&id, Outcome::Acked)]);
@@ -89,7 +89,7 @@ fn ack_answers_at_once_and_tells_a_result_that_still_comes() {
 }
 
 #[test]
-fn parallel_parked_calls_end_the_run_together_and_get_their_results() {
+fn parallel_parked_calls_share_a_run_and_receive_results() {
     let mut tools = begun();
     let first = call(&mut tools, "park", 10);
     let second = call(&mut tools, "park", 90);
@@ -126,7 +126,7 @@ fn parallel_parked_calls_end_the_run_together_and_get_their_results() {
 }
 
 #[test]
-fn what_is_answered_in_part_ends_the_run_again() {
+fn partial_answer_ends_the_run_again() {
     let mut tools = begun();
     let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "park", 0));
     tools.tick(at(100));
@@ -142,7 +142,7 @@ fn what_is_answered_in_part_ends_the_run_again() {
 }
 
 #[test]
-fn sync_is_answered_in_the_run_then_parked_then_told_to_be_pending_then_told() {
+fn sync_call_falls_back_to_park_then_pending_then_text() {
     let mut options = Options::new();
     options.keep_alive = at(1_000_000);
     let mut tools = FrontendTools::new(options);
@@ -167,7 +167,7 @@ fn sync_is_answered_in_the_run_then_parked_then_told_to_be_pending_then_told() {
 }
 
 #[test]
-fn a_call_may_end_in_a_timeout_instead() {
+fn parked_call_may_time_out() {
     let mut options = Options::new();
     options.expiry = Expiry::TimedOut;
     let mut tools = FrontendTools::new(options);
@@ -178,7 +178,7 @@ fn a_call_may_end_in_a_timeout_instead() {
 }
 
 #[test]
-fn a_page_that_is_gone_parks_synchronous_calls_until_there_is_one_again() {
+fn disconnect_parks_synchronous_calls_until_the_next_run() {
     let mut tools = begun();
     let first = call(&mut tools, "sync", 0);
     tools.handle_disconnect(at(10));
@@ -193,7 +193,7 @@ fn a_page_that_is_gone_parks_synchronous_calls_until_there_is_one_again() {
 }
 
 #[test]
-fn one_parked_call_too_many_is_told_to_be_pending_and_one_remembered_too_many_is_refused() {
+fn calls_beyond_limits_are_pending_or_refused() {
     let mut options = Options::new();
     (options.max_parked, options.max_calls) = (1, 2);
     let mut tools = FrontendTools::new(options);
@@ -213,7 +213,7 @@ fn one_parked_call_too_many_is_told_to_be_pending_and_one_remembered_too_many_is
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_with_a_reason() {
+fn invalid_calls_are_refused_with_a_reason() {
     let mut options = Options::new();
     options.max_arguments = 8;
     let mut tools = FrontendTools::new(options);
@@ -233,7 +233,7 @@ fn what_cannot_be_run_is_refused_with_a_reason() {
 }
 
 #[test]
-fn arguments_are_held_against_the_schema() {
+fn arguments_are_validated_against_the_schema() {
     let mut tool = Tool::new("pick", "d");
     tool.parameters =
         Some(raw(&json!({"type": "object", "required": ["of"], "additionalProperties": false,
@@ -249,7 +249,7 @@ fn arguments_are_held_against_the_schema() {
     let mut tools = FrontendTools::new(Options::new());
     tools.begin_turn(&[tool], at(0));
     let table = [
-        (json!({}), "at /of: expected a value, for it is required"),
+        (json!({}), "at /of: expected a value, since it is required"),
         (json!({"of": 1}), "at /of: expected type string"),
         (json!({"of": ""}), "at /of: expected at least 1 characters"),
         (json!({"of": "\u{e9}\u{e9}\u{e9}\u{e9}"}), "at /of: expected at most 3 characters"),
@@ -262,7 +262,10 @@ fn arguments_are_held_against_the_schema() {
             json!({"of": "x", "ids": ["a", 1]}),
             r#"at /ids/1: expected one of the types ["string","null"]"#,
         ),
-        (json!({"of": "x", "deep/er": {}}), "at /deep~1er/x: expected a value, for it is required"),
+        (
+            json!({"of": "x", "deep/er": {}}),
+            "at /deep~1er/x: expected a value, since it is required",
+        ),
         (json!({"of": "x", "other": 1}), "at /other: expected no such member"),
     ];
     for (arguments, message) in table {
@@ -283,7 +286,7 @@ fn arguments_are_held_against_the_schema() {
 }
 
 #[test]
-fn cancel_and_the_end_of_the_turn_answer_what_waits_once() {
+fn cancel_and_turn_end_answer_waiting_calls_once() {
     let mut tools = begun();
     let (first, second) = (call(&mut tools, "park", 0), call(&mut tools, "sync", 0));
     tools.handle_cancel();
@@ -296,7 +299,7 @@ fn cancel_and_the_end_of_the_turn_answer_what_waits_once() {
 }
 
 #[test]
-fn a_request_that_was_taken_back_gets_no_answer_and_its_result_is_told() {
+fn withdrawn_call_has_no_answer_and_defers_its_result() {
     let mut tools = begun();
     let id = call(&mut tools, "park", 0);
     tools.handle_withdrawn(&id);
@@ -324,7 +327,7 @@ fn calls_between_two_runs_begin_with_the_next() {
 }
 
 #[test]
-fn few_calls_wait_for_a_run_to_begin() {
+fn calls_waiting_for_a_run_are_bounded() {
     let mut options = Options::new();
     options.max_parked = 1;
     let mut tools = FrontendTools::new(options);
@@ -339,7 +342,7 @@ fn few_calls_wait_for_a_run_to_begin() {
 }
 
 #[test]
-fn an_acknowledged_call_that_no_page_saw_begins_in_the_next_turn() {
+fn acknowledged_call_without_a_page_begins_in_the_next_turn() {
     let mut tools = begun();
     call(&mut tools, "park", 0);
     tools.tick(at(100));
@@ -354,7 +357,7 @@ fn an_acknowledged_call_that_no_page_saw_begins_in_the_next_turn() {
 }
 
 #[test]
-fn calls_of_the_agents_own_keep_the_run_open_while_they_run() {
+fn running_agent_calls_keep_the_run_open() {
     let own = |status: &str| {
         update(
             json!({"sessionUpdate": "tool_call", "toolCallId": "own", "title": "Build", "kind": "execute", "status": status}),
@@ -369,7 +372,7 @@ fn calls_of_the_agents_own_keep_the_run_open_while_they_run() {
     tools.tick(at(20_100));
     assert!(matches!(&actions(&mut tools)[..], [Action::EndRun { .. }]));
 
-    // One that is only announced may wait for the parked one itself.
+    // A call that is only announced may itself wait for the parked one.
     let mut tools = begun();
     call(&mut tools, "park", 0);
     tools.handle_update(&own("pending"), at(0));
@@ -396,7 +399,7 @@ fn modes_come_from_metadata_then_names_then_the_default() {
 }
 
 #[test]
-fn tools_are_listed_with_names_and_schemas_that_models_take() {
+fn tools_are_listed_with_valid_names_and_schemas() {
     let mut schema = Tool::new("a.b", "d");
     schema.parameters = Some(raw(&json!({"type": "object", "required": ["x"]})));
     let mut list = Tool::new("a/b", "d");
@@ -421,7 +424,7 @@ fn tools_are_listed_with_names_and_schemas_that_models_take() {
 }
 
 #[test]
-fn the_binding_shows_that_calls_are_alive_at_intervals() {
+fn keep_alives_are_sent_at_intervals() {
     let mut tools = FrontendTools::new(Options::new());
     tools.begin_turn(&page(), at(100_000));
     let id = call(&mut tools, "sync", 100_000);
@@ -435,7 +438,7 @@ fn the_binding_shows_that_calls_are_alive_at_intervals() {
 }
 
 #[test]
-fn outcomes_have_words_for_the_model() {
+fn outcomes_have_texts_for_the_model() {
     let mut failed = ToolResult::text("no");
     failed.is_error = true;
     let table = [
@@ -456,7 +459,7 @@ fn outcomes_have_words_for_the_model() {
 }
 
 #[test]
-fn a_tool_message_with_an_error_is_a_failed_result() {
+fn tool_message_with_an_error_is_a_failed_result() {
     let read = |message: Value| {
         let result = ToolResult::from(&decode(&message.to_string()).unwrap());
         (result.content.text(), result.is_error)

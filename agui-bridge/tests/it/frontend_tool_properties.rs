@@ -1,4 +1,4 @@
-//! What holds for frontend calls whatever happens, in whatever order, and how often.
+//! Properties of frontend calls, for any events in any order.
 use crate::frontend_tool::{Thread, at, page, raw, update};
 use agui_bridge::frontend_tool::{
     Action, Completion, Expiry, FrontendTools, NewCall, Options, Outcome, ToolResult,
@@ -11,7 +11,7 @@ use proptest::sample::select;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Something that happens to the calls of a thread.
+/// An event of the calls of a thread.
 #[derive(Clone, Debug)]
 enum Step {
     Begin,
@@ -28,7 +28,7 @@ enum Step {
         status: &'static str,
         announces: bool,
     },
-    /// A result for one of the calls so far, or for one that never was.
+    /// A result of an earlier call, or of an unknown one.
     Complete(usize),
     Withdraw(usize),
     Cancel,
@@ -36,7 +36,7 @@ enum Step {
     EndTurn,
     Wait(u64),
     WaitUntilDue,
-    /// It is written as JSON and goes on elsewhere.
+    /// Serializes the machine and restores it elsewhere.
     Move,
 }
 
@@ -72,7 +72,7 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// What became of one call.
+/// The history of one call.
 #[derive(Debug, Default)]
 struct Fate {
     begun: u32,
@@ -155,7 +155,7 @@ impl Model {
         let mut call = NewCall::new(tool, raw(&json!({"n": args})));
         call.agent_id = id.map(Into::into);
         if let Ok(id) = self.tools.handle_call(call, at(self.now)) {
-            // One that was forgotten may lend its id to another.
+            // A forgotten call's id may be reused.
             if let Some(fate) = self.fates.remove(&id) {
                 fate.check(&id);
             }
@@ -164,7 +164,7 @@ impl Model {
         }
     }
 
-    /// Before anything is due nothing happens; when something is due, something does.
+    /// Checks that actions occur exactly when they are due.
     fn wait_until(&mut self, now: u64) {
         let due = self.tools.poll_timeout().is_some_and(|due| due <= at(now));
         let before = self.tools.clone();
@@ -202,7 +202,7 @@ impl Model {
 }
 
 impl Fate {
-    /// One end; at most one result; at most one begin.
+    /// Checks for one end, at most one result and at most one begin.
     fn check(&self, id: &ToolCallId) {
         let ends = self.answers.len() + usize::from(self.withdrawn);
         assert_eq!(ends, 1, "{id}: {self:?}");
@@ -227,7 +227,7 @@ fn report(
 }
 
 proptest! {
-    /// Whatever happens, each call that was taken ends once, has its result at most once, and is shown at most once.
+    /// Each accepted call ends once, has its result at most once, and is shown at most once.
     #[test]
     fn each_call_ends_once(options in options(), steps in prop::collection::vec(step(), 0..60)) {
         let mut model = Model::new(options);
@@ -241,10 +241,9 @@ proptest! {
         }
     }
 
-    /// Whatever happens, the page's stream keeps the strictest rules, each begun call is in it once, and each call is
-    /// answered once.
+    /// The page's stream passes the strict verifier, each begun call is in it once, and each call is answered once.
     #[test]
-    fn the_stream_is_right(
+    fn stream_is_valid(
         legacy in any::<bool>(),
         options in options(),
         steps in prop::collection::vec(step(), 0..60),

@@ -1,4 +1,4 @@
-//! Generated input: what agents send, in any order and many times.
+//! Generated input: messages of agents in any order, with repetitions.
 use crate::script::{Step, in_stream};
 use agui_bridge::{ArgsMode, ElicitationMode, Options, PermissionMode, Policy, Unanswered};
 use agui_types::profile::Profile;
@@ -7,10 +7,10 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Ids that agents use, some of which look like ours.
+/// Ids of agents, some of which look like the bridge's.
 pub(crate) const CALLS: [&str; 6] = ["t1", "t2", "msg-1", "", "call-1", "t1~2"];
 pub(crate) const MESSAGES: [&str; 4] = ["A", "B", "1", "A.2"];
-/// What ids of the page's own calls begin with.
+/// Prefix of the ids of page calls.
 pub(crate) const PAGE_CALL: &str = "page-";
 
 pub(crate) fn optional(
@@ -70,7 +70,7 @@ pub(crate) fn raw() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// What agents say of terminals beside a tool call.
+/// Terminal metadata of a tool call.
 fn terminal_meta() -> impl Strategy<Value = Value> {
     select(vec![
         json!({"terminal_info": {"terminal_id": "term", "cwd": "/d"}}),
@@ -81,7 +81,7 @@ fn terminal_meta() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// A tool call as an update of it says it.
+/// A tool call in the form of an update.
 pub(crate) fn call() -> impl Strategy<Value = Value> {
     let status = select(vec!["pending", "in_progress", "completed", "failed", "paused"])
         .prop_map(Value::from);
@@ -111,7 +111,7 @@ pub(crate) fn tool_update() -> impl Strategy<Value = Value> {
     prop_oneof![announced, updated]
 }
 
-/// An update that says the whole of something.
+/// An update that replaces a whole value.
 pub(crate) fn upsert() -> impl Strategy<Value = Value> {
     let entry = json!({"content": "c", "priority": "high", "status": "pending"});
     let option = json!({"id": "o", "name": "O", "type": "boolean", "currentValue": true});
@@ -177,7 +177,7 @@ pub(crate) fn update() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// An update as v2 says it.
+/// An update of v2.
 pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
     let id = || select(MESSAGES.to_vec());
     let text = || "[a-b]{0,3}".prop_map(|text| json!({"type": "text", "text": text}));
@@ -261,7 +261,7 @@ pub(crate) fn update_v2() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// What the agent asks.
+/// A question of the agent.
 fn question() -> impl Strategy<Value = Value> {
     let options = json!([
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -285,7 +285,7 @@ fn question() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The beginning of a run, with answers or without.
+/// The beginning of a run, with or without answers.
 fn run() -> impl Strategy<Value = Value> {
     let payload = select(vec![
         json!(true),
@@ -344,7 +344,7 @@ pub(crate) fn step() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Steps in any order, then enough to flush what waits and end it.
+/// Steps in any order, followed by steps that flush waiting updates and end the run.
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step(), 0..60).prop_map(|mut steps| {
         let end = json!({"result": {"stopReason": "end_turn"}});
@@ -355,7 +355,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// Gives each run an id of its own.
+/// Assigns a unique id to each run.
 pub(crate) fn number_runs(steps: &mut [Value]) {
     for (number, step) in steps.iter_mut().enumerate() {
         if step.get("run").is_some() {
@@ -392,7 +392,7 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
         })
 }
 
-/// How many cases of each property are tried: `PROPTEST_CASES`, or few enough for every day.
+/// Number of cases of each property: `PROPTEST_CASES`, or a small default.
 pub(crate) fn cases() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig::with_cases(cases.unwrap_or(64))

@@ -1,4 +1,4 @@
-//! A model and its tools, ours and the page's: requests, parameters, runs, pause and resume.
+//! Hybrid tools: requests, parameters, runs, pause and resume.
 use crate::chat_history::messages;
 use agui_bridge::chat_history::{ChatMessage, ChatRole, HistoryRule};
 use agui_bridge::hybrid_tools::{
@@ -23,7 +23,7 @@ fn body() -> Value {
     json!({"threadId": "thread_1", "runId": "run_1", "state": {}, "messages": [], "tools": [], "context": [], "forwardedProps": {}})
 }
 
-/// An input of a 1.0 client, with tools of the page's by these names.
+/// An input of a 1.0 client, with page tools of these names.
 pub(crate) fn input(said: &Value, page: &[&str]) -> RunAgentInput {
     let tools: Vec<_> = page.iter().map(|name| json!({"name": name, "description": "d"})).collect();
     let body = json!({"threadId": "t", "runId": "r", "protocolVersion": "1.0", "messages": said, "tools": tools});
@@ -38,7 +38,7 @@ fn backend() -> [BackendTool; 2] {
     ["search", "count"].map(|name| BackendTool::new(name, "d"))
 }
 
-/// Takes what is due, and holds it against the strictest rules for the input.
+/// Takes the due events and verifies them strictly for the input.
 pub(crate) fn drain(
     verifier: &mut Verifier,
     mut poll: impl FnMut() -> Option<Event>,
@@ -57,7 +57,7 @@ fn types(events: &[Event]) -> Vec<&str> {
 }
 
 #[test]
-fn an_input_has_all_seven_keys_and_lists_where_there_are_lists() {
+fn detection_requires_the_members_and_their_types() {
     assert!(is_agui_input(&body().to_string(), Detection::Strict));
     for key in KEYS {
         let mut body = body();
@@ -82,7 +82,7 @@ fn an_input_has_all_seven_keys_and_lists_where_there_are_lists() {
 }
 
 #[test]
-fn an_input_becomes_parameters_of_these_names() {
+fn input_becomes_named_parameters() {
     let mut body = body();
     body["messages"] = user("Hi");
     body["state"] = json!({"a": [1]});
@@ -107,7 +107,7 @@ fn an_input_becomes_parameters_of_these_names() {
 }
 
 #[test]
-fn conversion_asks_for_less_than_detection() {
+fn conversion_requires_less_than_detection() {
     let least = r#"{"threadId":"t","runId":"r","messages":[]}"#;
     let agent = AgentParameters::read(least, HistoryRule::KeepAll).unwrap();
     let names: Vec<_> = agent.parameters.keys().map(String::as_str).collect();
@@ -120,7 +120,7 @@ fn conversion_asks_for_less_than_detection() {
 }
 
 #[test]
-fn the_latest_tool_cycle_is_in_the_parameters_under_its_rule() {
+fn latest_tool_cycle_is_in_the_parameters() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "n", "arguments": "{\"a\":1}"}});
     let said = json!([
         {"id": "1", "role": "user", "content": "a"},
@@ -141,12 +141,12 @@ fn the_latest_tool_cycle_is_in_the_parameters_under_its_rule() {
 }
 
 #[test]
-fn a_frontend_tool_that_is_run_here_says_so() {
+fn frontend_tool_run_by_the_program_returns_an_error() {
     let error = frontend_tool_error("pick");
     assert_eq!(error, "Error: Tool 'pick' is a frontend tool and should be run in the frontend.");
 }
 
-/// A run with one answer of the model, given piece by piece.
+/// A run with one answer of the model, in pieces.
 fn answered(
     said: &Value,
     page: &[&str],
@@ -163,7 +163,7 @@ fn answered(
 }
 
 #[test]
-fn a_model_that_calls_nothing_ends_the_run() {
+fn answer_without_calls_ends_the_run() {
     let mut usage = TokenUsage::new();
     usage.input_tokens = Some(7.into());
     let answer = vec![
@@ -195,7 +195,7 @@ fn a_model_that_calls_nothing_ends_the_run() {
 }
 
 #[test]
-fn tools_of_ours_run_in_parallel_and_the_model_is_asked_again() {
+fn backend_tools_run_in_parallel_and_the_model_continues() {
     let answer = vec![
         ModelEvent::Text("Let me see.".into()),
         ModelEvent::ToolCallStart { id: "a".into(), name: "search".into() },
@@ -243,7 +243,7 @@ fn tools_of_ours_run_in_parallel_and_the_model_is_asked_again() {
 }
 
 #[test]
-fn tools_of_both_pause_the_run_once_ours_are_done() {
+fn mixed_calls_pause_the_run_after_backend_results() {
     let answer = vec![
         ModelEvent::call("p", "pick", "{}"),
         ModelEvent::call("s", "search", ""),
@@ -275,9 +275,9 @@ fn tools_of_both_pause_the_run_once_ours_are_done() {
     assert_eq!(arguments, [("p", "{}"), ("s", "{}"), ("q", "not json"), ("x", "{}")]);
 }
 
-/// The page answers what is pending in its next request, and the model goes on from there.
+/// The page answers pending calls in its next request, and the model continues from there.
 #[test]
-fn the_next_request_resumes() {
+fn next_request_resumes_the_run() {
     let first = input(&user("Paint it"), &["pick"]);
     let (_, _, events) =
         answered(&user("Paint it"), &["pick"], vec![ModelEvent::call("p", "pick", "{}")]);
@@ -304,7 +304,7 @@ fn the_next_request_resumes() {
     );
     assert_eq!(hybrid.remarks().count(), 0);
     hybrid.handle_model(ModelEvent::Text("Green it is.".into()));
-    // The model's ids may be those of earlier calls.
+    // The model may reuse ids of earlier calls.
     hybrid.handle_model(ModelEvent::call("p", "pick", "{}"));
     hybrid.handle_model_end();
     let events = drain(&mut verifier, || hybrid.poll_event(), Profile::V1);
@@ -321,7 +321,7 @@ fn the_next_request_resumes() {
 }
 
 #[test]
-fn a_page_that_answers_in_part_is_told_to_the_model() {
+fn missing_page_results_are_reported_to_the_model() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "pick", "arguments": "{}"}});
     let said = json!([
         {"id": "u", "role": "user", "content": "a"},
@@ -336,7 +336,7 @@ fn a_page_that_answers_in_part_is_told_to_the_model() {
 }
 
 #[test]
-fn a_tool_of_ours_with_the_name_of_one_of_the_pages_is_not_run_by_the_page() {
+fn backend_tool_with_a_page_tool_name_is_renamed_for_the_page() {
     let (mut hybrid, mut verifier, events) =
         answered(&user("Hi"), &["search"], vec![ModelEvent::call("s", "search", "{}")]);
     let Event::ToolCallStart(start) = &events[1] else { panic!("no call") };
@@ -350,7 +350,7 @@ fn a_tool_of_ours_with_the_name_of_one_of_the_pages_is_not_run_by_the_page() {
     let remarks: Vec<_> = hybrid.remarks().collect();
     assert_eq!(remarks, ["the page's tool search has the name of another"]);
 
-    // The page sends the call back under the name that it saw; the model is told of its own tool.
+    // The page returns the call with the name that it saw; the model receives its own tool's name.
     let call = json!({"id": "s", "type": "function", "function": {"name": "agent__search", "arguments": "{}"}});
     let said = json!([{"id": "a", "role": "assistant", "toolCalls": [call]}, {"id": "t", "role": "tool", "toolCallId": "s", "content": "x"}]);
     let again = HybridLoop::begin(&input(&said, &["search"]), &backend(), LoopOptions::new());
@@ -358,7 +358,7 @@ fn a_tool_of_ours_with_the_name_of_one_of_the_pages_is_not_run_by_the_page() {
 }
 
 #[test]
-fn a_page_without_messages_is_given_what_was_said() {
+fn input_without_messages_receives_the_stored_history() {
     let said: Vec<_> =
         ["one", "two", "three"].map(|text| ChatMessage::new(ChatRole::User, text)).into();
     for (stored, limit, texts) in [
@@ -386,7 +386,7 @@ fn a_page_without_messages_is_given_what_was_said() {
 }
 
 #[test]
-fn a_failure_ends_the_run_with_its_message_and_code() {
+fn failure_ends_the_run_with_message_and_code() {
     for (profile, version) in [(Profile::V1, Some("1.0")), (Profile::Legacy, None)] {
         let mut input = input(&user("Hi"), &["pick"]);
         input.protocol_version = version.map(Into::into);
@@ -410,7 +410,7 @@ fn a_failure_ends_the_run_with_its_message_and_code() {
 }
 
 #[test]
-fn a_run_that_is_stopped_is_never_a_success() {
+fn cancelled_run_is_not_a_success() {
     for (version, kind, code) in
         [(Some("1.0"), "RUN_FINISHED", None), (None, "RUN_ERROR", Some("CANCELLED"))]
     {
@@ -426,7 +426,7 @@ fn a_run_that_is_stopped_is_never_a_success() {
 }
 
 #[test]
-fn older_clients_get_what_they_take() {
+fn legacy_clients_receive_supported_events() {
     let mut input = input(&user("Hi"), &["pick"]);
     input.protocol_version = None;
     let mut verifier = Verifier::strict_for(&input);
@@ -456,7 +456,7 @@ fn older_clients_get_what_they_take() {
 }
 
 #[test]
-fn limits_end_a_run_that_goes_too_far() {
+fn limits_end_the_run() {
     let code = |hybrid: &mut HybridLoop| {
         let last = std::iter::from_fn(|| hybrid.poll_event()).last().unwrap();
         serde_json::to_value(&last).unwrap()["code"].as_str().unwrap_or_default().to_owned()
@@ -484,7 +484,7 @@ fn limits_end_a_run_that_goes_too_far() {
     assert_eq!(hybrid.step(), Step::Done);
     assert_eq!(code(&mut hybrid), "MAX_ITERATIONS");
     let remarks: Vec<_> = hybrid.remarks().collect();
-    assert_eq!(remarks, ["passed over a call of search: the model made too many"; 2]);
+    assert_eq!(remarks, ["dropped a call of search: too many calls in one answer"; 2]);
 
     let mut hybrid = begin(&user("Hi"));
     hybrid.handle_model(ModelEvent::Text("x".repeat(100)));
@@ -498,7 +498,7 @@ fn limits_end_a_run_that_goes_too_far() {
 }
 
 #[test]
-fn a_run_does_nothing_after_its_end_and_nothing_that_cannot_be() {
+fn calls_after_the_end_and_impossible_calls_have_no_effect() {
     let input = input(&user("Hi"), &["pick"]);
     let mut verifier = Verifier::strict_for(&input);
     let mut run = HybridRun::begin(&input);

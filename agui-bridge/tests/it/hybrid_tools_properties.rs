@@ -1,4 +1,4 @@
-//! What holds for runs of a model with tools, whatever the model says and whoever answers.
+//! Properties of runs of a model with tools, for any answers of model, tools and page.
 use crate::chat_history::messages;
 use crate::hybrid_tools::{drain, input, user};
 use agui_bridge::hybrid_tools::{
@@ -16,14 +16,14 @@ use serde_json::json;
 enum Happening {
     Say(ModelEvent),
     EndAnswer,
-    /// The result of one of the open calls of ours, or of none.
+    /// The result of an open backend call, or of an unknown call.
     Result {
         which: usize,
         fails: bool,
     },
     Fail,
     Cancel,
-    /// The page answers some of what is pending, and asks again.
+    /// The page answers some pending calls and posts again.
     Ask {
         answers: u8,
     },
@@ -53,10 +53,10 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 proptest! {
-    /// Every run of a conversation keeps the strictest rules and ends once; its last words are what the model said; its
-    /// own calls have results, the page's have none.
+    /// Every run of a conversation passes the strict verifier and ends once. Its text is the model's. Backend calls
+    /// have results, page calls have none.
     #[test]
-    fn every_run_is_right(legacy in any::<bool>(), happenings in prop::collection::vec(happening(), 0..50)) {
+    fn every_run_is_valid(legacy in any::<bool>(), happenings in prop::collection::vec(happening(), 0..50)) {
         let profile = if legacy { Profile::Legacy } else { Profile::V1 };
         let backend = ["ours", "both"].map(|name| BackendTool::new(name, "d"));
         let mut asked = input(&user("Hi"), &["page", "both"]);

@@ -1,4 +1,4 @@
-//! What a run's input asks of an agent.
+//! The mapping of a run's input to a prompt.
 use acp_types::v1::initialization::PromptCapabilities;
 use agui_bridge::input::{
     InputError, MAX_CONTEXT_BYTES, MAX_CONTEXT_ENTRIES, MAX_MEDIA_BYTES, Prompt, Work, work,
@@ -45,7 +45,7 @@ fn all() -> Value {
 }
 
 #[test]
-fn what_is_new_goes_to_the_agent() {
+fn new_messages_become_the_prompt() {
     let history = json!([
         {"id": "s", "role": "system", "content": "Be kind."},
         user("u1", json!("one")),
@@ -83,7 +83,7 @@ fn what_is_new_goes_to_the_agent() {
 }
 
 #[test]
-fn a_first_prompt_has_its_system_message() {
+fn first_prompt_has_the_system_message() {
     let messages =
         json!([{"id": "s", "role": "system", "content": "Be kind."}, user("u", json!("Hi"))]);
     let given = prompt(ask(json!({"messages": messages}), json!({}), None));
@@ -96,7 +96,7 @@ fn a_first_prompt_has_its_system_message() {
 }
 
 #[test]
-fn without_a_new_user_message_there_is_nothing_to_do() {
+fn input_without_a_new_user_message_has_no_work() {
     let table = [
         json!([assistant("a")]),
         json!([user("u", json!("x")), assistant("a")]),
@@ -144,7 +144,7 @@ fn each_part_has_a_block() {
     for (part, block) in table {
         assert_eq!(blocks(parts(json!([part])), all()), json!([block]), "{part}");
     }
-    // Of what is only an address there are no data, which blocks of media need: it is a link for whoever takes media or not.
+    // A media block requires data, so a part with only a URL becomes a link for every agent.
     for (kind, mime) in [("document", "text/html"), ("image", "image/png"), ("audio", "audio/wav")]
     {
         let part = json!({"type": kind, "source": {"type": "url", "value": "http://host", "mimeType": mime}});
@@ -158,7 +158,7 @@ fn each_part_has_a_block() {
 }
 
 #[test]
-fn what_the_agent_does_not_take_is_an_error_that_says_where() {
+fn unsupported_content_is_an_error_with_its_place() {
     let data = |kind: &str| json!({"type": kind, "source": {"type": "data", "value": "AAAA", "mimeType": "a/b"}});
     let file =
         json!({"type": "document", "source": {"type": "file", "value": "f-1", "provider": "p"}});
@@ -187,7 +187,7 @@ fn what_the_agent_does_not_take_is_an_error_that_says_where() {
 }
 
 #[test]
-fn broken_parts_are_errors_that_say_where() {
+fn invalid_parts_are_errors_with_their_place() {
     let data = |value: &str, mime: &str| json!({"type": "image", "source": {"type": "data", "value": value, "mimeType": mime}});
     let url = |value: &str| json!({"type": "image", "source": {"type": "url", "value": value}});
     let table = [
@@ -219,11 +219,11 @@ fn broken_parts_are_errors_that_say_where() {
 }
 
 #[test]
-fn inputs_that_say_nothing_are_errors() {
+fn blank_inputs_are_errors() {
     let error = ask(json!({"messages": []}), json!({}), None).unwrap_err();
     assert_eq!(
         (error.status(), error.to_string().as_str()),
-        (400, "at /messages: expected at least one message, got none")
+        (400, "at /messages: expected at least one message")
     );
     for content in [json!(""), json!(" \n"), json!([]), json!([{"type": "text", "text": ""}])] {
         let error = ask(json!({"messages": [assistant("a"), user("u", content)]}), json!({}), None)
@@ -263,7 +263,7 @@ fn context_follows_the_prompt() {
 }
 
 #[test]
-fn what_is_too_large_is_an_error_that_says_where() {
+fn oversized_values_are_errors_with_their_place() {
     let entry = json!({"description": "d", "value": "v"});
     let long = json!({"description": "d", "value": "v".repeat(MAX_CONTEXT_BYTES)});
     let media = json!({"type": "image", "source": {"type": "data", "mimeType": "image/png",

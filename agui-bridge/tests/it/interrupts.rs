@@ -1,4 +1,4 @@
-//! Runs that are interrupted for questions, and runs that go on with their turns.
+//! Runs that are interrupted for questions, and runs that resume them.
 use crate::script::{Step, events, interrupting, of_type, play, verify};
 use agui_bridge::{Begun, Failure, Options, PermissionMode, Translator, Unanswered};
 use agui_types::input::RunAgentInput;
@@ -56,7 +56,7 @@ fn begin(run: &str) -> Value {
     json!({"run": run})
 }
 
-/// What the agent is answered, as `(id, result)`.
+/// Returns the responses to the agent, as `(id, result)`.
 fn answers(stream: &[Value]) -> Vec<(Value, Value)> {
     let answer = |event: &Value| {
         Some((event.get("toAgent")?["id"].clone(), event["toAgent"]["result"].clone()))
@@ -72,13 +72,13 @@ fn cancelled() -> Value {
     json!({"outcome": {"outcome": "cancelled"}})
 }
 
-/// The code of the failure in the result of the last run.
+/// Returns the code of the failure in the result of the last run.
 fn failure(stream: &[Value]) -> Value {
     let finished = of_type(stream, "RUN_FINISHED");
     finished.last().map_or(Value::Null, |finished| finished["result"]["error"]["code"].clone())
 }
 
-/// Plays steps with questions as interrupts, and sees that the strictest verifier takes the stream.
+/// Plays steps with questions as interrupts, and verifies the stream strictly.
 fn played(steps: &[Value]) -> Vec<Value> {
     played_with(interrupting(), steps)
 }
@@ -89,7 +89,7 @@ fn played_with(options: Options, steps: &[Value]) -> Vec<Value> {
     stream
 }
 
-/// The outcomes of the runs, or the codes of their errors.
+/// Returns the outcomes of the runs, or the codes of their errors.
 fn ends(stream: &[Value]) -> Vec<String> {
     let end = |event: &&Value| event["type"] == "RUN_FINISHED" || event["type"] == "RUN_ERROR";
     let word = |event: &'_ Value| {
@@ -104,7 +104,7 @@ fn interrupts(stream: &[Value]) -> &Value {
 }
 
 #[test]
-fn a_permission_request_interrupts_and_the_next_run_goes_on() {
+fn permission_request_interrupts_and_the_next_run_resumes() {
     let answer = resume("r2", &[("int-1", json!({"optionId": "once"}))]);
     let stream = played(&[begin("r1"), ask(7, "t"), completed("t"), answer, say("Done."), end()]);
     assert_eq!(ends(&stream), ["interrupt", "success"]);
@@ -128,7 +128,7 @@ fn a_permission_request_interrupts_and_the_next_run_goes_on() {
 }
 
 #[test]
-fn each_form_of_an_answer_is_understood() {
+fn each_form_of_answer_is_accepted() {
     let table = [
         (json!({"optionId": "always"}), selected("always")),
         (json!({"approved": true}), selected("once")),
@@ -168,7 +168,7 @@ fn each_form_of_an_answer_is_understood() {
 }
 
 #[test]
-fn elicitations_say_what_they_ask() {
+fn elicitation_is_in_the_interrupt() {
     let stream = played(&[begin("r"), form(7)]);
     let schema = json!({"type": "object", "properties": {"name": {"type": "string", "minLength": 2}}, "required": ["name"]});
     assert_eq!(
@@ -190,7 +190,7 @@ fn elicitations_say_what_they_ask() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_leaves_the_questions_open() {
+fn invalid_answer_leaves_the_questions_open() {
     let fits = ("int-1", json!(true));
     let unknown_status = json!({"run": "r2", "resume": [{"interruptId": "int-1", "status": "later"},
         {"interruptId": "int-2", "status": "cancelled"}]});
@@ -245,7 +245,7 @@ fn an_answer_that_does_not_fit_leaves_the_questions_open() {
 }
 
 #[test]
-fn answers_to_what_is_not_open_are_told() {
+fn answers_without_an_open_question_are_reported() {
     let both = resume("r2", &[("int-1", json!(true)), ("int-9", json!(true))]);
     let stream = played(&[begin("r1"), ask(1, "t"), both, end()]);
     assert_eq!(ends(&stream), ["interrupt", "success"]);
@@ -284,14 +284,14 @@ fn parallel_questions_are_collected() {
 }
 
 #[test]
-fn who_never_tells_the_time_is_interrupted_at_once() {
+fn run_is_interrupted_at_once_without_a_known_time() {
     let mut options = interrupting();
     options.times.collect = Duration::from_millis(50);
     assert_eq!(ends(&played_with(options, &[begin("r1"), ask(1, "t")])), ["interrupt"]);
 }
 
 #[test]
-fn what_comes_while_the_run_is_interrupted_is_at_the_head_of_the_next() {
+fn updates_after_an_interrupt_begin_the_next_run() {
     let answer = resume("r2", &[("int-1", json!(true))]);
     let steps = [begin("r1"), ask(1, "t"), say("Wait"), ask(2, "u"), end(), answer];
     let stream = played(&steps);
@@ -306,7 +306,7 @@ fn what_comes_while_the_run_is_interrupted_is_at_the_head_of_the_next() {
 }
 
 #[test]
-fn the_end_of_an_interrupted_turn_is_kept_for_the_next_run() {
+fn end_of_an_interrupted_turn_is_shown_by_the_next_run() {
     let gone = json!({"exit": "gone"});
     let refusal = json!({"result": {"stopReason": "refusal"}});
     let error = json!({"error": {"code": -32603, "message": "m"}});
@@ -329,7 +329,7 @@ fn the_end_of_an_interrupted_turn_is_kept_for_the_next_run() {
     }
 }
 
-/// A client forgets the interrupts that it has answered with `RUN_FINISHED` only.
+/// A client removes the interrupts that it has answered only with `RUN_FINISHED`.
 #[test]
 fn resumed_run_that_fails_is_finished_with_a_notice() {
     let answer = resume("r2", &[("int-1", json!(true))]);
@@ -360,7 +360,7 @@ fn resumed_run_that_fails_is_finished_with_a_notice() {
 }
 
 #[test]
-fn cancelling_an_interrupted_turn_answers_what_it_asked() {
+fn cancelling_an_interrupted_turn_answers_its_questions() {
     let steps = [
         begin("r1"),
         ask(1, "t"),
@@ -375,7 +375,7 @@ fn cancelling_an_interrupted_turn_answers_what_it_asked() {
 }
 
 #[test]
-fn a_question_that_is_settled_otherwise_needs_no_answer() {
+fn settled_question_needs_no_answer() {
     let withdrawn = json!({"withdraw": 1});
     let aside = json!({"answer": "int-1", "optionId": "no"});
     let table = [(withdrawn, cancelled()), (aside, selected("no"))];
@@ -390,7 +390,7 @@ fn a_question_that_is_settled_otherwise_needs_no_answer() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_in_time_is_refused() {
+fn expired_question_is_refused() {
     let mut options = interrupting();
     options.times.answer = Some(Duration::from_secs(10));
     options.times.epoch = Some(Duration::from_secs(951_782_400));
@@ -415,7 +415,7 @@ fn a_question_that_nobody_answers_in_time_is_refused() {
 }
 
 #[test]
-fn a_prompt_after_a_turn_waits_for_its_end() {
+fn prompt_waits_for_the_end_of_the_last_turn() {
     let mut options = interrupting();
     options.unanswered = Unanswered::Abandon;
     let read = |value: &Value| match Step::read(value) {
@@ -466,7 +466,7 @@ fn a_prompt_after_a_turn_waits_for_its_end() {
 }
 
 #[test]
-fn a_prompt_after_a_turn_that_has_ended_goes_at_once() {
+fn prompt_after_an_ended_turn_is_sent_at_once() {
     for (ended, notices) in [(end(), 0), (json!({"exit": "gone"}), 1)] {
         let mut translator = Translator::new(interrupting());
         for step in [begin("r1"), ask(1, "t"), ended] {
@@ -484,7 +484,7 @@ fn a_prompt_after_a_turn_that_has_ended_goes_at_once() {
 }
 
 #[test]
-fn the_same_answers_again_find_the_run_that_they_resumed() {
+fn repeated_answers_return_the_resumed_run() {
     let mut translator = Translator::new(interrupting());
     let answer = resume("r2", &[("int-1", json!({"optionId": "once"}))]);
     for step in [begin("r1"), ask(1, "t"), answer.clone()] {
@@ -504,7 +504,7 @@ fn the_same_answers_again_find_the_run_that_they_resumed() {
 }
 
 #[test]
-fn clients_before_1_0_are_asked_in_the_stream() {
+fn legacy_clients_receive_questions_in_the_stream() {
     let mut options = interrupting();
     options.profile = Some(Profile::Legacy);
     let answer = json!({"answer": "int-1", "optionId": "once"});
@@ -526,9 +526,9 @@ fn clients_before_1_0_are_asked_in_the_stream() {
     assert_eq!(answers(&stream).len(), 2);
 }
 
-/// Of these, the newer ones know interrupts.
+/// Newer ones of these clients support interrupts.
 #[test]
-fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
+fn legacy_clients_are_interrupted_if_enabled() {
     let mut options = interrupting();
     (options.profile, options.legacy_interrupts) = (Some(Profile::Legacy), true);
     let answer = resume("r2", &[("int-1", json!({"approved": true}))]);
@@ -542,7 +542,7 @@ fn clients_before_1_0_are_interrupted_where_that_is_wanted() {
 }
 
 #[test]
-fn yes_and_no_are_offered_where_there_are_options_for_both() {
+fn approval_is_offered_if_options_allow_and_reject() {
     let option = |kind: &str| json!({"optionId": kind, "name": kind, "kind": kind});
     let table = [
         (["allow_once", "reject_once"], json!(null), true),
@@ -561,7 +561,7 @@ fn yes_and_no_are_offered_where_there_are_options_for_both() {
 }
 
 #[test]
-fn what_a_page_has_done_is_accepted() {
+fn completed_url_elicitation_is_accepted() {
     for options in [interrupting(), crate::script::in_stream(Profile::V1)] {
         let stream = play(options, &[begin("r"), page(7), json!({"complete": "e1"})]);
         assert_eq!(answers(&stream), [(json!(7), json!({"action": "accept"}))]);
@@ -575,7 +575,7 @@ fn what_a_page_has_done_is_accepted() {
 }
 
 #[test]
-fn elicitations_are_declined_unless_someone_is_asked() {
+fn elicitations_are_declined_by_default() {
     let mut options = Options::new();
     options.profile = Some(Profile::V1);
     let unknown =
@@ -593,7 +593,7 @@ fn elicitations_are_declined_unless_someone_is_asked() {
 }
 
 #[test]
-fn a_run_without_news_fails_and_one_that_asks_does_not() {
+fn silent_run_times_out_unless_a_question_is_open() {
     let mut options = crate::script::in_stream(Profile::V1);
     options.times.idle = Some(Duration::from_secs(10));
     options.times.turn = Some(Duration::from_secs(60));

@@ -1,5 +1,5 @@
-//! What the unit tests of Jaeger's gateway ask of its translation, row by row: the same here, or otherwise on purpose, as
-//! the table "Where other bridges do otherwise" of the crate says. Contextual tools and inputs have tests of their own.
+//! The unit tests of Jaeger's gateway, row by row: equal here, or different on purpose, as listed in the crate
+//! documentation. Contextual tools and inputs have tests of their own.
 use crate::script::{in_stream, play, turn};
 use agui_bridge::{Options, PermissionMode, Policy};
 use agui_types::profile::Profile;
@@ -9,7 +9,7 @@ fn text(text: &str) -> Value {
     json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 }
 
-/// Types, with what tells events of a type apart.
+/// Returns types, with the members that distinguish events of a type.
 fn brief(stream: &[Value]) -> Vec<String> {
     let mark = |event: &Value| {
         let marks = ["delta", "toolCallName", "content", "name"].iter();
@@ -50,7 +50,7 @@ fn runs() {
         (&json!({"stopReason": "end_turn"}), &json!("success"))
     );
     assert_eq!((&last["threadId"], &last["runId"]), (&json!("thread"), &json!("r")));
-    // Otherwise: not every reason is a success.
+    // Difference: not every reason is a success.
     assert_eq!(ended("refusal").last().unwrap()["type"], "RUN_ERROR");
     assert_eq!(ended("cancelled").last().unwrap()["outcome"]["type"], "cancelled");
     // An error ends the text, then the run; here it has a code.
@@ -75,11 +75,11 @@ fn text_chunks() {
     );
     assert_eq!(brief(&turn(&[text("")])), Vec::<String>::new());
     assert_eq!(brief(&turn(&[text(" world ")]))[1], "TEXT_MESSAGE_CONTENT  world ");
-    // Otherwise: blanks are the paragraphs of a text.
+    // Difference: white space forms the paragraphs of a text.
     for blank in [" ", "\t", "\n", "\r\n"] {
         assert_eq!(turn(&[text(blank)])[1]["delta"], blank);
     }
-    // Otherwise: what is said after a call is another message.
+    // Difference: text after a call belongs to another message.
     let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Do", "status": "completed"});
     let split = turn(&[text("a"), call, text("b")]);
     let starts: Vec<_> =
@@ -101,7 +101,7 @@ fn tool_calls() {
         update
     };
     let input = json!({"q": 1});
-    // A title that is a plain word is the name; otherwise: only where nothing better is known.
+    // A title that is a plain word becomes the name. Difference: only if no better clue is present.
     let events = turn(&[
         call(json!({"rawInput": input})),
         update(json!({"status": "completed", "rawOutput": {"n": 2}})),
@@ -119,7 +119,7 @@ fn tool_calls() {
     );
     let named = turn(&[call(json!({"name": "find"})), update(json!({"status": "completed"}))]);
     assert_eq!(brief(&named)[0], "TOOL_CALL_START find");
-    // Input, output and end in one update; otherwise: the result comes last, and the input that comes twice goes out once.
+    // Input, output and end in one update. Difference: the result comes last, and a repeated input is sent once.
     let once = turn(&[
         call(json!({})),
         update(json!({"rawInput": input})),
@@ -130,10 +130,10 @@ fn tool_calls() {
     let mcp = json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
     let joined = turn(&[call(json!({})), update(json!({"rawOutput": mcp, "status": "completed"}))]);
     assert_eq!(brief(&joined).pop().unwrap(), "TOOL_CALL_RESULT a\nb");
-    // Progress alone says nothing in the conversation.
+    // Progress alone adds no result to the conversation.
     let progress =
         brief(&turn(&[call(json!({"rawInput": input})), update(json!({"status": "in_progress"}))]));
-    // Otherwise: a call that stays open is ended, and an update without a call begins one.
+    // Difference: a call that stays open is ended, and an update without a call begins one.
     assert_eq!(progress[3..], ["TOOL_CALL_RESULT incomplete"]);
     assert_eq!(
         brief(&turn(&[update(json!({"title": "x", "status": "completed"}))])),
@@ -155,7 +155,7 @@ fn permissions() {
         let answer = out.into_iter().find_map(|line| line.get("toAgent").cloned()).unwrap();
         answer["result"]["outcome"].get("optionId").and_then(Value::as_str).map(str::to_owned)
     };
-    // Under the rule that allows all, what Jaeger always does; with only options to reject, both cancel.
+    // With the policy that allows all, which Jaeger always uses; with only rejecting options, both cancel.
     let table: [(&[&str], Option<&str>); 5] = [
         (&["allow_once"], Some("allow_once")),
         (&["reject_once", "allow_once", "allow_always"], Some("allow_once")),
@@ -166,7 +166,7 @@ fn permissions() {
     for (kinds, chosen) in table {
         assert_eq!(ask(Policy::allow_all(), kinds).as_deref(), chosen, "{kinds:?}");
     }
-    // Otherwise: the default refuses.
+    // Difference: the default refuses.
     assert_eq!(
         ask(Policy::default(), &["allow_once", "reject_once"]).as_deref(),
         Some("reject_once")

@@ -1,4 +1,4 @@
-//! What is cut says so.
+//! Limits: truncated values are marked.
 use crate::script::{in_stream, of_type, play, verify};
 use agui_bridge::{Limits, Options};
 use agui_types::profile::Profile;
@@ -26,7 +26,7 @@ fn completed(members: Value) -> Value {
 }
 
 #[test]
-fn long_texts_come_in_pieces_of_whole_characters() {
+fn long_texts_are_split_between_characters() {
     let say = |kind: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": "ab\u{e9}\u{20ac}c"}});
     let pieces = [
         (2, vec!["ab", "\u{e9}", "\u{20ac}", "c"]),
@@ -47,7 +47,7 @@ fn long_texts_come_in_pieces_of_whole_characters() {
 }
 
 #[test]
-fn results_are_cut_between_characters() {
+fn results_are_truncated_between_characters() {
     let output = completed(json!({"rawOutput": "12345678\u{e9}abc"}));
     let stream = run(|limits| limits.result = 9, &[output]);
     assert_eq!(
@@ -57,14 +57,14 @@ fn results_are_cut_between_characters() {
 }
 
 #[test]
-fn arguments_that_are_too_long_are_replaced() {
+fn oversized_arguments_are_replaced() {
     let stream =
         run(|limits| limits.arguments = 8, &[completed(json!({"rawInput": {"a": "0123456789"}}))]);
     assert_eq!(of_type(&stream, "TOOL_CALL_ARGS")[0]["delta"], r#"{"omittedBytes":18}"#);
 }
 
 #[test]
-fn values_that_are_too_long_are_left_out() {
+fn oversized_values_are_left_out() {
     let commands = json!({"sessionUpdate": "available_commands_update", "availableCommands": []});
     let image = json!({"sessionUpdate": "agent_message_chunk",
         "content": {"type": "image", "data": "A".repeat(40), "mimeType": "image/png"}});
@@ -99,13 +99,13 @@ fn progress_is_the_end_of_the_text() {
 }
 
 #[test]
-fn messages_of_errors_are_cut() {
+fn error_messages_are_truncated() {
     let stream = run(|limits| limits.message = 5, &[]);
     assert_eq!(stream.last().unwrap()["message"], "mmmmm\n[cut: 5 of 20 bytes]");
 }
 
 #[test]
-fn the_oldest_calls_make_room() {
+fn oldest_calls_are_removed() {
     let begin = |id: &str| json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": id});
     let stream = run(|limits| limits.tool_calls = 1, &[begin("t"), begin("u"), begin("t")]);
     let results: Vec<_> = of_type(&stream, "TOOL_CALL_RESULT")
@@ -116,7 +116,7 @@ fn the_oldest_calls_make_room() {
 }
 
 #[test]
-fn what_waited_too_long_is_counted() {
+fn dropped_updates_are_counted() {
     let by_count: fn(&mut Limits) = |limits| limits.waiting_updates = 2;
     // Two of these updates have 204 bytes, three have 306.
     let by_size: fn(&mut Limits) = |limits| limits.waiting_bytes = 300;
@@ -141,7 +141,7 @@ fn the_oldest_of_three_goes(set: fn(&mut Limits)) {
 }
 
 #[test]
-fn one_permission_too_many_is_rejected() {
+fn excess_permission_request_is_rejected() {
     let mut options = in_stream(Profile::V1);
     options.limits.permissions = 1;
     let ask = |id: u8| {

@@ -1,4 +1,4 @@
-//! What an agent says, translated, and what a page asks, mapped. `cfg(test)` tells Clippy that helpers are tests too.
+//! Integration tests of the bridge. `cfg(test)` lets Clippy treat helpers as tests.
 
 #[cfg(test)]
 mod acp_agent;

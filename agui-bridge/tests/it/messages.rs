@@ -1,4 +1,4 @@
-//! What a client has in the end of each stream that is kept.
+//! The client's messages at the end of each stored stream.
 use agui_types::event::Event;
 use agui_types::reduce::Reducer;
 use serde_json::{Map, Value};
@@ -6,10 +6,10 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The streams of the fixtures make the messages of `messages.json`, which other clients are held against as well. With
-/// `AGUI_BRIDGE_WRITE` it is written.
+/// The streams of the fixtures have the messages of `messages.json`, to which other clients are compared as well.
+/// `AGUI_BRIDGE_WRITE` writes the file.
 #[test]
-fn streams_make_the_messages_that_are_written() -> Result<(), Box<dyn Error>> {
+fn streams_have_the_stored_messages() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1");
     let mut streams: Vec<PathBuf> = Vec::new();
     let mut folders = vec![folder.join("traces")];

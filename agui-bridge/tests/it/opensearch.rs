@@ -1,6 +1,6 @@
-//! What the unit tests of OpenSearch's AG-UI support ask of loading a history and of its REST action, row by row: the same
-//! here, or otherwise on purpose, as the table of [`agui_bridge::hybrid_tools`] says. Detection, conversion, histories and
-//! tools have tests of their own.
+//! The unit tests of OpenSearch's AG-UI support for loading a history and for its REST action, row by row: equal here,
+//! or different on purpose, as listed in [`agui_bridge::hybrid_tools`]. Detection, conversion, histories and tools have
+//! tests of their own.
 use crate::hybrid_tools::{drain, input, user};
 use agui_bridge::chat_history::HistoryRule;
 use agui_bridge::hybrid_tools::{
@@ -21,10 +21,10 @@ fn frames(events: &[Event]) -> Vec<String> {
     events.iter().map(frame).collect()
 }
 
-/// No memory factory, a memory that cannot be made, a memory that cannot be read: the error reaches the page, and there is
-/// no snapshot, which would empty it.
+/// No memory factory, a memory that cannot be created, a memory that cannot be read: the error reaches the page. No
+/// snapshot is sent, since it would clear the page.
 #[test]
-fn a_history_that_cannot_be_loaded_is_an_error() {
+fn unreadable_history_is_an_error() {
     for message in ["no memory of this type", "the memory was not made", "the memory was not read"]
     {
         for (profile, version) in [(Profile::V1, Some("1.0")), (Profile::Legacy, None)] {
@@ -46,10 +46,10 @@ fn a_history_that_cannot_be_loaded_is_an_error() {
     }
 }
 
-/// Ids that the page gives are those of the run. Otherwise: those that it does not give are not made up of a clock, as a
-/// page that does not know its thread cannot go on with it; the error says which is missing.
+/// A run has the ids of the page. Difference: missing ids are not derived from a clock, since a page that does not know
+/// its thread cannot continue it. The error names the missing id.
 #[test]
-fn a_run_has_the_ids_of_its_page() {
+fn run_has_the_ids_of_its_input() {
     let mut hybrid = HybridLoop::begin(&input(&user("Hi"), &[]), &[], LoopOptions::new());
     hybrid.handle_model_end();
     let events: Vec<_> = std::iter::from_fn(|| hybrid.poll_event()).collect();
@@ -66,9 +66,9 @@ fn a_run_has_the_ids_of_its_page() {
     }
 }
 
-/// Otherwise: a body is AG-UI's by its members, under either rule by several, not by one parameter beside it.
+/// Difference: a body is AG-UI's by several of its members, not by one parameter beside it.
 #[test]
-fn one_id_does_not_make_an_input() {
+fn one_id_is_not_an_input() {
     for body in [json!({"threadId": "t"}), json!({"runId": "r"}), json!({"agui_thread_id": "t"})] {
         for detection in [Detection::Strict, Detection::Lax] {
             assert!(!is_agui_input(&body.to_string(), detection), "{body}");
@@ -78,7 +78,7 @@ fn one_id_does_not_make_an_input() {
 
 /// The last frame is the run's end, and the only one.
 #[test]
-fn the_last_frame_ends_the_run() {
+fn last_frame_ends_the_run() {
     let mut run = HybridRun::begin(&input(&user("Hi"), &[]));
     run.text("Hello.");
     run.finish();
@@ -89,10 +89,10 @@ fn the_last_frame_ends_the_run() {
     assert_eq!(frames.iter().filter(|frame| frame.contains("RUN_FINISHED")).count(), 1);
 }
 
-/// An error is a `RUN_ERROR` frame, escaped. Otherwise: also before the run began, where there is a frame without a type,
-/// and it has a code. The message is the caller's, who knows which of an error and its causes is for people.
+/// An error is an escaped `RUN_ERROR` frame. Differences: the same applies before the run began, where OpenSearch sends
+/// a frame without type, and the error has a code. The caller chooses the message from an error and its causes.
 #[test]
-fn an_error_is_the_last_frame() {
+fn error_is_the_last_frame() {
     let table = [
         ("test error", r#"data: {"type":"RUN_ERROR","message":"test error","code":"REST"}"#),
         (r#"say "no""#, r#"data: {"type":"RUN_ERROR","message":"say \"no\"","code":"REST"}"#),

@@ -29,7 +29,7 @@ fn by(policy: Policy) -> Options {
     options
 }
 
-/// What the agent is answered, as `(id, result)`.
+/// Returns the responses to the agent, as `(id, result)`.
 fn answers(stream: &[Value]) -> Vec<(Value, Value)> {
     let answer = |event: &Value| {
         Some((event.get("toAgent")?["id"].clone(), event["toAgent"]["result"].clone()))
@@ -38,7 +38,7 @@ fn answers(stream: &[Value]) -> Vec<(Value, Value)> {
 }
 
 #[test]
-fn the_default_rejects() {
+fn default_policy_rejects() {
     let mut options = Options::new();
     options.profile = Some(Profile::V1);
     let stream = play(options, &[json!({"run": "r"}), ask(json!(1), "t")]);
@@ -46,7 +46,7 @@ fn the_default_rejects() {
 }
 
 #[test]
-fn a_policy_answers_at_once_and_the_stream_tells() {
+fn policy_answers_at_once_and_is_shown() {
     let table = [
         (Policy::allow_all(), "once"),
         (Policy::reject_all(), "no"),
@@ -69,7 +69,7 @@ fn a_policy_answers_at_once_and_the_stream_tells() {
 }
 
 #[test]
-fn a_policy_without_a_fitting_option_cancels() {
+fn policy_without_a_matching_option_cancels() {
     let mut asked = ask(json!(1), "t");
     asked["options"] = json!([{"optionId": "x", "name": "X", "kind": "newer"}]);
     for policy in [Policy::allow_all(), Policy::reject_all()] {
@@ -79,7 +79,7 @@ fn a_policy_without_a_fitting_option_cancels() {
 }
 
 #[test]
-fn several_requests_wait_beside_each_other() {
+fn several_requests_wait_concurrently() {
     let steps = [
         json!({"run": "r"}),
         ask(json!(0), "t"),
@@ -99,7 +99,7 @@ fn several_requests_wait_beside_each_other() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
+fn invalid_answer_is_refused_without_effect() {
     let mut translator = Translator::new(in_stream(Profile::V1));
     for step in [json!({"run": "r"}), ask(json!(1), "t")] {
         assert_eq!(Step::read(&step).apply(&mut translator), Ok(()));
@@ -118,7 +118,7 @@ fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn each_end_of_a_run_answers_what_waits() {
+fn each_end_of_a_run_answers_open_requests() {
     let ends = [
         json!({"result": {"stopReason": "end_turn"}}),
         json!({"error": {"code": -32603, "message": "m"}}),
@@ -135,7 +135,7 @@ fn each_end_of_a_run_answers_what_waits() {
 }
 
 #[test]
-fn while_no_run_is_open_nobody_is_asked() {
+fn request_without_a_run_is_rejected() {
     let stream = play(
         in_stream(Profile::V1),
         &[ask(json!(1), "t"), json!({"run": "r"}), json!({"exit": ""})],
@@ -146,7 +146,7 @@ fn while_no_run_is_open_nobody_is_asked() {
 }
 
 #[test]
-fn a_request_that_the_agent_takes_back_is_cancelled() {
+fn withdrawn_request_is_cancelled() {
     let mut translator = Translator::new(in_stream(Profile::V1));
     for step in [json!({"run": "r"}), ask(json!(1), "t")] {
         assert_eq!(Step::read(&step).apply(&mut translator), Ok(()));
@@ -162,7 +162,7 @@ fn a_request_that_the_agent_takes_back_is_cancelled() {
 }
 
 #[test]
-fn interrupt_ids_begin_as_they_are_told_to() {
+fn interrupt_ids_have_the_prefix() {
     let mut options = in_stream(Profile::V1);
     options.interrupt_prefix = "thread-7-".into();
     let steps = [
@@ -174,7 +174,7 @@ fn interrupt_ids_begin_as_they_are_told_to() {
 }
 
 #[test]
-fn a_call_that_runs_after_all_was_not_rejected() {
+fn call_that_runs_was_not_rejected() {
     let steps = [
         json!({"run": "r"}),
         ask(json!(1), "t"),
@@ -186,7 +186,7 @@ fn a_call_that_runs_after_all_was_not_rejected() {
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "incomplete");
 }
 
-/// What a call came to that was asked for with `shown`, answered as `answer` says, and went on as `update` says.
+/// Returns the result of a call that was proposed with `shown`, answered with `answer` and continued with `update`.
 fn came_to(shown: &Value, answer: &Value, update: Option<Value>) -> (Value, Value) {
     let mut asked = ask(json!(1), "t");
     asked["toolCall"]["content"] = shown.clone();
@@ -204,10 +204,10 @@ fn came_to(shown: &Value, answer: &Value, update: Option<Value>) -> (Value, Valu
     (result["content"].clone(), result["metadata"]["acp"]["status"].clone())
 }
 
-/// Recorded: codex-acp-zed shows its question as content, and the output of the command as `rawOutput` alone; gemini-cli
-/// says nothing of a call that was not decided upon, and cline that it failed.
+/// Recorded: codex-acp-zed shows its question as content, and the output of the command only as `rawOutput`. gemini-cli
+/// does not report an undecided call, and cline reports that it failed.
 #[test]
-fn what_was_asked_for_is_not_what_came_of_it() {
+fn proposal_is_not_the_result() {
     let question = json!([{"type": "content", "content": {"type": "text", "text": "Run it?"}}]);
     let done = json!({"status": "completed", "rawOutput": "out"});
     let failed = json!({"status": "failed"});

@@ -1,4 +1,4 @@
-//! What holds for any input in any order.
+//! Properties of the translator, for any input in any order.
 use crate::generated::{
     MESSAGES, PAGE_CALL, block, cases, chunk, number_runs, options, raw, steps, tool_update,
     update, update_v2, upsert,
@@ -56,7 +56,7 @@ fn verify(profile: Profile, events: &[Event]) -> Result<(), TestCaseError> {
     verifier.finish().map_err(|violation| TestCaseError::fail(violation.to_string()))
 }
 
-/// The conversation and the state that a stream makes.
+/// Returns the conversation and the state of a stream.
 fn reduced(events: &[Event]) -> (Value, Value) {
     let mut reducer = Reducer::new();
     for event in events {
@@ -65,7 +65,7 @@ fn reduced(events: &[Event]) -> (Value, Value) {
     (serde_json::to_value(reducer.messages()).unwrap(), reducer.state().clone())
 }
 
-/// The interrupts that the first-party client has pending after a stream.
+/// Returns the pending interrupts of the first-party client after a stream.
 fn pending_after(events: &[Event], mut pending: Vec<String>) -> Vec<String> {
     for event in events {
         let Event::RunFinished(finished) = event else { continue };
@@ -83,9 +83,9 @@ fn is_end(event: &Event) -> bool {
     matches!(event, Event::RunFinished(_) | Event::RunError(_))
 }
 
-/// Whether the agent's turn has ended with the run: it was not interrupted, and not asked again in vain.
+/// Returns whether the agent's turn ended with the run: it was neither interrupted nor refused.
 fn is_end_of_turn(event: &Event) -> bool {
-    // The turn goes on behind answers that fit no open question.
+    // The turn continues after answers that match no open question.
     let is_refusal = |code: &str| code.starts_with("RESUME") || code.starts_with("INTERRUPT");
     match event {
         Event::RunFinished(finished) => {
@@ -99,14 +99,14 @@ fn is_end_of_turn(event: &Event) -> bool {
     }
 }
 
-/// The kinds of chunks, and the role of the messages that they become; a thought has none.
+/// The kinds of chunks, and the role of the resulting messages; a thought has none.
 const VOICES: [(&str, Option<TextMessageRole>); 3] = [
     ("agent_message_chunk", Some(TextMessageRole::Assistant)),
     ("user_message_chunk", Some(TextMessageRole::User)),
     ("agent_thought_chunk", None),
 ];
 
-/// Text chunks of these messages, and where `nameless` of messages without an id.
+/// Text chunks of these messages, and of messages without an id if `nameless`.
 fn chunks(ids: &'static [&'static str], nameless: bool) -> impl Strategy<Value = Vec<Value>> {
     let text = "[a-c]{0,3}".prop_map(|text| json!({"type": "text", "text": text}));
     let chunk = (chunk(text), select(ids)).prop_map(move |(mut chunk, id)| {
@@ -118,7 +118,7 @@ fn chunks(ids: &'static [&'static str], nameless: bool) -> impl Strategy<Value =
     proptest::collection::vec(chunk, 0..30)
 }
 
-/// Updates in runs of so many, and between each two runs one that comes while none is open.
+/// Updates in runs of this size, with one update between two runs.
 fn in_runs_of(updates: usize, all: &[Value]) -> Vec<Step> {
     let mut script = Vec::new();
     for (number, update) in all.iter().enumerate() {
@@ -135,7 +135,7 @@ fn in_runs_of(updates: usize, all: &[Value]) -> Vec<Step> {
     script.iter().map(Step::read).collect()
 }
 
-/// What is said in chunks of a kind: their messages' ids and their text.
+/// Returns the chunks of a kind: message ids and text.
 fn said(steps: &[Step], kind: &str) -> Vec<(String, String)> {
     let mut said = Vec::new();
     for step in steps {
@@ -152,14 +152,15 @@ fn said(steps: &[Step], kind: &str) -> Vec<(String, String)> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Each stream keeps the strictest order, and has nothing that a client of its profile fails on.
+    /// Each stream passes the strict verifier, and has no event on which a client of its profile fails.
     #[test]
-    fn streams_are_in_order(options in options(), steps in steps()) {
+    fn streams_are_valid(options in options(), steps in steps()) {
         let events = stream(&options, &steps);
         verify(options.profile.unwrap_or(Profile::V1), &events)?;
     }
 
-    /// Each run begins with one `RUN_STARTED` and ends with one `RUN_FINISHED` or `RUN_ERROR`, and nothing is between.
+    /// Each run begins with one `RUN_STARTED` and ends with one `RUN_FINISHED` or `RUN_ERROR`; no event is between
+    /// runs.
     #[test]
     fn runs_begin_and_end_once(options in options(), steps in steps()) {
         let mut running = false;
@@ -170,19 +171,19 @@ proptest! {
         prop_assert!(!running);
     }
 
-    /// Whatever is said in chunks comes out whole and in order, across runs.
+    /// Text in chunks is preserved in order, across runs.
     #[test]
     fn text_is_kept(options in options(), chunks in chunks(&MESSAGES, true), end_after in 1..9usize) {
         let steps = in_runs_of(end_after, &chunks);
         let events = stream(&options, &steps);
         for (kind, role) in VOICES {
             let whole: String = said(&steps, kind).into_iter().map(|(_, text)| text).collect();
-            let heard: String = heard(&events, role.as_ref()).into_iter().map(|(_, text)| text).collect();
+            let heard: String = spoken(&events, role.as_ref()).into_iter().map(|(_, text)| text).collect();
             prop_assert_eq!(heard, whole);
         }
     }
 
-    /// The segments of a message hold the text of that message, and of no other.
+    /// The segments of a message have the text of exactly that message.
     #[test]
     fn messages_keep_their_text(options in options(), chunks in chunks(&["A", "B"], false), end_after in 1..9usize) {
         let steps = in_runs_of(end_after, &chunks);
@@ -194,7 +195,7 @@ proptest! {
                 };
                 let said = text(said(&steps, kind), &|id| id == key);
                 let segment = format!("{key}.");
-                let heard = text(heard(&events, role.as_ref()), &|id| id == key || id.starts_with(&segment));
+                let heard = text(spoken(&events, role.as_ref()), &|id| id == key || id.starts_with(&segment));
                 prop_assert_eq!(heard, said);
             }
         }
@@ -222,7 +223,7 @@ proptest! {
         }
     }
 
-    /// The arguments that go out are the last ones before the call began to run; without any, the first ones after that.
+    /// The sent arguments are the last ones before the call began to run, or without any the first ones after that.
     #[test]
     fn arguments_are_the_last(inputs in proptest::collection::vec(raw(), 0..4), late in proptest::option::of(raw())) {
         let mut script = vec![json!({"run": "r"})];
@@ -246,8 +247,8 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<Value>(&sent.unwrap_or_default())?, expected);
     }
 
-    /// A client refuses to begin a run that does not answer its pending interrupts. One run that cancels them all leaves
-    /// it without any, however that run and those before it end.
+    /// A client refuses to begin a run that does not answer its pending interrupts. A run that cancels all of them
+    /// leaves none pending, however that run and earlier ones end.
     #[test]
     fn clients_recover_from_pending_interrupts(options in options(), steps in steps(), fails in any::<bool>()) {
         let mut translator = Translator::new(options);
@@ -265,7 +266,7 @@ proptest! {
         prop_assert_eq!(pending, Vec::<String>::new());
     }
 
-    /// Each call that starts has one result, after its end and before the end of the run; the page's own have none.
+    /// Each call that starts has one result, between its end and the end of the run; page calls have none.
     #[test]
     fn calls_have_one_result(options in options(), steps in steps()) {
         let (mut started, mut ended, mut results) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -286,7 +287,7 @@ proptest! {
         }
     }
 
-    /// No identifier is used for two things.
+    /// Identifiers are unique.
     #[test]
     fn ids_are_unique(options in options(), steps in steps()) {
         let (mut ids, mut activities) = (BTreeSet::new(), BTreeSet::new());
@@ -308,9 +309,9 @@ proptest! {
         prop_assert!(ids.is_disjoint(&activities));
     }
 
-    /// All that is opened is closed before its run ends, however it ends.
+    /// All items are closed before their run ends, for each kind of end.
     #[test]
-    fn all_is_closed(options in options(), steps in steps()) {
+    fn all_items_are_closed(options in options(), steps in steps()) {
         let mut open = BTreeSet::new();
         for event in stream(&options, &steps) {
             match &event {
@@ -328,11 +329,10 @@ proptest! {
         }
     }
 
-    /// Of each who speaks, one text or thought is open at a time, and none while a tool call starts or an activity is
-    /// shown.
+    /// Each speaker has at most one open text or thought, and none while a tool call starts or an activity is shown.
     #[test]
-    fn texts_are_closed_before_anything_else_is_placed(mut options in options(), steps in steps()) {
-        // To others, subagents are not told apart.
+    fn texts_are_closed_before_other_items(mut options in options(), steps in steps()) {
+        // Other profiles do not distinguish subagents.
         options.profile = Some(Profile::V1);
         let mut open = BTreeSet::new();
         for event in stream(&options, &steps) {
@@ -346,10 +346,10 @@ proptest! {
         }
     }
 
-    /// Text goes through server-sent events whole: one `data` line for each event, no carriage return, and the same events
-    /// wherever the body is cut.
+    /// Server-sent events preserve text: one `data` line for each event, no carriage return, and the same events for
+    /// any split of the body.
     #[test]
-    fn bodies_can_be_cut_anywhere(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
+    fn bodies_can_be_split_anywhere(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let events = stream(&options, &steps);
         let mut body = Vec::new();
         for event in &events {
@@ -370,9 +370,9 @@ proptest! {
         prop_assert_eq!(read, events);
     }
 
-    /// The short way from a line to a body gives what the long one gives.
+    /// The fast path writes the same body as the translator.
     #[test]
-    fn the_short_way_is_the_long_one(options in options(), updates in proptest::collection::vec(
+    fn fast_path_equals_the_translator(options in options(), updates in proptest::collection::vec(
         prop_oneof![update(), chunk("[ab\"\n]{1,3}".prop_map(|text| json!({"type": "text", "text": text})))], 0..40)) {
         let input: RunAgentInput = serde_json::from_str(r#"{"threadId":"t","runId":"r","messages":[]}"#)?;
         let (mut long, mut short) = (Translator::new(options.clone()), Translator::new(options));
@@ -404,9 +404,9 @@ proptest! {
         prop_assert!(fast_lines <= updates.len());
     }
 
-    /// What a stream makes is the same when its deltas are joined, and when texts come in smaller pieces.
+    /// The result of a stream is the same when its deltas are joined or split.
     #[test]
-    fn pieces_make_the_same_whole(mut options in options(), steps in steps(), delta in 1..4usize) {
+    fn result_does_not_depend_on_the_split(mut options in options(), steps in steps(), delta in 1..4usize) {
         let events = stream(&options, &steps);
         let whole = reduced(&events);
         prop_assert_eq!(&reduced(&compact(events)?), &whole);
@@ -414,9 +414,9 @@ proptest! {
         prop_assert_eq!(reduced(&stream(&options, &steps)), whole);
     }
 
-    /// What the client has under `/acp` is what the session told last.
+    /// `/acp` of the client's state has the latest values of the session.
     #[test]
-    fn the_state_is_what_was_told_last(mut options in options(), steps in steps()) {
+    fn state_has_the_latest_values(mut options in options(), steps in steps()) {
         (options.state, options.profile) = (true, Some(Profile::V1));
         let mut told = BTreeMap::new();
         for step in &steps {
@@ -430,7 +430,7 @@ proptest! {
             };
             told.insert((notification.session_id.to_string(), place.0), place.1);
         }
-        // What several sessions tell is in the state by who told last, which is not followed here.
+        // Values of several sessions overwrite one another, which is not modelled here.
         let told: Vec<_> = told.into_iter().collect();
         let alone = |name: &str| told.iter().filter(|((_, other), _)| *other == name).count() == 1;
         let events = stream(&options, &steps);
@@ -440,9 +440,9 @@ proptest! {
         }
     }
 
-    /// A stream is not much longer than what it was made from.
+    /// The length of a stream is bounded by that of its input.
     #[test]
-    fn streams_are_not_much_longer_than_their_input(mut options in options(), steps in steps()) {
+    fn stream_length_is_bounded_by_the_input(mut options in options(), steps in steps()) {
         // A conversation is restated as a whole.
         options.history = false;
         let steps: Vec<_> = steps.into_iter().filter(|step| !matches!(step, Step::Load(_))).collect();
@@ -451,13 +451,13 @@ proptest! {
         for event in stream(&options, &steps) {
             sse::write_event(&mut body, &event)?;
         }
-        // A step may close what several others opened, and each of those tells of itself some hundred bytes.
+        // A step may close items of several others, each of which adds some hundred bytes.
         prop_assert!(body.len() <= 8 * taken + 2000 * (steps.len() + 1), "{} from {}", body.len(), taken);
     }
 
-    /// Whenever a run is cancelled, what it asked is answered at once, and it ends when the agent is given up.
+    /// Cancelling a run at any point answers its questions at once, and the run ends when the agent is stopped.
     #[test]
-    fn a_cancelled_run_ends(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
+    fn cancelled_run_ends(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let mut translator = Translator::new(options);
         let (before, _) = steps.split_at(cut.index(steps.len()));
         let asked = before.iter().filter(|step| matches!(step, Step::Ask(..) | Step::Ask2(..) | Step::Elicit(..))).count();
@@ -475,7 +475,7 @@ proptest! {
         prop_assert!(!translator.is_running());
     }
 
-    /// A turn that is interrupted and resumed makes the same messages as one that asks in its stream, but for arguments
+    /// An interrupted and resumed turn has the same messages as one with questions in its stream, except for arguments
     /// that the interruption ended early.
     #[test]
     fn interruptions_change_no_message(updates in proptest::collection::vec(update(), 0..20), asks in
@@ -527,7 +527,7 @@ proptest! {
         prop_assert_eq!(messages(&apart), messages(&together));
     }
 
-    /// Each permission request gets one answer.
+    /// Each permission request has one answer.
     #[test]
     fn permissions_are_answered_once(options in options(), steps in steps()) {
         let mut asked: Vec<RequestId> = steps
@@ -543,7 +543,7 @@ proptest! {
         prop_assert_eq!(answered, asked);
     }
 
-    /// The same input gives the same events, also when the translator is written down on the way and goes on elsewhere.
+    /// Translation is deterministic, also when the translator is serialized and restored on the way.
     #[test]
     fn translation_is_deterministic(options in options(), steps in steps(), cut in any::<proptest::sample::Index>()) {
         let whole = stream(&options, &steps);
@@ -555,7 +555,7 @@ proptest! {
         prop_assert_eq!(events, whole);
     }
 
-    /// Saying the whole of something once more changes nothing.
+    /// Repeating a whole value has no effect.
     #[test]
     fn repetition_is_harmless(options in options(), updates in proptest::collection::vec(
         (prop_oneof![2 => upsert(), 1 => chunk(block())], 1..3usize), 0..30)) {
@@ -573,7 +573,7 @@ proptest! {
         prop_assert_eq!(stream(&options, &script(true)), stream(&options, &script(false)));
     }
 
-    /// Text and the first news of each tool call come out in the order in which they came.
+    /// Text and the first event of each tool call keep the order of arrival.
     #[test]
     fn order_is_kept(options in options(), updates in proptest::collection::vec(
         prop_oneof![chunk("[a-c]{1,3}".prop_map(|text| json!({"type": "text", "text": text}))), tool_update()], 0..40)) {
@@ -599,7 +599,7 @@ proptest! {
         prop_assert_eq!(went, came);
     }
 
-    /// Limits of next to nothing cost content, never order.
+    /// Tiny limits lose content, but keep the order valid.
     #[test]
     fn small_limits_keep_order(options in options(), steps in steps(), limit in 0..5usize) {
         let mut options = options;
@@ -616,7 +616,7 @@ proptest! {
     }
 }
 
-/// Every kind of update of either version is generated, and an unknown one of each.
+/// The generator produces every kind of update of either version, and an unknown one of each.
 #[test]
 fn each_kind_of_update_is_generated() {
     fn kinds(updates: impl Strategy<Value = Value>) -> BTreeSet<String> {
@@ -631,8 +631,8 @@ fn each_kind_of_update_is_generated() {
     assert_eq!(kinds(update_v2()), known(SessionUpdateV2::NAMES));
 }
 
-/// What the messages of a role, or the thoughts, say: their ids without `msg-` or `rsn-`, and their text.
-fn heard(events: &[Event], role: Option<&TextMessageRole>) -> Vec<(String, String)> {
+/// Returns the messages of a role, or the thoughts: ids without `msg-` or `rsn-`, and their text.
+fn spoken(events: &[Event], role: Option<&TextMessageRole>) -> Vec<(String, String)> {
     let mut heard: Vec<(String, String)> = Vec::new();
     let mut open = BTreeSet::new();
     for event in events {

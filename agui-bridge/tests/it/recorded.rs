@@ -1,4 +1,4 @@
-//! Turns of real agents, as they went over the wire; see `fixtures/v1/recorded/README.md`.
+//! Turns of real agents, as recorded on the wire; see `fixtures/v1/recorded/README.md`.
 use crate::replay::{How, Translated, messages, replay};
 use crate::script::verify;
 use agui_types::event::Event;
@@ -10,12 +10,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each recording translates into streams that keep the strictest order and lose no text, for clients of 1.0 and of 0.x,
-/// and for the agent as it is known; and the agent is answered as it was. For clients of 1.0 it becomes what is written
-/// beside it.
+/// Each recording translates into streams that pass the strict verifier and lose no text, for clients of 1.0 and of
+/// 0.x, and with the peculiarities of the agent. The responses to the agent are the recorded ones. For clients of 1.0
+/// the streams equal the stored ones.
 ///
-/// With `AGUI_BRIDGE_WRITE` that is written, to be read by a person; with `AGUI_BRIDGE_RECORDINGS` a folder of such
-/// recordings is read as well.
+/// `AGUI_BRIDGE_WRITE` writes these, for review. `AGUI_BRIDGE_RECORDINGS` adds a folder of recordings.
 #[test]
 fn recordings_translate() -> Result<(), Box<dyn Error>> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/recorded");
@@ -48,7 +47,7 @@ fn translate(path: &Path) -> Result<(), Box<dyn Error>> {
             let events: Vec<Value> =
                 session.events.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
             verify(profile, &events);
-            assert_eq!(heard(&events), session.said, "{shown}");
+            assert_eq!(spoken(&events), session.said, "{shown}");
             if how == How::Plain(Profile::V1) {
                 show(&session, &mut written)?;
             }
@@ -66,8 +65,8 @@ fn translate(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The text of the agent's messages.
-fn heard(events: &[Value]) -> String {
+/// Returns the text of the agent's messages.
+fn spoken(events: &[Value]) -> String {
     let is_agents =
         |start: &&Value| start["type"] == "TEXT_MESSAGE_START" && start["role"] == "assistant";
     let messages: Vec<_> =
@@ -78,7 +77,7 @@ fn heard(events: &[Value]) -> String {
     content.filter_map(|event| event["delta"].as_str()).collect()
 }
 
-/// An event a line, what repeats or goes on as one with its count and its text joined; and the messages in the end.
+/// Writes one line for each event, with repeated and continued events joined, and the final messages.
 fn show(session: &Translated, out: &mut String) -> Result<(), Box<dyn Error>> {
     writeln!(out, "session {}", session.session)?;
     let mut reducer = Reducer::new();
@@ -105,7 +104,7 @@ fn show(session: &Translated, out: &mut String) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An event without its text, and the text.
+/// Separates an event from its text.
 fn apart(mut event: Event) -> (Event, String) {
     let text = delta(&mut event).map(std::mem::take).unwrap_or_default();
     (event, text)

@@ -1,4 +1,4 @@
-//! Recordings of real agents, replayed.
+//! Replay of recordings of real agents.
 use crate::script::{events, in_stream};
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::initialization::Implementation;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A message of a recording, and who sent it.
+/// A message of a recording, with its sender.
 ///
 /// A line of a recording is `{"client":MESSAGE}` or `{"agent":MESSAGE}`.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,26 +28,26 @@ pub(crate) fn messages(text: &str) -> Vec<Sent> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What a session of a recording became.
+/// The translation of a recorded session.
 #[derive(Debug)]
 pub(crate) struct Translated {
     /// The session's id.
     pub(crate) session: String,
     pub(crate) events: Vec<Event>,
-    /// What the agent said to the user, without what was loaded.
+    /// The agent's text for the user, without replayed messages.
     pub(crate) said: String,
 }
 
-/// How the events are made.
+/// The options of the translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// As for an agent that is not known.
+    /// The default options.
     Plain(Profile),
-    /// As is best for the agent that the recording names, for clients of 1.0.
+    /// The options for the recorded agent, for clients of 1.0.
     Known,
 }
 
-/// Plays a recording: a translator for each session, which is told all that happened, and asks through the stream.
+/// Replays a recording with a translator for each session; questions are asked in the stream.
 pub(crate) fn replay(messages: &[Sent], how: How) -> Vec<Translated> {
     let mut replay = Replay {
         how,
@@ -65,7 +65,7 @@ pub(crate) fn replay(messages: &[Sent], how: How) -> Vec<Translated> {
     replay.finish()
 }
 
-/// What is read of a message.
+/// The evaluated members of a message.
 #[derive(Default, Deserialize)]
 struct Message {
     #[serde(default)]
@@ -80,19 +80,19 @@ struct Message {
     error: Option<Box<RawValue>>,
 }
 
-/// The translators of a recording's sessions, and what came out of them.
+/// The translators of a recording's sessions, and their output.
 struct Replay {
     how: How,
     quirks: Quirks,
     /// Whether the connection speaks v2.
     is_v2: bool,
-    /// The id of `initialize`, and of what loads a session.
+    /// The id of `initialize`, and of requests that load a session.
     initialize: Option<RequestId>,
     loads: BTreeMap<RequestId, String>,
     sessions: BTreeMap<String, Session>,
-    /// The session of each prompt that is not answered, by request id.
+    /// The session of each open prompt, by request id.
     prompts: BTreeMap<RequestId, String>,
-    /// The session and the interrupt id of each permission request that is not answered.
+    /// The session and the interrupt id of each open permission request.
     asked: BTreeMap<RequestId, (String, String)>,
 }
 
@@ -222,7 +222,7 @@ impl Replay {
             };
             let _ = session.translator.answer_permission(&interrupt, answer);
         }
-        // Without a turn it was answered before: by a refusal.
+        // Without a turn it was already answered with a refusal.
         let response = session.translator.poll_response().unwrap();
         if session.translator.is_running() {
             assert_eq!(response.request_id, *id);
@@ -260,7 +260,7 @@ impl Replay {
         }
     }
 
-    /// Ends all sessions: the agent is gone, and what waits comes out at the head of one more run.
+    /// Ends all sessions as if the agent exited; waiting updates begin one more run.
     fn finish(self) -> Vec<Translated> {
         let mut sessions = Vec::new();
         for (name, mut session) in self.sessions {

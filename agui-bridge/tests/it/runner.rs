@@ -1,4 +1,4 @@
-//! A model and tools that are async, from end to end.
+//! An async model with async tools, end to end.
 use crate::hybrid_tools::{input, user};
 use agui_bridge::chat_history::{ChatMessage, ChatRole};
 use agui_bridge::hybrid_tools::runner::{Backend, Model, ModelRequest, Sink, SinkClosed, run};
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Answers as written, and notes what it was asked.
+/// A model with scripted answers, which records its requests.
 #[derive(Default)]
 struct Script {
     answers: VecDeque<Vec<Result<ModelEvent, RunFailure>>>,
@@ -54,7 +54,7 @@ impl Model for Script {
     }
 }
 
-/// A tool that counts what it is given.
+/// A tool that counts its arguments.
 struct Count;
 
 #[async_trait]
@@ -85,9 +85,9 @@ fn serve(input: &RunAgentInput, model: &mut Script) -> Vec<Event> {
     events
 }
 
-/// A conversation of three requests: tools of ours, one of the page's, its answer, the end.
+/// A conversation of three requests: backend tools, a page tool, its result, the end.
 #[test]
-fn a_conversation_from_end_to_end() {
+fn conversation_runs_end_to_end() {
     let mut model = Script::new([
         vec![
             ModelEvent::Text("Let me count.".into()),
@@ -124,7 +124,7 @@ fn a_conversation_from_end_to_end() {
 }
 
 #[test]
-fn a_model_that_fails_fails_the_run() {
+fn failed_model_fails_the_run() {
     let mut broken = Script::default();
     let answer =
         vec![Ok(ModelEvent::Text("I".into())), Err(RunFailure::new("MODEL_ERROR", "cut off"))];
@@ -137,13 +137,13 @@ fn a_model_that_fails_fails_the_run() {
 }
 
 #[test]
-fn what_was_said_before_is_loaded() {
+fn stored_history_is_loaded() {
     let events = serve(&input(&json!([]), &[]), &mut Script::default());
     let Event::MessagesSnapshot(snapshot) = &events[1] else { panic!("no snapshot") };
     assert_eq!(snapshot.messages.len(), 1);
 }
 
-/// A store that is gone.
+/// A store that cannot be read.
 struct Forgetful;
 
 #[async_trait]
@@ -158,7 +158,7 @@ impl Backend for Forgetful {
 }
 
 #[test]
-fn what_cannot_be_loaded_fails_the_run() {
+fn unreadable_history_fails_the_run() {
     let mut events: Vec<Event> = Vec::new();
     let mut hybrid = HybridLoop::begin(&input(&json!([]), &[]), &tools(), LoopOptions::new());
     block_on(run(&mut hybrid, &mut Script::default(), &Forgetful, &mut events)).unwrap();
@@ -166,7 +166,7 @@ fn what_cannot_be_loaded_fails_the_run() {
     assert_eq!((&*error.message, error.code.as_deref()), ("the store is gone", Some("HISTORY")));
 }
 
-/// A page that goes away after some events.
+/// A page that disconnects after some events.
 struct Leaves(usize);
 
 #[async_trait]
@@ -178,7 +178,7 @@ impl Sink for Leaves {
 }
 
 #[test]
-fn a_page_that_is_gone_cancels_the_run() {
+fn disconnected_page_cancels_the_run() {
     let mut model =
         Script::new([vec![ModelEvent::Text("a".into()), ModelEvent::call("a", "count", "{}")]]);
     let mut hybrid = HybridLoop::begin(&input(&user("Hi"), &[]), &tools(), LoopOptions::new());
@@ -188,9 +188,9 @@ fn a_page_that_is_gone_cancels_the_run() {
     assert!(matches!(left.last(), Some(Event::RunFinished(_))), "{left:?}");
 }
 
-/// Dropped while a tool runs, the loop still has its run, which ends as cancelled.
+/// If the future is dropped while a tool runs, the loop keeps its run, which ends as cancelled.
 #[test]
-fn a_run_that_is_given_up_can_be_ended() {
+fn abandoned_run_can_be_ended() {
     let mut model = Script::new([vec![ModelEvent::call("a", "hang", "{}")]]);
     let input = input(&user("Hi"), &[]);
     let mut hybrid = HybridLoop::begin(&input, &tools(), LoopOptions::new());

@@ -1,4 +1,4 @@
-//! Turns as scripts: a JSON value a step, in the words of the wire.
+//! Scripted turns: one JSON value for each step, in wire form.
 use acp_types::v1::content::ContentBlock;
 use acp_types::v1::elicitation::{
     CompleteElicitationNotification, CreateElicitationRequest, ElicitationAction,
@@ -24,30 +24,30 @@ use jsonrpc_core::{ErrorObject, RequestId, wire};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Something that happens to a translator.
+/// A step of a script.
 ///
-/// | member | is |
+/// | member | value |
 /// |---|---|
-/// | `run` | the `runId` of a run that begins; beside it `prompt`, content blocks, and `messages` and `resume` of the input |
+/// | `run` | the `runId` of a new run; with `prompt`, content blocks, and `messages` and `resume` of the input |
 /// | `update` | a session update |
-/// | `update2` | a session update of v2; beside it `session`, where it is another |
-/// | `accepted` | the `messageId` of a v2 prompt that the agent has |
-/// | `ask2` | the id of a v2 permission request; beside it `request`, its parameters |
-/// | `ask` | the id of a permission request; beside it `toolCall` and `options` |
-/// | `elicit` | the id of an elicitation; beside it `request`, its parameters |
-/// | `complete` | the `elicitationId` of what a page has done |
-/// | `withdraw` | the id of a request that the agent takes back |
-/// | `answer` | an interrupt id; beside it `optionId` or `action`, unless the answer is `cancelled` |
+/// | `update2` | a session update of v2; with `session` if it differs |
+/// | `accepted` | the `messageId` of an accepted v2 prompt |
+/// | `ask2` | the id of a v2 permission request; with `request`, its parameters |
+/// | `ask` | the id of a permission request; with `toolCall` and `options` |
+/// | `elicit` | the id of an elicitation; with `request`, its parameters |
+/// | `complete` | the `elicitationId` of a visited URL |
+/// | `withdraw` | the id of a withdrawn request |
+/// | `answer` | an interrupt id; with `optionId` or `action`, unless the answer is `cancelled` |
 /// | `result` | the prompt's result |
 /// | `error` | the prompt's error |
-/// | `extension` | the method of a notification beside the protocol; beside it `params` |
+/// | `extension` | the method of an extension notification; with `params` |
 /// | `load` | whether `session/load` begins, or is answered |
-/// | `refused` | anything: the agent refuses to load |
-/// | `frontend` | the id of a call of the page's; beside it `name` and `arguments` |
-/// | `parked` | anything: all that goes on is the page's |
-/// | `cancel` | anything |
-/// | `stop` | anything: the agent does not stop |
-/// | `exit` | why the agent is gone |
+/// | `refused` | any: the agent refuses to load |
+/// | `frontend` | the id of a page call; with `name` and `arguments` |
+/// | `parked` | any: only page calls remain |
+/// | `cancel` | any |
+/// | `stop` | any: the agent does not stop |
+/// | `exit` | the reason for which the agent is gone |
 /// | `tick` | the time in milliseconds |
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -74,7 +74,7 @@ pub(crate) enum Step {
     Tick(Duration),
 }
 
-/// What a step that was told to do something may refuse.
+/// An error of a step.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Refused {
     Run(RunOpen),
@@ -156,7 +156,7 @@ impl Step {
         }
     }
 
-    /// Does it to `translator`.
+    /// Applies the step to `translator`.
     pub(crate) fn apply(&self, translator: &mut Translator) -> Result<(), Refused> {
         match self.clone() {
             Self::Run(input, prompt) => {
@@ -196,7 +196,7 @@ impl Step {
     }
 }
 
-/// Options for one profile and permissions in the stream.
+/// Options for one profile, with permissions in the stream.
 pub(crate) fn in_stream(profile: Profile) -> Options {
     let mut options = Options::new();
     options.profile = Some(profile);
@@ -205,7 +205,7 @@ pub(crate) fn in_stream(profile: Profile) -> Options {
     options
 }
 
-/// Options for a 1.0 client, where questions interrupt the run at once.
+/// Options for a 1.0 client, with immediate interrupts.
 pub(crate) fn interrupting() -> Options {
     let mut options = in_stream(Profile::V1);
     options.permission = PermissionMode::Interrupt;
@@ -214,12 +214,12 @@ pub(crate) fn interrupting() -> Options {
     options
 }
 
-/// Takes all events that are due.
+/// Takes all due events.
 pub(crate) fn events(translator: &mut Translator) -> Vec<Event> {
     std::iter::from_fn(|| translator.poll_event()).collect()
 }
 
-/// Plays a script, and gives what came out: events, and responses to the agent as `{"toAgent":…}`.
+/// Plays a script, and returns its output: events, and responses to the agent as `{"toAgent":…}`.
 pub(crate) fn play(options: Options, steps: &[Value]) -> Vec<Value> {
     let lines = play_lines(options, steps);
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -245,7 +245,7 @@ pub(crate) fn play_lines(options: Options, steps: &[Value]) -> Vec<String> {
     out
 }
 
-/// Plays the updates of one turn that ends well, for a 1.0 client, and gives the body of its run.
+/// Plays the updates of one successful turn for a 1.0 client, and returns the body of its run.
 pub(crate) fn turn(updates: &[Value]) -> Vec<Value> {
     turn_for(Profile::V1, updates)
 }
@@ -262,8 +262,7 @@ pub(crate) fn turn_for(profile: Profile, updates: &[Value]) -> Vec<Value> {
     out
 }
 
-/// Holds a stream against the strictest rules, against what a client of this profile can take, and sees that a client
-/// can do all that it says.
+/// Verifies a stream strictly, checks it against the profile, and checks that the reducer applies all of it.
 pub(crate) fn verify(profile: Profile, stream: &[Value]) {
     let (mut verifier, mut reducer) = (Verifier::strict(), Reducer::new());
     for value in stream.iter().filter(|value| value.get("toAgent").is_none()) {
@@ -282,7 +281,7 @@ pub(crate) fn of_type<'a>(stream: &'a [Value], kind: &str) -> Vec<&'a Value> {
     stream.iter().filter(|event| event["type"] == kind).collect()
 }
 
-/// An event without the members that most assertions are not about.
+/// Removes members that most assertions do not concern.
 pub(crate) fn brief(event: &Value) -> Value {
     let mut event: Map<String, Value> = event.as_object().cloned().unwrap_or_default();
     event.remove("metadata");

@@ -1,4 +1,4 @@
-//! What of an input is new for an agent, and what becomes of a conversation that was changed.
+//! The new part of an input, and the handling of changed conversations.
 use crate::generated::{cases, number_runs, options, update};
 use crate::script::{Step, events};
 use acp_types::v1::initialization::PromptCapabilities;
@@ -61,7 +61,7 @@ fn plan(conversation: &SessionMemory, input: &RunAgentInput) -> Plan {
     plan_by(conversation, input, &Rules::new()).unwrap()
 }
 
-/// The texts of the prompt's blocks.
+/// Returns the texts of the prompt's blocks.
 fn texts(plan: &Plan) -> Vec<String> {
     let blocks = plan.prompt.as_ref().map(|prompt| serde_json::to_value(&prompt.blocks).unwrap());
     let blocks = blocks.unwrap_or_default().as_array().cloned().unwrap_or_default();
@@ -72,7 +72,7 @@ fn new() -> SessionStep {
     SessionStep::New { system_prompt: None }
 }
 
-/// A thread whose agent has these messages.
+/// A thread with an agent that has these messages.
 fn knowing(messages: &Value) -> SessionMemory {
     let mut conversation = SessionMemory::new();
     let input = said(messages.clone());
@@ -92,14 +92,14 @@ fn with(messages: &Value, more: &[Value]) -> RunAgentInput {
 }
 
 #[test]
-fn a_first_input_begins_a_session() {
+fn first_input_begins_a_session() {
     let plan = plan(&SessionMemory::new(), &said(json!([user("u", "Hi")])));
     assert_eq!((plan.session.clone(), texts(&plan)), (new(), vec!["Hi".to_owned()]));
     assert_eq!((plan.diverged, plan.answers), (None, vec![]));
 }
 
 #[test]
-fn what_follows_the_known_messages_is_sent() {
+fn new_messages_are_sent() {
     let conversation = knowing(&history());
     let table: [(&[Value], &[&str]); 5] = [
         (&[], &[]),
@@ -124,7 +124,7 @@ fn what_follows_the_known_messages_is_sent() {
 }
 
 #[test]
-fn results_for_which_nobody_waits_are_told_once() {
+fn results_without_a_waiting_call_are_sent_once() {
     let mut conversation = knowing(&history());
     let tools = [call("a"), result("a", "red"), call("b"), result("b", "blue")];
     let first = with(&history(), &tools);
@@ -150,32 +150,32 @@ fn results_for_which_nobody_waits_are_told_once() {
     assert_eq!(texts(&plan(&conversation, &said(json!(all)))), ["four"]);
 }
 
-/// Messages of a page, where they begin to be others, and how many the new session has not seen.
+/// Changed conversations, the place of the first difference, and the number of unseen messages.
 fn changed() -> Vec<(Value, &'static str, usize)> {
     let [u1, a1, u2, a2] =
         [user("u1", "one"), agent("a1", "first"), user("u2", "two"), agent("a2", "second")];
     vec![
-        // Edited, and all after it gone.
+        // An edited message, with everything after it removed.
         (json!([u1, a1, user("u2", "other")]), "/messages/2", 2),
         (json!([u1, a1, user("u9", "two")]), "/messages/2", 2),
         (json!([user("u1", "other")]), "/messages/0", 0),
-        // Edited in its place.
+        // A message edited in its place.
         (json!([user("u1", "other"), a1, u2, a2, user("u3", "three")]), "/messages/0", 4),
         (json!([u1, agent("a1", "other"), u2, a2, user("u3", "three")]), "/messages/1", 4),
-        // The last answer again, or an earlier one.
+        // The last answer or an earlier one is to be repeated.
         (json!([u1, a1, u2]), "/messages", 2),
         (json!([u1]), "/messages", 0),
-        // Gone, or in another order.
+        // Removed or reordered messages.
         (json!([u1, u2, a2, user("u3", "three")]), "/messages/1", 3),
         (json!([u2, a2, u1, a1, user("u3", "three")]), "/messages/0", 4),
-        // Never said by this agent.
+        // Messages that this agent did not produce.
         (json!([u1, a1, u2, a2, agent("x", "mine"), user("u3", "three")]), "/messages/4", 5),
         (json!([u1, a1, u2, agent("x", "mine"), user("u3", "three")]), "/messages/3", 4),
     ]
 }
 
 #[test]
-fn a_changed_conversation_begins_a_session_that_is_told_of_it() {
+fn changed_conversation_begins_a_session_with_its_text() {
     let conversation = knowing(&history());
     for (messages, pointer, unseen) in changed() {
         let input = said(messages.clone());
@@ -208,7 +208,7 @@ fn a_changed_conversation_begins_a_session_that_is_told_of_it() {
 }
 
 #[test]
-fn a_changed_conversation_by_the_other_rules() {
+fn changed_conversation_follows_the_other_rules() {
     let conversation = knowing(&history());
     let mut rules = Rules::new();
     for (messages, pointer, unseen) in changed() {
@@ -233,7 +233,7 @@ fn a_changed_conversation_by_the_other_rules() {
 }
 
 #[test]
-fn the_end_of_an_answer_may_be_missing_where_the_user_goes_on() {
+fn truncated_answer_is_accepted_if_the_user_continues() {
     let conversation = knowing(&history());
     let [u1, a1, u2] = [user("u1", "one"), agent("a1", "first"), user("u2", "two")];
     for messages in [
@@ -246,9 +246,9 @@ fn the_end_of_an_answer_may_be_missing_where_the_user_goes_on() {
     }
 }
 
-/// What the agent tells of the user stands among the user's messages: the page may miss it, not change it or move it.
+/// User messages from the agent are part of the user's messages: the page may omit them, but not change or move them.
 #[test]
-fn what_the_agent_tells_of_the_user_is_not_said_again() {
+fn user_messages_of_the_agent_are_not_repeated() {
     let mut conversation = knowing(&json!([user("u1", "one")]));
     for event in [
         json!({"type": "TEXT_MESSAGE_START", "messageId": "told", "role": "user"}),
@@ -276,7 +276,7 @@ fn what_the_agent_tells_of_the_user_is_not_said_again() {
 }
 
 #[test]
-fn a_run_that_failed_is_run_again() {
+fn failed_run_is_repeated() {
     let mut conversation = knowing(&history());
     let input = with(&history(), &[user("u3", "three")]);
     let first = plan(&conversation, &input);
@@ -301,7 +301,7 @@ fn a_run_that_failed_is_run_again() {
 }
 
 #[test]
-fn instructions_are_told_when_they_change() {
+fn changed_instructions_are_sent() {
     let mut conversation = SessionMemory::new();
     let mut rules = Rules::new();
     let ask = |conversation: &mut SessionMemory, messages: Value, rules: &Rules| {
@@ -328,7 +328,7 @@ fn instructions_are_told_when_they_change() {
 }
 
 #[test]
-fn a_thread_that_is_not_known_is_told_of_its_history() {
+fn unknown_thread_receives_its_history() {
     let input = with(&history(), &[call("c"), result("c", "red"), user("u3", "three")]);
     let whole = plan(&SessionMemory::new(), &input);
     assert_eq!(whole.session, new());
@@ -351,7 +351,7 @@ fn a_thread_that_is_not_known_is_told_of_its_history() {
 }
 
 #[test]
-fn a_session_may_last_a_turn_or_be_named_by_the_page() {
+fn session_may_last_a_turn_or_be_chosen_by_the_page() {
     let mut rules = Rules::new();
     rules.session = SessionScope::Turn;
     let input = with(&history(), &[user("u3", "three")]);
@@ -372,7 +372,7 @@ fn a_session_may_last_a_turn_or_be_named_by_the_page() {
 }
 
 #[test]
-fn context_and_state_stand_where_the_rules_say_and_as_often() {
+fn context_and_state_follow_the_rules() {
     let ask = |state: Value, extra: &[Value]| {
         let messages = with(&json!([user("u1", "one")]), extra).messages;
         let messages = serde_json::to_value(messages).unwrap();
@@ -407,7 +407,7 @@ fn context_and_state_stand_where_the_rules_say_and_as_often() {
 }
 
 #[test]
-fn forwarded_properties_pass_by_an_allow_list() {
+fn forwarded_properties_are_filtered() {
     let mut rules = Rules::new();
     let read =
         |rules: &Rules, props: Value| rules.forwarded.read(Some(&Raw::from_value(&props).unwrap()));
@@ -454,7 +454,7 @@ fn forwarded_properties_pass_by_an_allow_list() {
 }
 
 #[test]
-fn what_the_agent_does_not_take_may_be_told_of_instead() {
+fn unsupported_content_may_become_a_placeholder() {
     let image = json!({"type": "image", "source": {"type": "data", "value": "AAAA", "mimeType": "image/png"}});
     let content = json!([{"type": "text", "text": "What is this?"}, image]);
     let input = said(json!([{"id": "u", "role": "user", "content": content}]));
@@ -462,11 +462,11 @@ fn what_the_agent_does_not_take_may_be_told_of_instead() {
     assert_eq!(plan_by(&SessionMemory::new(), &input, &rules).unwrap_err().status(), 415);
     rules.unsupported = Unsupported::Placeholder;
     let plan = plan_by(&SessionMemory::new(), &input, &rules).unwrap();
-    assert_eq!(texts(&plan), ["What is this?", "[left out: the agent does not take images]"]);
+    assert_eq!(texts(&plan), ["What is this?", "[left out: the agent does not support images]"]);
 }
 
 #[test]
-fn what_is_new_may_come_alone_where_the_rules_say_so() {
+fn new_messages_may_be_sent_alone() {
     let conversation = knowing(&history());
     let mut rules = Rules::new();
     rules.new_alone = true;
@@ -487,7 +487,7 @@ fn what_is_new_may_come_alone_where_the_rules_say_so() {
 }
 
 #[test]
-fn inputs_that_cannot_be_run_change_nothing() {
+fn invalid_inputs_have_no_effect() {
     let conversation = knowing(&history());
     assert_eq!(
         plan_by(&conversation, &said(json!([])), &Rules::new()).unwrap_err(),
@@ -505,7 +505,7 @@ fn inputs_that_cannot_be_run_change_nothing() {
 }
 
 #[test]
-fn frontend_calls_say_whether_someone_waits() {
+fn frontend_calls_report_whether_they_wait() {
     let tools = [Tool::new("pick", "d")];
     let mut frontend = FrontendTools::new(ToolOptions::new());
     frontend.begin_turn(&tools, Duration::ZERO);
@@ -522,7 +522,7 @@ fn frontend_calls_say_whether_someone_waits() {
     assert_eq!(ask(&frontend).answers.len(), 0);
 }
 
-/// The turns of a thread: what the user says, and what the agent does until its answer.
+/// The turns of a thread: the user's text, and the agent's updates.
 fn turns() -> impl Strategy<Value = Vec<(String, Vec<Value>, bool)>> {
     let turn = ("[a-c]{1,4}", proptest::collection::vec(update(), 0..12), any::<bool>());
     proptest::collection::vec(turn, 1..5)
@@ -531,10 +531,10 @@ fn turns() -> impl Strategy<Value = Vec<(String, Vec<Value>, bool)>> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// What a page sends back of what it was told is never taken for another conversation, and only what the user says now
-    /// is sent; also when what is known was written down meanwhile. What the page changes is seen.
+    /// A conversation that the page repeats unchanged is never treated as different, and only the user's new text is
+    /// sent; also when the memory is serialized and restored. Changes of the page are detected.
     #[test]
-    fn only_what_was_changed_is_another_conversation(options in options(), turns in turns(), drops_thoughts in any::<bool>(),
+    fn only_changes_are_a_different_conversation(options in options(), turns in turns(), drops_thoughts in any::<bool>(),
         at in any::<prop::sample::Index>(), change in 0..4u8) {
         let mut translator = Translator::new(options);
         let mut conversation = SessionMemory::new();
@@ -567,8 +567,8 @@ proptest! {
             let all = serde_json::to_value(reducer.messages())?;
             sent = all.as_array().unwrap().iter().filter(is_kept).cloned().collect();
         }
-        // A change of what was said, with all that follows in its place, and more.
-        // What the agent told of the user could be said by the user now, where the page has lost the answer.
+        // Changes a message, keeping the later ones. A user message from the agent could be new text of the user if the
+        // page has lost the answer.
         let is_spoken = |message: &Value| match message["role"].as_str() {
             Some("user") => message["id"].as_str().is_some_and(|id| id.starts_with("user ")),
             Some("assistant") => message["content"].as_str().is_some_and(|text| !text.is_empty()),
@@ -578,7 +578,7 @@ proptest! {
         let place = spoken[at.index(spoken.len())];
         let mut messages = sent.clone();
         match change {
-            // What is shorter could be what the page has of the last answer.
+            // A shorter text could be a truncated copy of the last answer.
             0 => messages[place]["content"] = json!("changed".repeat(100)),
             1 => messages.insert(place, agent("nobody", "said this")),
             2 => messages[place]["id"] = json!("another"),

@@ -1,4 +1,4 @@
-//! What a session tells beside the conversation, and what it tells while no run is open.
+//! Facts about a session, and updates while no run is open.
 use crate::script::{Step, events, in_stream, of_type, play, turn, turn_for, verify};
 use acp_types::v1::prompt_turn::SessionUpdate;
 use agui_bridge::Translator;
@@ -21,7 +21,7 @@ fn each_update_has_an_event() {
         "tool_call",
         "tool_call_update",
         "plan",
-        // Those have tests of their own.
+        // These have tests of their own.
         "plan_update",
         "plan_removed",
         "compaction_update",
@@ -78,7 +78,7 @@ fn each_update_has_an_event() {
 }
 
 #[test]
-fn a_plan_is_one_activity() {
+fn plan_is_one_activity() {
     let plan = |status: &str| {
         json!({"sessionUpdate": "plan", "entries": [
         {"content": "Look", "priority": "high", "status": status, "_meta": {"k": 1}}]})
@@ -105,7 +105,7 @@ fn a_plan_is_one_activity() {
 }
 
 #[test]
-fn a_client_of_0_x_gets_the_last_usage() {
+fn legacy_client_receives_the_last_usage() {
     let usage = |used: u64| json!({"sessionUpdate": "usage_update", "used": used, "size": 9});
     let text =
         json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}});
@@ -119,7 +119,7 @@ fn a_client_of_0_x_gets_the_last_usage() {
 }
 
 #[test]
-fn what_comes_outside_of_runs_is_told_at_the_head_of_the_next() {
+fn updates_outside_of_runs_begin_the_next_run() {
     let commands = |names: &[&str]| {
         let commands: Vec<_> =
             names.iter().map(|name| json!({"name": name, "description": ""})).collect();
@@ -152,7 +152,7 @@ fn what_comes_outside_of_runs_is_told_at_the_head_of_the_next() {
 }
 
 #[test]
-fn the_profile_is_what_each_run_asks_for_unless_it_is_set() {
+fn profile_follows_each_run_unless_set() {
     let mut translator = agui_bridge::Translator::new(agui_bridge::Options::new());
     for (version, outcome) in [(r#","protocolVersion":"1.0""#, true), ("", false)] {
         let input = format!(
@@ -168,7 +168,7 @@ fn the_profile_is_what_each_run_asks_for_unless_it_is_set() {
 }
 
 #[test]
-fn each_of_several_plans_is_an_activity() {
+fn each_plan_is_an_activity() {
     let update = |plan: Value| json!({"sessionUpdate": "plan_update", "plan": plan});
     let entry = json!({"content": "Look", "priority": "high", "status": "pending"});
     let updates = [
@@ -197,7 +197,7 @@ fn each_of_several_plans_is_an_activity() {
 }
 
 #[test]
-fn a_compaction_is_one_activity_whose_summary_grows() {
+fn compaction_is_one_activity_with_a_growing_summary() {
     let update = |members: Value| with_tag("compaction_update", &members);
     let chunk = |text: &str| {
         json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "c",
@@ -229,9 +229,9 @@ fn a_compaction_is_one_activity_whose_summary_grows() {
     assert_eq!(told, contents.map(|content| (json!("acp.compaction"), content)));
 }
 
-/// What an agent notifies of beside the protocol is told where its method is listed, also after it waited for a run.
+/// A notification of an extension method is shown if its method is listed, also after waiting for a run.
 #[test]
-fn extensions_are_told_where_they_are_listed() {
+fn listed_extensions_are_shown() {
     let mut options = in_stream(Profile::V1);
     options.extensions = vec!["_acme/status".into(), "_other/*".into()];
     let mut translator = Translator::new(options);
@@ -257,9 +257,9 @@ fn extensions_are_told_where_they_are_listed() {
     );
 }
 
-/// Recorded: codex-acp-zed loads a call as completed, and tells what it came to in a second update.
+/// Recorded: codex-acp-zed loads a call as completed, and reports its output in a second update.
 #[test]
-fn a_call_that_is_told_again_has_what_it_came_to() {
+fn repeated_call_has_its_output() {
     let call = |members: Value| {
         let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
         update.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
@@ -288,9 +288,9 @@ fn a_call_that_is_told_again_has_what_it_came_to() {
     }
 }
 
-/// A session that cannot be loaded is not an empty one: the page keeps what it has, and the run says why.
+/// A session that cannot be loaded is not an empty one: the page keeps its messages, and the run reports the reason.
 #[test]
-fn a_session_that_is_not_loaded_is_not_shown_as_empty() {
+fn failed_load_does_not_clear_the_page() {
     let half = json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "half"}}});
     let errors = [
         (json!({"code": -32002, "message": "no such session"}), "ACP_RESOURCE_NOT_FOUND"),

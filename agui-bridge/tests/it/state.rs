@@ -1,4 +1,4 @@
-//! The session in the shared state, and sessions that are told again.
+//! The session in the shared state, and replayed sessions.
 use crate::script::{in_stream, of_type, play, verify};
 use agui_bridge::Options;
 use agui_types::event::Event;
@@ -39,7 +39,7 @@ fn expected() -> Value {
         "session": {"updatedAt": "2026-01-01T00:00:00Z"}, "usage": {"used": 1, "size": 9}, "plan": {"entries": [entry]}})
 }
 
-/// The state that a client has after a stream.
+/// Returns a client's state after a stream.
 fn state(given: &Value, stream: &[Value]) -> Value {
     let input =
         json!({"threadId": "thread", "runId": "r", "messages": [], "state": given}).to_string();
@@ -63,7 +63,7 @@ fn end() -> Value {
 }
 
 #[test]
-fn the_session_is_a_part_of_the_state() {
+fn session_is_part_of_the_state() {
     for given in [json!({}), json!({"mine": 1}), json!({"acp": {"old": 1}}), json!({"acp": 7})] {
         let steps = [&[run("r", &given)][..], &updates(), &[end()]].concat();
         let stream = play(with_state(), &steps);
@@ -81,7 +81,7 @@ fn the_session_is_a_part_of_the_state() {
 }
 
 #[test]
-fn a_state_that_is_no_object_is_left_alone() {
+fn state_other_than_an_object_is_unchanged() {
     for given in [json!([1]), json!("text"), json!(7)] {
         let steps = [&[run("r", &given)][..], &updates(), &[end()]].concat();
         let stream = play(with_state(), &steps);
@@ -92,7 +92,7 @@ fn a_state_that_is_no_object_is_left_alone() {
 }
 
 #[test]
-fn a_later_run_repairs_the_state() {
+fn later_run_repairs_the_state() {
     let kept = json!({"mine": 2, "acp": expected()});
     for (given, deltas) in
         [(kept, 0), (json!({"mine": 2}), 1), (json!({"mine": 2, "acp": {"mode": "?"}}), 1)]
@@ -113,7 +113,7 @@ fn a_later_run_repairs_the_state() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_by_events() {
+fn oversized_facts_become_events() {
     let mut options = with_state();
     options.limits.state = 200;
     let commands = |count: usize| {
@@ -128,7 +128,7 @@ fn what_does_not_fit_is_told_by_events() {
 }
 
 #[test]
-fn the_usage_goes_out_once_a_second_and_at_the_end() {
+fn usage_is_sent_once_a_second_and_at_the_end() {
     let usage =
         |used: u64| json!({"update": {"sessionUpdate": "usage_update", "used": used, "size": 9}});
     let tick = |time: u64| json!({"tick": time});
@@ -159,7 +159,7 @@ fn the_usage_goes_out_once_a_second_and_at_the_end() {
 }
 
 #[test]
-fn a_session_that_is_told_again_is_one_snapshot() {
+fn replayed_session_is_one_snapshot() {
     let chunk = |kind: &str, text: &str| json!({"update": {"sessionUpdate": kind, "content": {"type": "text", "text": text}}});
     let call = |members: Value| {
         let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});

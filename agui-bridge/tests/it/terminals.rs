@@ -1,4 +1,4 @@
-//! Commands that agents run, and what is shown of them.
+//! Commands that agents run, and their display.
 use crate::script::{in_stream, of_type, play, verify};
 use crate::v2::{turn, up};
 use agui_bridge::{Begun, Times, Translator};
@@ -8,7 +8,7 @@ use jsonrpc_core::wire::decode;
 use serde_json::{Value, json};
 
 #[test]
-fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
+fn tool_call_content_grows_and_a_terminal_is_its_result() {
     // "one\n" and "two\n".
     let updates = [
         up("terminal_update", json!({"terminalId": "x", "command": "ls", "cwd": "/w"})),
@@ -61,7 +61,7 @@ fn content_of_a_tool_call_grows_and_a_terminal_is_its_result() {
     assert_eq!(of_type(&stream, "TOOL_CALL_RESULT")[0]["content"], "one\n[exit code 2]");
 }
 
-/// A terminal stands for its output, without any for its exit status, and for its id while neither is known.
+/// A terminal is replaced by its output, without output by its exit status, and by its id while neither is known.
 #[test]
 fn terminal_without_output_has_an_exit_status() {
     let exit = |code: u32| json!({"terminalId": "x", "exitStatus": {"exitCode": code}});
@@ -90,9 +90,9 @@ fn terminal_without_output_has_an_exit_status() {
     }
 }
 
-/// A command that says little and goes on is seen all the same, and not at each word.
+/// Little output of a running command is shown after a delay, not at each write.
 #[test]
-fn what_a_terminal_wrote_is_shown_after_a_while() {
+fn terminal_output_is_shown_after_a_delay() {
     let wrote = |data: &str| up("terminal_output_chunk", json!({"terminalId": "x", "data": data}));
     // "one ", "two " and "three"; each step with what is shown after it.
     let steps = [
@@ -122,7 +122,7 @@ fn what_a_terminal_wrote_is_shown_after_a_while() {
 }
 
 #[test]
-fn who_tells_the_time_is_told_when_a_terminal_is_to_be_shown() {
+fn timeout_includes_terminal_output() {
     let at = Duration::from_millis;
     let mut translator = Translator::new(in_stream(Profile::V1));
     let wrote = |translator: &mut Translator| {
@@ -145,7 +145,7 @@ fn who_tells_the_time_is_told_when_a_terminal_is_to_be_shown() {
 }
 
 #[test]
-fn terminals_told_beside_v1_tool_calls_are_shown() {
+fn terminals_in_v1_metadata_are_shown() {
     let update = |members: Value| {
         let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t"});
         update.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap());

@@ -15,7 +15,7 @@ fn agent(id: Option<&str>, text: &str) -> Value {
     chunk("agent_message_chunk", id, text)
 }
 
-/// `(type, id, delta)` of each event, as far as it has them.
+/// Returns `(type, id, delta)` of each event, if present.
 fn outline(stream: &[Value]) -> Vec<(&str, &str, &str)> {
     stream
         .iter()
@@ -32,7 +32,7 @@ fn outline(stream: &[Value]) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn a_chunk_without_an_id_joins_what_is_open() {
+fn chunk_without_an_id_continues_the_open_text() {
     let body = turn(&[agent(Some("A"), "a"), agent(None, "b"), agent(Some("A"), "c")]);
     assert_eq!(
         outline(&body),
@@ -47,7 +47,7 @@ fn a_chunk_without_an_id_joins_what_is_open() {
 }
 
 #[test]
-fn another_id_opens_another_message_and_a_closed_one_goes_on_in_a_new_segment() {
+fn different_id_opens_a_message_and_a_closed_one_continues_in_a_segment() {
     let body = turn(&[
         agent(Some("A"), "a"),
         agent(Some("B"), "b"),
@@ -60,7 +60,7 @@ fn another_id_opens_another_message_and_a_closed_one_goes_on_in_a_new_segment() 
 }
 
 #[test]
-fn a_thought_and_a_text_of_one_message_have_ids_of_their_own() {
+fn thought_and_text_of_one_message_have_separate_ids() {
     let body = turn(&[chunk("agent_thought_chunk", Some("A"), "hm"), agent(Some("A"), "so")]);
     assert_eq!(
         outline(&body),
@@ -78,14 +78,14 @@ fn a_thought_and_a_text_of_one_message_have_ids_of_their_own() {
 }
 
 #[test]
-fn empty_chunks_are_nothing_and_white_space_is_text() {
+fn empty_chunks_are_ignored_and_white_space_is_text() {
     assert_eq!(turn(&[agent(Some("A"), ""), agent(None, "")]), [json!(null); 0]);
     let body = turn(&[agent(None, ""), agent(None, " \n")]);
     assert_eq!(of_type(&body, "TEXT_MESSAGE_CONTENT")[0]["delta"], " \n");
 }
 
 #[test]
-fn what_stands_beside_a_text_is_metadata_for_clients_that_take_it() {
+fn annotations_of_text_are_metadata() {
     let update = json!({"sessionUpdate": "agent_message_chunk", "_meta": {"k": 1},
         "content": {"type": "text", "text": "a", "annotations": {"priority": 1.5}, "_meta": {"l": 2}}});
     let acp = json!({"acp": {"_meta": {"k": 1}, "annotations": {"priority": 1.5}, "contentMeta": {"l": 2}}});
@@ -118,7 +118,7 @@ fn resource_links_are_text() {
 }
 
 #[test]
-fn content_that_is_not_text_is_an_activity_or_a_custom_event() {
+fn other_content_is_an_activity_or_a_custom_event() {
     let blocks = [
         json!({"type": "image", "data": "AAAA", "mimeType": "image/png"}),
         json!({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}),
@@ -154,7 +154,7 @@ fn content_that_is_not_text_is_an_activity_or_a_custom_event() {
 }
 
 #[test]
-fn the_prompt_repeated_by_the_agent_is_left_out() {
+fn repeated_prompt_is_dropped() {
     let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
     let prompt =
         json!([{"type": "text", "text": "Do it, "}, image, {"type": "text", "text": "now."}]);
@@ -180,7 +180,7 @@ fn the_prompt_repeated_by_the_agent_is_left_out() {
 }
 
 #[test]
-fn ids_that_the_page_has_are_not_given_out_again() {
+fn ids_of_the_input_are_not_reused() {
     let messages = json!([
         {"id": "msg-1", "role": "assistant", "toolCalls": [
             {"id": "t1", "type": "function", "function": {"name": "read", "arguments": "{}"}}]},

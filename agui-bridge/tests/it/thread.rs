@@ -1,4 +1,4 @@
-//! A conversation and everything around it, for tests: an agent and a program that do what the test says.
+//! A scripted conversation with its agent and its program, for tests.
 use acp_types::client::{
     AgentRequest, CallError, NewSessionResponse, Opened, Received, RequestKey, SessionEvent,
     TurnEnd, TurnError, TurnKey, Update,
@@ -29,7 +29,7 @@ pub(crate) fn user(id: &str, text: &str) -> Value {
     json!({"id": id, "role": "user", "content": text})
 }
 
-/// An input of these messages, and of other members.
+/// An input with these messages and other members.
 pub(crate) fn input(run: &str, messages: &[Value], members: &Value) -> RunAgentInput {
     let mut input =
         json!({"threadId": "t", "runId": run, "protocolVersion": "1.0", "messages": messages});
@@ -85,7 +85,7 @@ pub(crate) fn request(key: u64, method: &str, params: &Value) -> SessionEvent {
     SessionEvent::Request(RequestKey::new(key), Box::new(request))
 }
 
-/// A permission request about a call that is named like the request.
+/// A permission request for a call with the same name.
 pub(crate) fn permission(key: u64) -> SessionEvent {
     let options = json!([
         {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -95,7 +95,7 @@ pub(crate) fn permission(key: u64) -> SessionEvent {
     request(key, "session/request_permission", &params)
 }
 
-/// A conversation, and what has come out of it.
+/// A conversation and its outputs.
 pub(crate) struct Rig {
     pub(crate) thread: Conversation,
     pub(crate) now: Duration,
@@ -124,7 +124,7 @@ impl Rig {
         }
     }
 
-    /// A thread whose agent is connected.
+    /// A thread with a connected agent.
     pub(crate) fn connected(options: ConversationOptions) -> Self {
         let mut rig = Self::new(options);
         rig.connect(AgentFeatures::default());
@@ -148,7 +148,7 @@ impl Rig {
         accepted
     }
 
-    /// A run that says one thing.
+    /// A run with one user message.
     pub(crate) fn say(&mut self, run: &str, text: &str) -> Result<Accepted, RunRefused> {
         self.run(input(run, &[user(&format!("u-{run}"), text)], &json!({})))
     }
@@ -159,7 +159,7 @@ impl Rig {
         found
     }
 
-    /// An event of the current session.
+    /// Handles an event of the current session.
     pub(crate) fn session(&mut self, event: SessionEvent) -> Option<SessionEvent> {
         let session = self.session.expect("no session was opened");
         let left = self.thread.handle_session(session, event, self.now);
@@ -175,7 +175,7 @@ impl Rig {
         assert!(self.session(ended("end_turn")).is_none());
     }
 
-    /// A whole turn: a run, its session where one is opened, its answer, its end.
+    /// A whole turn: a run, its session if one is opened, the response, the end.
     pub(crate) fn turn(&mut self, run: &str, text: &str, answer: &str) {
         self.say(run, text).unwrap();
         if matches!(self.commands.last(), Some(Command::Open(..))) {
@@ -212,7 +212,7 @@ impl Rig {
         std::mem::take(&mut self.commands)
     }
 
-    /// The session that was opened last.
+    /// Returns the session that was opened last.
     pub(crate) fn opening(&self) -> &OpenSession {
         let mut opened = self.commands.iter().rev().filter_map(|command| match command {
             Command::Open(_, open) => Some(&**open),
@@ -221,7 +221,7 @@ impl Rig {
         opened.next().expect("no session was opened")
     }
 
-    /// The texts of the prompt that was sent last.
+    /// Returns the texts of the last prompt.
     pub(crate) fn prompt(&self) -> Vec<String> {
         let mut prompts = self.commands.iter().rev().filter_map(|command| match command {
             Command::Prompt { blocks, .. } => Some(blocks),
@@ -236,18 +236,18 @@ impl Rig {
         blocks.iter().map(text).collect()
     }
 
-    /// The events of a run by type; ends with their outcome or code.
+    /// Returns the events of a run by type; ends with their outcome or code.
     pub(crate) fn kinds(&self, run: &str) -> Vec<String> {
         let of_run = self.events.iter().filter(|(run_id, _)| run_id == run);
         of_run.map(|(_, event)| kind(event)).collect()
     }
 
-    /// The end of a run.
+    /// Returns the end of a run.
     pub(crate) fn outcome(&self, run: &str) -> String {
         self.kinds(run).pop().unwrap_or_default()
     }
 
-    /// The ids of the interrupts that a run ended with.
+    /// Returns the ids of the interrupts that ended a run.
     pub(crate) fn interrupts(&self, run: &str) -> Vec<String> {
         let Some((_, end)) = self.events.iter().rfind(|(run_id, _)| run_id == run) else {
             return Vec::new();
@@ -258,7 +258,7 @@ impl Rig {
     }
 }
 
-/// An event's type; with the outcome or the code of an end, or the name of a custom event.
+/// Returns an event's type; with the outcome or the code of an end, or the name of a custom event.
 pub(crate) fn kind(event: &Event) -> String {
     let value = serde_json::to_value(event).unwrap();
     let kind = value["type"].as_str().unwrap().to_owned();

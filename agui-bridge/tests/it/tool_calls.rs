@@ -28,7 +28,7 @@ fn text(text: &str) -> Value {
     json!({"type": "content", "content": {"type": "text", "text": text}})
 }
 
-/// The result of a call that completes with these members.
+/// Returns the result of a call that completes with these members.
 fn result(profile: Profile, members: Value) -> Value {
     let mut completed = update(json!({"status": "completed"}));
     merge(&mut completed, members);
@@ -81,13 +81,13 @@ fn each_call_has_a_name_and_a_source() {
 }
 
 #[test]
-fn a_title_is_a_name_of_64_bytes_at_most() {
+fn name_from_a_title_has_at_most_64_bytes() {
     let body = turn(&[call(json!({"title": "ab".repeat(40)}))]);
     assert_eq!(body[0]["toolCallName"].as_str().map(str::len), Some(64));
 }
 
 #[test]
-fn calls_of_one_step_hang_on_one_message() {
+fn calls_of_one_step_share_a_message() {
     let say = |id: &str, text: &str| {
         json!({"sessionUpdate": "agent_message_chunk", "messageId": id,
         "content": {"type": "text", "text": text}})
@@ -113,7 +113,7 @@ fn calls_of_one_step_hang_on_one_message() {
         ),
     ];
     for (updates, parents) in table {
-        // A client of 0.x sees no activities, so the text that a result comes into stays open.
+        // A client of 0.x receives no activities, so a text stays open across a result.
         let body = turn_for(Profile::Legacy, &updates);
         let given: Vec<_> = of_type(&body, "TOOL_CALL_START")
             .iter()
@@ -124,7 +124,7 @@ fn calls_of_one_step_hang_on_one_message() {
 }
 
 #[test]
-fn arguments_go_out_when_the_call_begins_to_run_or_ends() {
+fn arguments_are_sent_when_the_call_runs_or_ends() {
     let waits = [
         update(json!({"content": [text("preview")]})),
         update(json!({"status": "pending"})),
@@ -153,7 +153,7 @@ fn arguments_go_out_when_the_call_begins_to_run_or_ends() {
 }
 
 #[test]
-fn arguments_are_an_object() {
+fn arguments_are_a_json_object() {
     let table = [
         (json!({}), "{}"),
         (json!({"rawInput": null}), "{}"),
@@ -167,7 +167,7 @@ fn arguments_are_an_object() {
     }
 }
 
-/// The statuses that an activity shows for these updates.
+/// Returns the statuses that an activity shows for these updates.
 fn statuses(updates: &[Value]) -> Vec<Value> {
     let body = turn(updates);
     of_type(&body, "ACTIVITY_SNAPSHOT")
@@ -177,7 +177,7 @@ fn statuses(updates: &[Value]) -> Vec<Value> {
 }
 
 #[test]
-fn a_status_never_goes_back() {
+fn status_never_goes_back() {
     let to = |status: &str| update(json!({"status": status}));
     let table = [
         (
@@ -209,7 +209,7 @@ fn a_status_never_goes_back() {
 }
 
 #[test]
-fn results_say_the_content_or_the_raw_output() {
+fn result_has_the_content_or_the_raw_output() {
     let diff = json!({"type": "diff", "path": "/f", "oldText": "a\nb", "newText": "a\nc"});
     let created = json!({"type": "diff", "path": "/f", "newText": "a\n"});
     let link = json!({"type": "content", "content": {"type": "resource_link", "name": "n", "uri": "https://h/n"}});
@@ -256,9 +256,9 @@ fn results_say_the_content_or_the_raw_output() {
     }
 }
 
-/// Recorded: codex-acp-zed tells how a command ended in `_meta`, and what it wrote in `rawOutput`.
+/// Recorded: codex-acp-zed reports the end of a command in `_meta`, and its output in `rawOutput`.
 #[test]
-fn a_terminal_that_wrote_nothing_stands_behind_the_raw_output() {
+fn raw_output_precedes_an_empty_terminal() {
     let exit = json!({"terminal_exit": {"terminal_id": "t", "exit_code": 3, "signal": null}});
     let content = json!([{"type": "terminal", "terminalId": "t"}]);
     let silent = json!({"content": content, "_meta": exit});
@@ -269,7 +269,7 @@ fn a_terminal_that_wrote_nothing_stands_behind_the_raw_output() {
 }
 
 #[test]
-fn media_in_results_are_parts_for_clients_that_take_them() {
+fn media_in_results_are_parts_for_newer_clients() {
     let image = json!({"type": "content", "content": {"type": "image", "data": "AAAA", "mimeType": "image/png"}});
     let members = json!({"content": [text("a"), text("b"), image]});
     let parts = json!([{"type": "text", "text": "a\nb"},
@@ -279,7 +279,7 @@ fn media_in_results_are_parts_for_clients_that_take_them() {
 }
 
 #[test]
-fn what_a_call_said_before_it_was_left_open_is_kept() {
+fn output_of_an_unfinished_call_is_kept() {
     let half = call(json!({"content": [text("half")]}));
     let body = turn(std::slice::from_ref(&half));
     assert_eq!(of_type(&body, "TOOL_CALL_RESULT")[0]["content"], "half\n[incomplete]");
@@ -297,7 +297,7 @@ fn what_a_call_said_before_it_was_left_open_is_kept() {
 }
 
 #[test]
-fn an_activity_shows_diffs_terminals_media_and_text_until_there_is_a_result() {
+fn activity_shows_content_until_the_result() {
     let diff = json!({"type": "diff", "path": "/f", "oldText": "a", "newText": "b"});
     let terminal = json!({"type": "terminal", "terminalId": "x"});
     let body = turn(&[
@@ -324,7 +324,7 @@ fn an_activity_shows_diffs_terminals_media_and_text_until_there_is_a_result() {
 }
 
 #[test]
-fn what_comes_after_the_result_is_no_result() {
+fn update_after_the_result_is_not_a_result() {
     let late = [
         update(json!({"title": "Done"})),
         update(json!({"status": "in_progress", "rawInput": {"b": 2}})),
@@ -350,7 +350,7 @@ fn what_comes_after_the_result_is_no_result() {
 }
 
 #[test]
-fn calls_run_beside_each_other() {
+fn calls_run_concurrently() {
     let other = |members: Value| {
         let mut update = update(members);
         update["toolCallId"] = json!("u");
@@ -381,7 +381,7 @@ fn calls_run_beside_each_other() {
     assert_eq!(order, expected.iter().map(|(kind, id)| (kind, id)).collect::<Vec<_>>());
 }
 
-/// What agents send of a call: its announcement, that it runs, and only then its arguments.
+/// Agents send the announcement of a call, then its start, and only then its arguments.
 #[test]
 fn arguments_after_in_progress_are_sent() {
     let input = json!({"path": "/f"});
@@ -408,7 +408,7 @@ fn arguments_after_in_progress_are_sent() {
     }
 }
 
-/// A permission request shows what is known; arguments that follow it are sent.
+/// A permission request shows the known arguments; later ones are sent as well.
 #[test]
 fn arguments_after_a_permission_request_are_sent() {
     let options = json!([{"optionId": "once", "name": "Allow", "kind": "allow_once"}]);
@@ -438,7 +438,7 @@ fn arguments_after_a_permission_request_are_sent() {
 }
 
 #[test]
-fn an_update_that_comes_after_its_turn_is_one_of_that_call() {
+fn update_after_its_turn_belongs_to_its_call() {
     let steps = [
         json!({"run": "r1"}),
         json!({"update": call(json!({}))}),
@@ -461,9 +461,9 @@ fn an_update_that_comes_after_its_turn_is_one_of_that_call() {
     assert_eq!(head, Some((&json!("acp.tool_call.late"), &json!("completed"))));
 }
 
-/// Found by chance: what is told late of a call that is over divided the text, unless another run was open by then.
+/// Regression: a late update of a finished call split the open text, unless another run was open by then.
 #[test]
-fn a_text_goes_on_over_what_is_told_of_a_call_that_is_over() {
+fn text_continues_across_updates_of_a_finished_call() {
     let say = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
     let late = update(json!({"locations": [{"path": "/f", "line": 1}]}));
     let body = turn(&[call(json!({"status": "completed"})), say("a"), late, say("b")]);

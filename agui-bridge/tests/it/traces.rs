@@ -1,4 +1,4 @@
-//! Worked traces: what an agent says, and what the page is told, written by hand.
+//! Worked traces: the agent's messages and the page's events, written by hand.
 use crate::script::{in_stream, interrupting, play_lines, verify};
 use agui_bridge::{ArgsMode, Options};
 use agui_types::profile::Profile;
@@ -7,10 +7,10 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Each folder's `acp.jsonl` gives its `ag-ui-1.0.jsonl` and its `ag-ui-0.x.jsonl`, where there is one, to the byte. Its
-/// `options` says what is done in another way.
+/// Each folder's `acp.jsonl` translates to its `ag-ui-1.0.jsonl` and, if present, its `ag-ui-0.x.jsonl`, byte for byte.
+/// Its `options` has deviating options.
 #[test]
-fn traces_translate_to_what_is_written() -> Result<(), Box<dyn Error>> {
+fn traces_translate_to_the_stored_events() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v1/traces");
     let mut compared = 0;
     for trace in fs::read_dir(folder)? {
@@ -37,7 +37,7 @@ fn traces_translate_to_what_is_written() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Nothing where the trace is not for such clients.
+/// Returns `None` if the trace does not apply to such clients.
 fn options(trace: &Path, profile: Profile) -> Result<Option<Options>, Box<dyn Error>> {
     let path = trace.join("options");
     let words = if path.exists() { fs::read_to_string(path)? } else { String::new() };

@@ -1,4 +1,4 @@
-//! ACP v2, and what only it says.
+//! Features of ACP v2 only.
 use crate::script::{in_stream, interrupting, of_type, play, verify};
 use agui_bridge::Options;
 use agui_types::event::Event;
@@ -28,7 +28,7 @@ fn idle(reason: &str) -> Value {
     state(json!({"state": "idle", "stopReason": reason}))
 }
 
-/// Plays a turn of v2 that ends well, and gives its stream.
+/// Plays a successful turn of v2, and returns its stream.
 pub(crate) fn turn(options: Options, updates: &[Value]) -> Vec<Value> {
     let profile = options.profile.unwrap_or(Profile::V1);
     let mut steps = vec![
@@ -58,7 +58,7 @@ fn said(stream: &[Value]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_end_of_work_is_an_end_of_the_run() {
+fn each_idle_state_ends_the_run() {
     let usage = json!({"totalTokens": 3, "inputTokens": 1, "outputTokens": 2});
     let error = json!({"code": -32603, "message": "no"});
     let table = [
@@ -89,7 +89,7 @@ fn each_end_of_work_is_an_end_of_the_run() {
 }
 
 #[test]
-fn idleness_from_before_is_no_end() {
+fn earlier_idle_state_is_not_an_end() {
     let steps = [
         json!({"run": "r"}),
         idle("end_turn"),
@@ -122,7 +122,7 @@ fn chunks_and_whole_messages_are_one_message() {
 }
 
 #[test]
-fn a_message_that_is_rewritten_is_restated() {
+fn rewritten_message_is_restated() {
     let updates = [
         text("agent_message_chunk", "a", "Let me "),
         up("tool_call_update", json!({"toolCallId": "t", "title": "Look", "rawInput": {"a": 1}})),
@@ -155,7 +155,7 @@ fn a_message_that_is_rewritten_is_restated() {
 }
 
 #[test]
-fn a_permission_request_says_what_it_is_about() {
+fn permission_request_has_its_subject() {
     let options = json!([{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]);
     let call = json!({"type": "tool_call", "toolCall": {"toolCallId": "t", "title": "ls"}});
     let command = json!({"type": "command", "command": "ls", "cwd": "/w", "toolCallId": "t"});
@@ -183,7 +183,7 @@ fn a_permission_request_says_what_it_is_about() {
 }
 
 #[test]
-fn what_a_subagent_says_is_its_own() {
+fn messages_of_a_subagent_are_attributed() {
     let on = |mut step: Value, session: &str| {
         step["session"] = json!(session);
         step
@@ -284,7 +284,7 @@ fn what_a_subagent_says_is_its_own() {
 }
 
 #[test]
-fn an_interruption_suspends_subagents() {
+fn interrupt_suspends_subagents() {
     let busy = json!({"state": "running"});
     let ask = json!({"ask": 1, "toolCall": {"toolCallId": "t", "title": "Do"},
         "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]});
@@ -298,10 +298,10 @@ fn an_interruption_suspends_subagents() {
     assert_eq!(of_type(&stream, "SUBAGENT_FINISHED")[0]["outcome"]["type"], "suspended");
 }
 
-/// News of a call of an invocation that is over, while another of the same subagent speaks: each event belongs to whoever
-/// began what it is about.
+/// Updates of a call of an ended invocation, while another invocation of the same subagent is active: each event
+/// belongs to the invocation that began its item.
 #[test]
-fn what_an_earlier_invocation_left_ends_nothing_in_its_name() {
+fn items_of_an_earlier_invocation_keep_their_owner() {
     let busy = json!({"state": "running"});
     let idle = json!({"state": "idle", "stopReason": "end_turn"});
     let on = |mut step: Value| {
@@ -331,7 +331,7 @@ fn what_an_earlier_invocation_left_ends_nothing_in_its_name() {
     assert_eq!(owner("TEXT_MESSAGE_END"), "sub-s1.2");
 }
 
-/// What each invocation of one subagent does, and the message that each call belongs to: none of an invocation that is over.
+/// Each call belongs to a message of its own invocation, never of an ended one.
 #[test]
 fn calls_belong_to_messages_of_their_own_invocation() {
     let agent = |state: &Value| {

@@ -1,3 +1,4 @@
+//! The response to a run request: bytes in, events out.
 use crate::enforce::{self, Malformed, Removal};
 use crate::event::Event;
 use crate::expand::Expander;
@@ -18,16 +19,16 @@ use alloc::vec::Vec;
 use core::mem;
 use serde_json::Value;
 
-/// An answer that is being read.
+/// The reader of an answer.
 ///
-/// Give it the bytes of the body with [`push`](Self::push), then [`finish`](Self::finish), and take what they make with
-/// [`poll`](Self::poll), until that gives nothing. Each event passes the stages of the specification's processing model:
-/// decoding, [retired names](crate::legacy), [enforcement](crate::enforce), [chunks](crate::expand),
-/// [order](Verifier::tolerant), [reduction](crate::reduce). A program with a middleware takes whole events with
-/// [`next_whole`](Self::next_whole), and gives back what is to go on with [`handle`](Self::handle).
+/// Pass the bytes of the body to [`push`](Self::push), then call [`finish`](Self::finish). Call [`poll`](Self::poll)
+/// after each until it returns `None`. Each event passes the stages of the specification's processing model: decoding,
+/// [retired names](crate::legacy), [enforcement](crate::enforce), [chunks](crate::expand), [order](Verifier::tolerant),
+/// [reduction](crate::reduce). A middleware reads decoded events with [`next_whole`](Self::next_whole) and passes them
+/// on with [`handle`](Self::handle).
 ///
-/// Beyond what the first-party client looks at it holds that the runs are of the conversation that was asked in, that
-/// each ends as what it began, and that the last one is the one that was asked for and has an end.
+/// Beyond the checks of the first-party client, all runs have to belong to the requested conversation, each run has to
+/// end under the identifier it began with, and the last one has to be the requested run and has to end.
 ///
 /// Spec: [Processing Model, 1.0](https://ag-ui.com/spec/1.0/basic/processing)
 #[derive(Debug)]
@@ -39,11 +40,11 @@ pub struct Response {
     identity: Identity,
     reducer: Reducer,
     ready: VecDeque<Result<Received, Failure>>,
-    /// What is to be told with the next event.
+    /// Notes for the next event.
     notes: Vec<Note>,
-    /// How many events came.
+    /// Number of events received.
     count: u64,
-    /// Nothing more comes: there was a failure, or the end.
+    /// No event follows: an error or the end was returned.
     over: bool,
     /// The body has ended.
     ended: bool,
@@ -54,77 +55,77 @@ enum Body {
     Sse(sse::Decoder),
     #[cfg(feature = "protobuf")]
     Protobuf(proto::Decoder),
-    /// A status that is no success, and what the server says about it.
+    /// A status other than success, and the server's explanation.
     Refusal {
         status: u16,
         text: Vec<u8>,
     },
 }
 
-/// An event as the application gets it, with what was done to it on the way.
+/// An event as the application receives it, with the changes made to it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Received {
-    /// The event: known, no chunk, in order.
+    /// The event: known, expanded and in order.
     pub event: Event,
-    /// What was removed from it or came before it and was dropped, and what could not be done.
+    /// Material that was removed from the event or dropped before it, and changes that could not be applied.
     pub notes: Vec<Note>,
 }
 
-/// Something that an application may want to log.
+/// A deviation that an application may want to log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
-    /// The protocol does not describe it, or describes it in another way.
+    /// AG-UI 1.0 does not describe this material, or describes it differently.
     #[error("{0}")]
     Removed(Removal),
-    /// The event could not be done, or was done in another way.
+    /// The event was not applied, or was applied differently.
     #[error("{0}")]
     Reduced(Warning),
 }
 
-/// An answer cannot be read on.
+/// An error that ends the reading of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The server refused.
+    /// The server refused the request.
     #[error("HTTP {status}: {body}")]
     Status {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// The begin of the body, as text; at most [`Response::MAX_REFUSAL_BYTES`].
+        /// The beginning of the body as text, at most [`Response::MAX_REFUSAL_BYTES`].
         body: String,
     },
-    /// A server-sent event cannot be read.
+    /// A server-sent event is invalid.
     #[error(transparent)]
     Frame(#[from] sse::FrameError),
-    /// A protobuf frame cannot be read.
+    /// A protobuf frame is invalid.
     #[cfg(feature = "protobuf")]
     #[error(transparent)]
     Protobuf(#[from] proto::FrameError),
-    /// An event is not what the protocol says.
+    /// An event is malformed.
     #[error("event {index}: {problem}")]
     Malformed {
-        /// The event's place in the body, counted from zero.
+        /// Index of the event in the body, from zero.
         index: u64,
-        /// What is wrong with it.
+        /// The defect.
         problem: Malformed,
     },
-    /// The events are not in an order that the protocol allows, or end too early.
+    /// The events are out of order or end too early.
     #[error(transparent)]
     Violation(#[from] Violation),
 }
 
 impl Failure {
-    /// Whether the server did not even begin and says that it may later: the same request can be sent again. How long to
-    /// wait is in the `Retry-After` header, if there is one.
+    /// Returns whether the server refused before the run began and accepts the same request later. The `Retry-After`
+    /// header, if present, has the delay.
     pub fn may_send_again(&self) -> bool {
         matches!(self, Self::Status { status: 429 | 503, .. })
     }
 }
 
 impl Response {
-    /// How much is kept of what a server says when it refuses, in bytes.
+    /// Largest size of a kept refusal body, in bytes.
     pub const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 
     pub(super) fn new(
@@ -154,7 +155,7 @@ impl Response {
         }
     }
 
-    /// Takes the next bytes of the body.
+    /// Handles the next bytes of the body.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.body {
             Body::Sse(decoder) => decoder.push(bytes),
@@ -167,7 +168,7 @@ impl Response {
         }
     }
 
-    /// Takes the end of the body, wherever it is.
+    /// Handles the end of the body.
     pub fn finish(&mut self) {
         self.ended = true;
         if let Body::Sse(decoder) = &mut self.body {
@@ -175,7 +176,8 @@ impl Response {
         }
     }
 
-    /// The next event of what was pushed, or what went wrong; after that, and after the end, nothing.
+    /// Returns the next event, or the error that ends the answer. Returns `None` when more bytes are needed, and after
+    /// an error or the end.
     pub fn poll(&mut self) -> Option<Result<Received, Failure>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
@@ -188,7 +190,7 @@ impl Response {
         }
     }
 
-    /// The next event as it came, whole, for a middleware; `null`s that 0.x peers write are told.
+    /// Returns the next decoded event for a middleware. `null`s of 0.x peers are reported.
     pub fn next_whole(&mut self) -> Option<Result<(Event, Vec<Removal>), Failure>> {
         if self.over {
             return None;
@@ -202,8 +204,8 @@ impl Response {
         next
     }
 
-    /// Takes an event that comes from [`next_whole`](Self::next_whole), or what a middleware made of it. What it makes is
-    /// there for [`poll`](Self::poll).
+    /// Handles an event of [`next_whole`](Self::next_whole), possibly changed by a middleware. [`poll`](Self::poll)
+    /// returns the results.
     pub fn handle(&mut self, event: Event, removals: Vec<Removal>) {
         if let Err(failure) = self.process(event, removals) {
             self.over = true;
@@ -211,22 +213,22 @@ impl Response {
         }
     }
 
-    /// The messages so far.
+    /// Returns the messages so far.
     pub fn messages(&self) -> &[Message] {
         self.reducer.messages()
     }
 
-    /// The state so far.
+    /// Returns the state so far.
     pub fn state(&self) -> &Value {
         self.reducer.state()
     }
 
-    /// How the last run ended; nothing while it goes on.
+    /// Returns how the last run ended, or `None` while it runs.
     pub fn end(&self) -> Option<&RunEnd> {
         self.reducer.end()
     }
 
-    /// The calls that wait for the application.
+    /// Returns the tool calls that wait for the application.
     pub fn pending_tool_call_ids(&self) -> Vec<&ToolCallId> {
         self.reducer.pending_tool_call_ids()
     }
@@ -262,7 +264,7 @@ impl Response {
         }
     }
 
-    /// What is wrong with the end, once it is there.
+    /// Checks the end of the body.
     fn check_end(&mut self) -> Option<Failure> {
         if !self.ended {
             return None;
@@ -302,14 +304,14 @@ impl Response {
     }
 }
 
-/// Which run of which conversation it is.
+/// Identity of the run and its conversation.
 #[derive(Debug)]
 struct Identity {
     thread_id: ThreadId,
     requested: RunId,
-    /// The run that goes on.
+    /// The active run.
     current: Option<RunId>,
-    /// The run that ended last; the outer nothing where none has.
+    /// The last run that ended; the outer `None` means that no run has ended.
     last: Option<Option<RunId>>,
 }
 
@@ -347,7 +349,7 @@ impl Identity {
         match &self.last {
             None => Err(Rule::Truncated.into()),
             Some(Some(run)) => Rule::RunNotRequested.holds(*run == self.requested, run.as_str()),
-            // It failed before it began, or after it had ended.
+            // The run failed before it began, or after it had ended.
             Some(None) => Ok(()),
         }
     }

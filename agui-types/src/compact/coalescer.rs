@@ -1,18 +1,19 @@
+//! Coalescing of deltas that wait to be sent.
 use crate::Metadata;
 use crate::event::Event;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
-/// Joins deltas of one message or call that follow one another, while nobody takes them.
+/// Joins successive deltas of one message or call while they wait to be sent.
 ///
-/// Models give words in pieces of a few letters. Whoever forwards them can hold a piece back until there is something
-/// to be sent anyway: hand it every event, and [`flush`](Self::flush) when the peer can take more, or when a moment has
-/// passed. What it gives breaks no rule that the stream does not break, and makes the same messages.
+/// Models produce text in pieces of a few letters. A forwarder can delay such a piece until it has something else to
+/// send: pass each event to [`handle`](Self::handle), and call [`flush`](Self::flush) when the peer accepts more or a
+/// short delay has passed. The result breaks no rule that the stream keeps, and produces the same messages.
 ///
-/// Only a delta is held back, at most one, of at most [`MAX_DELTA_BYTES`](Self::MAX_DELTA_BYTES) if it was joined.
-/// Deltas with a `rawEvent`, another owner or members that this version does not know are not joined to others. The
-/// metadata of joined ones is merged, of their timestamps the first stays.
+/// At most one delta is held back, of at most [`MAX_DELTA_BYTES`](Self::MAX_DELTA_BYTES) once joined. Deltas with a
+/// `rawEvent`, a different owner or unknown members are not joined. The metadata of joined deltas is merged, and the
+/// first timestamp is kept.
 ///
 /// ```
 /// use agui_types::compact::Coalescer;
@@ -34,10 +35,10 @@ pub struct Coalescer {
 }
 
 impl Coalescer {
-    /// How long a joined delta becomes at most, in bytes.
+    /// Largest size of a joined delta, in bytes.
     pub const MAX_DELTA_BYTES: usize = 64 * 1024;
 
-    /// Takes the next event and appends to `out` what need not wait.
+    /// Handles the next event. Appends to `out` the events that are due.
     pub fn handle(&mut self, mut event: Event, out: &mut Vec<Event>) {
         if let Some(held) = &mut self.held
             && join(held, &mut event, Self::MAX_DELTA_BYTES)
@@ -52,17 +53,17 @@ impl Coalescer {
         }
     }
 
-    /// Gives the delta that is held back.
+    /// Returns the delta that is held back.
     pub fn flush(&mut self) -> Option<Event> {
         self.held.take()
     }
 }
 
-/// What a delta consists of, beside what it goes to.
+/// The parts of a delta besides its target.
 struct Parts<'a> {
     delta: &'a mut String,
     metadata: &'a mut Option<Metadata>,
-    /// Whether it has nothing else that would be lost.
+    /// Whether joining loses nothing but the timestamp.
     is_plain: bool,
 }
 
@@ -84,7 +85,7 @@ fn parts(event: &mut Event) -> Option<Parts<'_>> {
     }
 }
 
-/// Whether two events are deltas of the same thing.
+/// Returns whether two events are deltas of the same target.
 fn go_together(first: &Event, next: &Event) -> bool {
     let same = match (first, next) {
         (Event::TextMessageContent(first), Event::TextMessageContent(next)) => {
@@ -102,7 +103,7 @@ fn go_together(first: &Event, next: &Event) -> bool {
     same && (owner.is_none() || owner == first.subagent_run_id())
 }
 
-/// Joins a delta to an earlier one, if nothing but its timestamp is lost and the sum has at most `limit` bytes.
+/// Joins a delta to an earlier one, if only its timestamp is lost and the sum has at most `limit` bytes.
 pub(super) fn join(first: &mut Event, next: &mut Event, limit: usize) -> bool {
     if !go_together(first, next) {
         return false;

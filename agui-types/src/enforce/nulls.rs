@@ -1,3 +1,4 @@
+//! Optional members that are `null`, found by comparison of the text with the decoded value.
 use super::{Malformed, Removal, RemovalKind};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -5,9 +6,9 @@ use jsonrpc_core::wire::{Extra, Raw, Wire};
 
 /// An optional member that is `null`.
 pub(super) struct Null<'a> {
-    /// The pointer with `*` for each index.
+    /// The pointer, with `*` for each index.
     shape: &'a str,
-    /// The object that has it.
+    /// The object with the member.
     holder: &'a Extra,
 }
 
@@ -43,9 +44,9 @@ impl Null<'_> {
     }
 }
 
-/// Removes the optional members of `typed` that are `null` in `text`, which it was read from.
+/// Removes the optional members of `typed` that are `null` in `text`, which `typed` was decoded from.
 ///
-/// By the law of wire types nothing else is in the one and not in the other, so both are gone through together.
+/// Decoding is lossless apart from these members, so both are walked in parallel.
 pub(super) fn remove<T: Wire>(
     text: &str,
     typed: &mut T,

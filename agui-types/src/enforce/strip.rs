@@ -1,3 +1,4 @@
+//! Removal of unknown material from typed values.
 use super::{Removal, RemovalKind};
 use crate::content::*;
 use crate::event::*;
@@ -13,23 +14,23 @@ use alloc::vec::Vec;
 use core::mem;
 use jsonrpc_core::wire::Extra;
 
-/// A value that may have something unknown in it.
+/// A value that may contain unknown material.
 pub(super) trait Strip {
-    /// Removes what is unknown from the value.
+    /// Removes unknown material from the value.
     ///
     /// # Errors
-    /// The value is unknown itself, or requires something that is: it cannot stay.
+    /// The value itself is unknown, or requires something unknown, so that it has to be removed.
     fn strip(&mut self, walk: &mut Walk) -> Result<(), Unknown>;
 }
 
-/// Something unknown that could not be removed by itself.
+/// Unknown material that cannot be removed by itself.
 pub(super) struct Unknown {
     kind: RemovalKind,
     name: String,
     pointer: String,
 }
 
-/// The way through an event or input.
+/// The traversal of an event or input.
 #[derive(Default)]
 pub(super) struct Walk {
     at: String,
@@ -37,7 +38,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Strips the whole; says whether it stays.
+    /// Strips the whole value and returns whether it remains.
     pub(super) fn root(&mut self, value: &mut impl Strip) -> bool {
         let stripped = value.strip(self);
         self.settle(stripped)
@@ -47,7 +48,7 @@ impl Walk {
         Unknown { kind, name: name.to_string(), pointer: self.at.clone() }
     }
 
-    /// Says whether what stands here stays, and keeps that it does not.
+    /// Returns whether the current value remains, and records its removal.
     fn settle(&mut self, stripped: Result<(), Unknown>) -> bool {
         let Err(Unknown { kind, name, pointer }) = stripped else { return true };
         self.removals.push(Removal { kind, name, pointer, removed: self.at.clone() });

@@ -1,4 +1,4 @@
-//! Progress that is not conversation.
+//! Activity events: structured progress outside of the conversation.
 //!
 //! Spec: [Activity, 1.0](https://ag-ui.com/spec/1.0/events/activity)
 use crate::id::MessageId;
@@ -7,19 +7,19 @@ use alloc::string::String;
 use jsonrpc_core::wire::Extra;
 
 event! {
-    /// Makes or replaces an activity message.
+    /// Creates or replaces an activity message.
     ///
     /// Spec: [`ActivitySnapshotEvent`, 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_snapshot)
     pub struct ActivitySnapshotEvent {
         /// The activity message.
         message_id: MessageId = "messageId",
-        /// What kind of progress, as an open string.
+        /// Type of the activity, an open string.
         activity_type: String = "activityType",
-        /// An object, open by key.
+        /// The content: an object, open by key.
         content: Extra = "content",
     }
     optional {
-        /// Whether it replaces an activity that is there; absent means that it does.
+        /// Whether an existing activity is replaced; absent means `true`.
         replace: bool = "replace",
     }
     attributable
@@ -32,9 +32,9 @@ event! {
     pub struct ActivityDeltaEvent {
         /// The activity message.
         message_id: MessageId = "messageId",
-        /// What kind of progress it is from now on.
+        /// Type of the activity from now on.
         activity_type: String = "activityType",
-        /// The change of its content, which has to stay an object.
+        /// The change of the content, which has to remain an object.
         patch: JsonPatch = "patch",
     }
     attributable

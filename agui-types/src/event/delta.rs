@@ -1,8 +1,9 @@
+//! Borrowed deltas, for streams in which most events are plain deltas.
 use super::{Event, ReasoningMessageContentEvent, TextMessageContentEvent, ToolCallArgsEvent};
 use alloc::borrow::Cow;
 use jsonrpc_core::{JsonStr, MemberReader};
 
-/// A delta that borrows from the text it was read from: most events of most streams are deltas with nothing else in them.
+/// A delta that borrows from its text, without members beyond the required ones.
 ///
 /// ```
 /// use agui_types::event::{DeltaKind, DeltaRef, Event, TextMessageContentEvent};
@@ -18,15 +19,15 @@ use jsonrpc_core::{JsonStr, MemberReader};
 /// Spec: [Open, content, close, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeltaRef<'a> {
-    /// What goes on.
+    /// The kind of target.
     pub kind: DeltaKind,
-    /// The message, or the tool call.
+    /// Identifier of the message or tool call.
     pub id: Cow<'a, str>,
-    /// What is appended.
+    /// The appended text.
     pub delta: Cow<'a, str>,
 }
 
-/// What a delta goes to.
+/// The target of a delta.
 ///
 /// Spec: [Streaming Messages, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,8 +41,8 @@ pub enum DeltaKind {
 }
 
 impl<'a> DeltaRef<'a> {
-    /// Reads an event that is a delta and has no member beyond what deltas need. Of any other text, be it an event or
-    /// not, this says nothing: decode it as an [`Event`].
+    /// Reads an event that is a delta without optional members. Returns `None` for any other text; decode that as an
+    /// [`Event`].
     pub fn read(text: &'a str) -> Option<Self> {
         let (mut kind, mut message, mut call, mut delta) = (None, None, None, None);
         let mut members = MemberReader::new(text.as_bytes()).ok()?;

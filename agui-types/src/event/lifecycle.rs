@@ -1,4 +1,4 @@
-//! Runs and steps.
+//! Lifecycle events: runs and steps.
 //!
 //! Spec: [Runs and Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle)
 use crate::id::{RunId, ThreadId, ToolCallId};
@@ -12,7 +12,7 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{object, open_union};
 
 event! {
-    /// Opens a run.
+    /// Begins a run.
     ///
     /// Spec: [`RunStartedEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_started)
     pub struct RunStartedEvent {
@@ -22,17 +22,17 @@ event! {
         run_id: RunId = "runId",
     }
     optional {
-        /// What the producer speaks ([`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION)).
+        /// Protocol version of the producer ([`PROTOCOL_VERSION`](crate::PROTOCOL_VERSION)).
         protocol_version: String = "protocolVersion",
-        /// The run that spawned this one.
+        /// The run that started this one.
         parent_run_id: RunId = "parentRunId",
-        /// What the run was started with.
+        /// The input that started the run.
         input: Box<RunAgentInput> = "input",
     }
 }
 
 event! {
-    /// Closes a run that did not fail.
+    /// Ends a run without an error.
     ///
     /// Spec: [`RunFinishedEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_finished)
     pub struct RunFinishedEvent {
@@ -42,90 +42,90 @@ event! {
         run_id: RunId = "runId",
     }
     optional {
-        /// What the run gives back.
+        /// Result of the run.
         result: Raw = "result",
-        /// How it ended; absent means success.
+        /// Outcome of the run; absent means success.
         outcome: RunFinishedOutcome = "outcome",
-        /// What it used, per provider and model.
+        /// Token usage, per provider and model.
         usage: Vec<TokenUsage> = "usage",
     }
 }
 
 open_union! {
-    /// How a run ended that did not fail.
+    /// The outcome of a run that ended without an error.
     ///
     /// Spec: [`RunFinishedOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#runfinishedoutcome)
     pub enum RunFinishedOutcome by "type" {
-        /// It is complete.
+        /// The run is complete.
         Success(RunFinishedSuccessOutcome) = "success",
-        /// It asks for something.
+        /// The run waits for answers to its interrupts.
         Interrupt(RunFinishedInterruptOutcome) = "interrupt",
-        /// It was stopped.
+        /// The run was cancelled.
         Cancelled(RunFinishedCancelledOutcome) = "cancelled",
     }
 }
 
 object! {
-    /// The run is complete, maybe with calls that the application is to answer.
+    /// The run is complete, possibly with tool calls that the application has to answer.
     ///
     /// Spec: [Frontend tools, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#frontend-tools)
     pub struct RunFinishedSuccessOutcome {}
     optional {
-        /// Exactly the calls of this run that have no result, in the order they were made.
+        /// Exactly the calls of this run without a result, in order of creation.
         pending_tool_call_ids: Vec<ToolCallId> = "pendingToolCallIds",
     }
 }
 
 object! {
-    /// The run asks for something that the next run's input has to bring.
+    /// The run waits for answers, which the next run's input carries.
     ///
     /// Spec: [Interrupts and Resume, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/interrupt-resume)
     pub struct RunFinishedInterruptOutcome {
-        /// What it asks for: one thing at least.
+        /// The interrupts; at least one.
         interrupts: Vec<Interrupt> = "interrupts",
     }
 }
 
 object! {
-    /// The run was stopped on purpose.
+    /// The run was cancelled on purpose.
     ///
     /// Spec: [Cancelled runs, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#cancelled-runs)
     pub struct RunFinishedCancelledOutcome {}
 }
 
 event! {
-    /// Ends a run that failed, or reports after its end that it did.
+    /// Ends a run with an error, or reports an error after its end.
     ///
     /// Spec: [`RunErrorEvent`, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#run_error)
     pub struct RunErrorEvent {
-        /// What went wrong, for people to read.
+        /// Human-readable error message.
         message: String = "message",
     }
     optional {
-        /// What went wrong, for programs; an open string.
+        /// Machine-readable error code, an open string.
         code: String = "code",
-        /// What the run used, per provider and model.
+        /// Token usage, per provider and model.
         usage: Vec<TokenUsage> = "usage",
     }
 }
 
 event! {
-    /// Opens a phase of a run.
+    /// Begins a step of a run.
     ///
     /// Spec: [Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#steps)
     pub struct StepStartedEvent {
-        /// The phase.
+        /// Name of the step.
         step_name: String = "stepName",
     }
     attributable
 }
 
 event! {
-    /// Closes a phase of a run.
+    /// Ends a step of a run.
     ///
     /// Spec: [Steps, 1.0](https://ag-ui.com/spec/1.0/events/lifecycle#steps)
     pub struct StepFinishedEvent {
-        /// The phase.
+        /// Name of the step.
         step_name: String = "stepName",
     }
     attributable

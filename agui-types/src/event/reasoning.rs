@@ -1,4 +1,4 @@
-//! What the model thinks.
+//! Reasoning events: what the model thinks.
 //!
 //! Spec: [Reasoning, 1.0](https://ag-ui.com/spec/1.0/events/reasoning)
 use crate::id::MessageId;
@@ -6,11 +6,11 @@ use alloc::string::String;
 use jsonrpc_core::open_enum;
 
 event! {
-    /// Opens a stretch of reasoning, around the messages in it.
+    /// Opens a reasoning span, which contains reasoning messages.
     ///
     /// Spec: [`ReasoningStartEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningstartevent)
     pub struct ReasoningStartEvent {
-        /// The stretch; a message within may have the same identifier.
+        /// Identifier of the span; a message within may share it.
         message_id: MessageId = "messageId",
     }
     attributable
@@ -23,7 +23,7 @@ event! {
     pub struct ReasoningMessageStartEvent {
         /// The message.
         message_id: MessageId = "messageId",
-        /// Its role.
+        /// Role of the message.
         role: ReasoningRole = "role",
     }
     attributable
@@ -36,7 +36,7 @@ event! {
     pub struct ReasoningMessageContentEvent {
         /// The message.
         message_id: MessageId = "messageId",
-        /// What is appended; may be empty.
+        /// Appended text; may be empty.
         delta: String = "delta",
     }
     attributable
@@ -54,51 +54,51 @@ event! {
 }
 
 event! {
-    /// Stands for the three above: the first of a message opens it, the next event of another kind closes it.
+    /// Combines the three above: the first chunk of a message opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     pub struct ReasoningMessageChunkEvent {}
     optional {
-        /// The message; absent for the one that is open.
+        /// The message; absent for the open one.
         message_id: MessageId = "messageId",
-        /// What is appended; may be empty.
+        /// Appended text; may be empty.
         delta: String = "delta",
     }
     attributable
 }
 
 event! {
-    /// Closes a stretch of reasoning.
+    /// Closes a reasoning span.
     ///
     /// Spec: [`ReasoningEndEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningendevent)
     pub struct ReasoningEndEvent {
-        /// The stretch.
+        /// Identifier of the span.
         message_id: MessageId = "messageId",
     }
     attributable
 }
 
 event! {
-    /// A provider's reasoning in its own cipher, which the application keeps and gives back.
+    /// A provider's encrypted reasoning, which the application stores and returns.
     ///
     /// Spec: [`ReasoningEncryptedValueEvent`, 1.0](https://ag-ui.com/spec/1.0/events/reasoning#reasoning_encrypted_value)
     pub struct ReasoningEncryptedValueEvent {
-        /// What `entityId` names.
+        /// The kind of entity that `entityId` identifies.
         subtype: ReasoningEncryptedValueSubtype = "subtype",
-        /// The message or tool call that it is kept with.
+        /// The message or tool call that the value belongs to.
         entity_id: String = "entityId",
-        /// The value: opaque.
+        /// The encrypted value, opaque.
         encrypted_value: String = "encryptedValue",
     }
     optional {
-        /// What kind of value that is, in the producer's words; new in 1.1.
+        /// Kind of the encrypted value, defined by the producer. New in 1.1.
         encrypted_value_type: String = "encryptedValueType",
     }
     attributable
 }
 
 open_enum! {
-    /// What an encrypted value is kept with.
+    /// The kind of entity that an encrypted value belongs to.
     ///
     /// Spec: [`ReasoningEncryptedValueSubtype`, 1.0](https://ag-ui.com/spec/1.0/schema#reasoningencryptedvaluesubtype)
     pub enum ReasoningEncryptedValueSubtype {

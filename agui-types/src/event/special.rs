@@ -1,11 +1,11 @@
-//! What the protocol only carries.
+//! Special events: data that the protocol carries without interpretation.
 //!
 //! Spec: [Raw and Custom Events, 1.0](https://ag-ui.com/spec/1.0/events/passthrough)
 use alloc::string::String;
 use jsonrpc_core::wire::Raw;
 
 event! {
-    /// A provider's event, as it was.
+    /// A provider's event, unchanged.
     ///
     /// Spec: [`RawEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#rawevent)
     pub struct RawEvent {
@@ -13,18 +13,18 @@ event! {
         event: Raw = "event",
     }
     optional {
-        /// Where it comes from.
+        /// Source of the event.
         source: String = "source",
     }
     attributable
 }
 
 event! {
-    /// Something that producer and application agreed on.
+    /// An application-defined event.
     ///
     /// Spec: [`CustomEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#customevent)
     pub struct CustomEvent {
-        /// What it is; names without a prefix are the protocol's own.
+        /// Name of the event; names without a prefix are reserved for the protocol.
         name: String = "name",
         /// Any JSON value.
         value: Raw = "value",

@@ -1,4 +1,4 @@
-//! The shared state, and the conversation restated.
+//! State events, and snapshots of the conversation.
 //!
 //! Spec: [State, 1.0](https://ag-ui.com/spec/1.0/events/state)
 use crate::json_patch::JsonPatch;

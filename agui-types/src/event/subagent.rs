@@ -1,4 +1,4 @@
-//! Agents that an agent hands work to.
+//! Subagent events: work that an agent delegates.
 //!
 //! Spec: [Subagents, 1.0](https://ag-ui.com/spec/1.0/events/subagents)
 use crate::id::{InterruptId, MessageId, SubagentRunId, ToolCallId};
@@ -8,30 +8,30 @@ use jsonrpc_core::wire::Raw;
 use jsonrpc_core::{object, open_union};
 
 event! {
-    /// Announces an invocation of a subagent.
+    /// Begins a subagent invocation.
     ///
     /// Spec: [`SubagentStartedEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentstartedevent)
     pub struct SubagentStartedEvent {
         /// The invocation.
         subagent_run_id: SubagentRunId = "subagentRunId",
-        /// The subagent.
+        /// Name of the subagent.
         name: String = "name",
     }
     optional {
-        /// What it is for.
+        /// Description of the task.
         description: String = "description",
-        /// The invocation that spawned it; absent for the agent itself.
+        /// The invocation that started this one; absent for the agent itself.
         parent_subagent_run_id: SubagentRunId = "parentSubagentRunId",
-        /// The tool call that it works for.
+        /// The tool call that the subagent works for.
         parent_tool_call_id: ToolCallId = "parentToolCallId",
-        /// The message that it works for.
+        /// The message that the subagent works for.
         parent_message_id: MessageId = "parentMessageId",
     }
     subagent
 }
 
 event! {
-    /// Closes an invocation.
+    /// Ends a subagent invocation.
     ///
     /// Spec: [`SubagentFinishedEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedevent)
     pub struct SubagentFinishedEvent {
@@ -39,22 +39,22 @@ event! {
         subagent_run_id: SubagentRunId = "subagentRunId",
     }
     optional {
-        /// What it gives back.
+        /// Result of the invocation.
         result: Raw = "result",
-        /// How it ended; absent means success.
+        /// Outcome of the invocation; absent means success.
         outcome: SubagentFinishedOutcome = "outcome",
     }
     subagent
 }
 
 open_union! {
-    /// How an invocation ended that did not fail.
+    /// The outcome of an invocation that ended without an error.
     ///
     /// Spec: [`SubagentFinishedOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedoutcome)
     pub enum SubagentFinishedOutcome by "type" {
-        /// It is complete.
+        /// The invocation is complete.
         Success(SubagentFinishedSuccessOutcome) = "success",
-        /// It waits; a later run may go on with it.
+        /// The invocation is suspended; a later run may resume it.
         Suspended(SubagentFinishedSuspendedOutcome) = "suspended",
     }
 }
@@ -67,28 +67,28 @@ object! {
 }
 
 object! {
-    /// The invocation waits for something from outside.
+    /// The invocation waits for external input.
     ///
     /// Spec: [`SubagentFinishedSuspendedOutcome`, 1.0](https://ag-ui.com/spec/1.0/schema#subagentfinishedsuspendedoutcome)
     pub struct SubagentFinishedSuspendedOutcome {}
     optional {
-        /// The interrupts that it waits for.
+        /// The interrupts that have to be resolved.
         interrupt_ids: Vec<InterruptId> = "interruptIds",
     }
 }
 
 event! {
-    /// Ends an invocation that failed; the run goes on.
+    /// Ends a subagent invocation with an error. The run continues.
     ///
     /// Spec: [`SubagentErrorEvent`, 1.0](https://ag-ui.com/spec/1.0/schema#subagenterrorevent)
     pub struct SubagentErrorEvent {
         /// The invocation.
         subagent_run_id: SubagentRunId = "subagentRunId",
-        /// What went wrong, for people to read.
+        /// Human-readable error message.
         message: String = "message",
     }
     optional {
-        /// What went wrong, for programs; an open string.
+        /// Machine-readable error code, an open string.
         code: String = "code",
     }
     subagent

@@ -1,4 +1,4 @@
-//! Text messages.
+//! Text message events.
 //!
 //! Spec: [Text Messages, 1.0](https://ag-ui.com/spec/1.0/events/text-messages)
 use crate::id::MessageId;
@@ -8,7 +8,7 @@ use jsonrpc_core::open_enum;
 event! {
     /// Opens a text message.
     ///
-    /// A closed message may be opened again, with the same role, name and owner; what follows is appended.
+    /// A closed message may be opened again, with the same role, name and owner. Later deltas are appended to it.
     ///
     /// Spec: [`TextMessageStartEvent`, 1.0](https://ag-ui.com/spec/1.0/events/text-messages#text_message_start)
     pub struct TextMessageStartEvent {
@@ -16,9 +16,9 @@ event! {
         message_id: MessageId = "messageId",
     }
     optional {
-        /// Whose message it is; absent means the assistant's.
+        /// Role of the author; absent means `assistant`.
         role: TextMessageRole = "role",
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
     }
     attributable
@@ -31,7 +31,7 @@ event! {
     pub struct TextMessageContentEvent {
         /// The message.
         message_id: MessageId = "messageId",
-        /// What is appended; may be empty.
+        /// Appended text; may be empty.
         delta: String = "delta",
     }
     attributable
@@ -49,29 +49,29 @@ event! {
 }
 
 event! {
-    /// Stands for the three others: the first of a message opens it, the next event of another kind closes it.
+    /// Combines the three others: the first chunk of a message opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     pub struct TextMessageChunkEvent {}
     optional {
-        /// The message; absent for the one that is open.
+        /// The message; absent for the open one.
         message_id: MessageId = "messageId",
-        /// Whose message it is; absent on the first means the assistant's.
+        /// Role of the author; absent on the first chunk means `assistant`.
         role: TextMessageRole = "role",
-        /// What is appended; may be empty.
+        /// Appended text; may be empty.
         delta: String = "delta",
-        /// Who speaks, where there are several.
+        /// Name of the author, where several share the role.
         name: String = "name",
     }
     attributable
 }
 
 open_enum! {
-    /// Whose text message it is.
+    /// The role of a text message's author.
     ///
     /// Spec: [`TextMessageRole`, 1.0](https://ag-ui.com/spec/1.0/schema#textmessagerole)
     pub enum TextMessageRole {
-        /// The application's developer.
+        /// Developer of the application.
         Developer = "developer",
         /// The system.
         System = "system",

@@ -1,4 +1,4 @@
-//! Tool calls.
+//! Tool call events.
 //!
 //! Spec: [Tool Calls, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls)
 use crate::content::Content;
@@ -13,11 +13,11 @@ event! {
     pub struct ToolCallStartEvent {
         /// The call.
         tool_call_id: ToolCallId = "toolCallId",
-        /// The tool.
+        /// Name of the tool.
         tool_call_name: String = "toolCallName",
     }
     optional {
-        /// The assistant message that holds the call; where no such message exists, clients make one.
+        /// The assistant message that holds the call. Clients create it if it does not exist.
         parent_message_id: MessageId = "parentMessageId",
     }
     attributable
@@ -30,14 +30,14 @@ event! {
     pub struct ToolCallArgsEvent {
         /// The call.
         tool_call_id: ToolCallId = "toolCallId",
-        /// What is appended, a piece of a JSON document by convention; may be empty.
+        /// Appended text, by convention a piece of a JSON document; may be empty.
         delta: String = "delta",
     }
     attributable
 }
 
 event! {
-    /// Closes a tool call: its arguments are complete. They need not be valid.
+    /// Closes a tool call: its arguments are complete, but not necessarily valid.
     ///
     /// Spec: [`ToolCallEndEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_end)
     pub struct ToolCallEndEvent {
@@ -48,35 +48,35 @@ event! {
 }
 
 event! {
-    /// Stands for start, arguments and end: the first of a call opens it, the next event of another kind closes it.
+    /// Combines start, arguments and end: the first chunk of a call opens it, the next event of another type closes it.
     ///
     /// Spec: [The chunked form, 1.0](https://ag-ui.com/spec/1.0/basic/patterns/streaming#the-chunked-form)
     pub struct ToolCallChunkEvent {}
     optional {
-        /// The call; absent for the one that is open.
+        /// The call; absent for the open one.
         tool_call_id: ToolCallId = "toolCallId",
-        /// The tool; needed on the first.
+        /// Name of the tool; required on the first chunk.
         tool_call_name: String = "toolCallName",
         /// The assistant message that holds the call.
         parent_message_id: MessageId = "parentMessageId",
-        /// What is appended to the arguments; may be empty.
+        /// Text appended to the arguments; may be empty.
         delta: String = "delta",
     }
     attributable
 }
 
 event! {
-    /// What a tool that the agent ran gave back: a message of its own.
+    /// The result of a tool that the agent ran. It creates a tool message.
     ///
-    /// Calls of tools that the application runs get none; the application answers them in its next input.
+    /// Calls of application tools have no such event. The application answers them in its next input.
     ///
     /// Spec: [`ToolCallResultEvent`, 1.0](https://ag-ui.com/spec/1.0/events/tool-calls#tool_call_result)
     pub struct ToolCallResultEvent {
-        /// The tool message that this makes.
+        /// Identifier of the tool message.
         message_id: MessageId = "messageId",
-        /// The call that it answers.
+        /// The call that is answered.
         tool_call_id: ToolCallId = "toolCallId",
-        /// A text, or parts.
+        /// A string, or content parts.
         content: Content = "content",
     }
     optional {
@@ -87,11 +87,11 @@ event! {
 }
 
 open_enum! {
-    /// The role of the message that a tool's result makes.
+    /// The role of a tool result's message.
     ///
     /// Spec: [`ToolCallResultEvent.role`, 1.0](https://ag-ui.com/spec/1.0/schema#toolcallresultevent)
     pub enum ToolRole {
-        /// A tool's.
+        /// A tool.
         Tool = "tool",
     }
 }

@@ -1,3 +1,4 @@
+//! Open chunk streams, one lane for the agent and one for each subagent.
 use crate::event::{
     Event, ReasoningMessageChunkEvent, ReasoningMessageContentEvent, ReasoningMessageEndEvent,
     ReasoningMessageStartEvent, ReasoningRole, TextMessageChunkEvent, TextMessageContentEvent,
@@ -10,12 +11,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
-/// The chunk streams that are open, in the order they opened: one at most for the agent itself and for each subagent's
-/// invocation.
+/// The open chunk streams, in order of opening: at most one for the agent itself and one for each subagent invocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes(Vec<(Owner, Lane)>);
 
-/// What the first chunk of a stream said.
+/// Members of a stream's first chunk.
 #[derive(Clone, Debug)]
 enum Lane {
     Text { id: MessageId, role: TextMessageRole, name: Option<String> },
@@ -30,25 +30,24 @@ enum Kind {
     Reasoning,
 }
 
-/// What an event stands for beside itself, or, if it is a chunk, in its place.
+/// The events that an event implies: in addition to itself, or instead of it if it is a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Expansion {
     /// Ends of streams, then the start of one.
     pub(crate) implied: Vec<Event>,
-    /// What a chunk goes on with, if it does: a content event with the chunk's metadata, still without its delta and
-    /// the provider's event.
+    /// The content event of a chunk, with its metadata but still without its delta and the provider's event.
     pub(crate) content: Option<Event>,
 }
 
 impl Lanes {
     pub(crate) const MAX: usize = 1_024;
 
-    /// How many there are.
+    /// Returns the number of open streams.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Gives what an event stands for.
+    /// Returns the expansion of an event.
     pub(crate) fn expand(&mut self, event: &Event) -> Result<Expansion, Breach> {
         let ends = match event {
             Event::TextMessageChunk(chunk) => return self.expand_text(chunk),
@@ -79,7 +78,7 @@ impl Lanes {
         Some(lane.end(owner))
     }
 
-    /// Opens a stream in the lane of `owner`, which ends the one there; gives that end.
+    /// Opens a stream in the lane of `owner`, and returns the end of the lane's previous stream.
     fn open(&mut self, owner: Option<&SubagentRunId>, lane: Lane) -> Result<Option<Event>, Breach> {
         let end = self.close(owner);
         Rule::TooMuch.holds(self.0.len() < Self::MAX, lane.id())?;
@@ -87,7 +86,7 @@ impl Lanes {
         Ok(end)
     }
 
-    /// The open stream that a chunk goes on with; nothing when it opens one.
+    /// Returns the open stream that a chunk continues, or `None` if the chunk opens one.
     fn find(
         &self,
         kind: Kind,
@@ -248,7 +247,7 @@ impl Lane {
     }
 }
 
-/// Whether a chunk says what the first one said, or nothing.
+/// Returns whether a chunk repeats the value of the first one or leaves it out.
 fn repeats<T: PartialEq>(chunk: Option<&T>, first: Option<&T>) -> bool {
     chunk.is_none() || chunk == first
 }

@@ -1,4 +1,5 @@
-use super::{JsonPatchOperation, JsonPointer};
+//! A JSON document that patches change, within limits of size and depth.
+use super::{JsonPatchOperation, JsonPointer, PatchError, PatchProblem};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -9,11 +10,11 @@ use serde_json::Value;
 
 /// A JSON document that patches change.
 ///
-/// Whoever writes the patches decides how it grows, and a short patch can copy much; so its size and depth are bounded.
+/// A peer writes the patches, and a short patch can copy large values. Size and depth are therefore bounded.
 ///
 /// ```
 /// use agui_types::json_patch::{Document, JsonPatch};
-/// use jsonrpc_core::wire;
+/// use agui_types::jsonrpc_core::wire;
 /// use serde_json::json;
 ///
 /// let mut document = Document::new(json!({"hits": [1]}));
@@ -23,7 +24,7 @@ use serde_json::Value;
 ///
 /// let patch: JsonPatch = wire::decode(r#"[{"op":"remove","path":"/hits/0"},{"op":"remove","path":"/draft"}]"#)?;
 /// let error = document.apply(&patch).unwrap_err();
-/// assert_eq!(error.to_string(), r#"operation 1: there is nothing at "/draft""#);
+/// assert_eq!(error.to_string(), r#"operation 1: no value exists at "/draft""#);
 /// assert_eq!(document.value(), &json!({"hits": [1, 2]}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -38,39 +39,39 @@ pub struct Document {
 }
 
 impl Document {
-    /// How large a document may become, unless another limit is set: in bytes, about as it is written.
+    /// Default largest size of a document, in bytes of compact JSON (approximate).
     pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
-    /// How many levels of arrays and objects a document may get: as many as can be read.
+    /// Largest number of nested arrays and objects; the decoder has the same limit.
     pub const MAX_DEPTH: usize = 127;
 
-    /// A document as it stands.
+    /// Creates a document.
     pub fn new(value: Value) -> Self {
         let (size, _) = measure(&value);
         Self { value, size, limit: Self::DEFAULT_LIMIT }
     }
 
-    /// Sets how large it may become, in bytes about as it is written.
+    /// Sets the largest size, in bytes of compact JSON (approximate).
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// The document, for good.
+    /// Returns the document, consuming the wrapper.
     pub fn into_value(self) -> Value {
         self.value
     }
 
-    /// Takes another value in the document's place.
+    /// Replaces the document.
     ///
     /// # Errors
-    /// It is larger than the limit; the document is as it was.
+    /// The value exceeds a limit. The document stays unchanged.
     pub fn replace(&mut self, value: Value) -> Result<(), PatchProblem> {
         let (size, _) = measure(&value);
         if size > self.limit {
@@ -80,12 +81,12 @@ impl Document {
         Ok(())
     }
 
-    /// Does all operations, or none.
+    /// Applies all operations of a patch, or none.
     ///
-    /// Numbers are equal when their values are, so `1` is `1.0`. To remove the whole document leaves `null`.
+    /// Numbers are equal when their values are: `1` equals `1.0`. Removal of the whole document leaves `null`.
     ///
     /// # Errors
-    /// An operation cannot be done; the document is as it was.
+    /// An operation cannot be applied. The document stays unchanged.
     ///
     /// Spec: [When a patch does not apply,
     /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#when-a-patch-does-not-apply)
@@ -137,7 +138,7 @@ impl Document {
             JsonPatchOperation::Copy(copy) => {
                 let value = self.value.pointer(copy.from.as_str());
                 let value = value.ok_or(PatchProblem::NothingToTake)?;
-                // Before it is copied, since it may be large.
+                // Checked before the copy, which may be large.
                 self.check_room(copy.path.as_str(), value, 0)?;
                 let value = value.clone();
                 let undo = self.add(copy.path.as_str(), value)?;
@@ -177,7 +178,7 @@ impl Document {
         }
     }
 
-    /// Checks that `value` may stand at `path` where `freed` goes.
+    /// Checks that `value` fits at `path` once `freed` is removed.
     fn check_room(&self, path: &str, value: &Value, freed: usize) -> Result<usize, PatchProblem> {
         let (size, depth) = measure(value);
         if path.matches('/').count() + depth > Self::MAX_DEPTH {
@@ -224,13 +225,13 @@ impl Document {
     }
 }
 
-/// How to get back to what was before an operation.
+/// The inverse of an operation.
 enum Undo {
-    /// This was in a place that has something else now.
+    /// Restores the value of a place that has another value now.
     Put(String, Value),
-    /// This was in a place that has been closed.
+    /// Restores the value of a place that was removed.
     Insert(String, Value),
-    /// Nothing was there.
+    /// Removes a value from a place that did not exist.
     Remove(String),
 }
 
@@ -263,59 +264,7 @@ impl Undo {
     }
 }
 
-/// A patch was not done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operation {index}: {} {:?}", problem.text(), pointer.as_str())]
-#[non_exhaustive]
-pub struct PatchError {
-    /// The operation that could not be done, counted from zero.
-    pub index: usize,
-    /// Where: what the operation says, its `from` if that is where it fails.
-    pub pointer: JsonPointer,
-    /// Why.
-    pub problem: PatchProblem,
-}
-
-/// Why an operation cannot be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PatchProblem {
-    /// The place does not exist.
-    Nothing,
-    /// The place that a value is to come from does not exist.
-    NothingToTake,
-    /// The place would be in an array, but is no index of it.
-    NotAnIndex,
-    /// The value is not the one that was required.
-    Different,
-    /// A value was to be moved into itself.
-    IntoItself,
-    /// The document would become deeper than [`Document::MAX_DEPTH`].
-    TooDeep,
-    /// The document would become larger than its limit.
-    TooLarge,
-    /// The value is deeper than [`Document::MAX_DEPTH`], or has a number that no double can be near.
-    Unreadable,
-    /// The operation is none of RFC 6902.
-    UnknownOperation,
-}
-
-impl PatchProblem {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Nothing | Self::NothingToTake => "there is nothing at",
-            Self::NotAnIndex => "the array has no such index:",
-            Self::Different => "another value was required at",
-            Self::IntoItself => "a value does not go into itself, to",
-            Self::TooDeep => "the document would become too deep at",
-            Self::TooLarge => "the document would become too large at",
-            Self::Unreadable => "the value cannot be read that was for",
-            Self::UnknownOperation => "the operation is unknown",
-        }
-    }
-}
-
-/// The pointer of an operation that a problem is about.
+/// Returns the pointer that a problem refers to.
 fn place(operation: &JsonPatchOperation, problem: PatchProblem) -> JsonPointer {
     let takes = problem == PatchProblem::NothingToTake;
     match operation {
@@ -335,7 +284,7 @@ fn read(value: &Raw) -> Result<Value, PatchProblem> {
     value.decode().map_err(|_| PatchProblem::Unreadable)
 }
 
-/// A value's size in bytes, about as it is written, and how many levels of arrays and objects it has.
+/// Returns a value's approximate size in bytes of compact JSON, and its depth.
 fn measure(value: &Value) -> (usize, usize) {
     let add = |(size, depth): (usize, usize), (more, below): (usize, usize)| {
         (size.saturating_add(more + 1), depth.max(below + 1))
@@ -363,7 +312,7 @@ fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// An array index as RFC 6901 writes it: digits, without a zero before others.
+/// Parses an array index of RFC 6901: digits without a leading zero.
 fn index(token: &str) -> Option<usize> {
     let plain = token == "0" || !token.starts_with('0');
     let digits = token.bytes().all(|byte| byte.is_ascii_digit());
@@ -382,7 +331,7 @@ fn take(document: &mut Value, path: &str) -> Option<Value> {
     }
 }
 
-/// Whether two values are equal as RFC 6902 has it: numbers by value, objects in any order.
+/// Returns whether two values are equal by RFC 6902: numbers by value, objects in any order.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

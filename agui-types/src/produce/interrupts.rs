@@ -1,7 +1,8 @@
+//! The interrupts that end a run.
 use crate::interrupt::Interrupt;
 use alloc::vec::Vec;
 
-/// What a run asks for: one thing at least, each with its own identifier.
+/// The interrupts of a run: at least one, each with its own identifier.
 ///
 /// ```
 /// use agui_types::interrupt::Interrupt;
@@ -16,15 +17,15 @@ use alloc::vec::Vec;
 pub struct Interrupts(Vec<Interrupt>);
 
 impl Interrupts {
-    /// One thing.
+    /// Creates a list with one interrupt.
     pub fn new(interrupt: Interrupt) -> Self {
         Self(Vec::from([interrupt]))
     }
 
-    /// One thing more.
+    /// Adds an interrupt.
     ///
     /// # Errors
-    /// One of the others has this identifier.
+    /// Another interrupt has this identifier.
     pub fn and(mut self, interrupt: Interrupt) -> Result<Self, IdTaken> {
         if self.0.iter().any(|other| other.id == interrupt.id) {
             return Err(IdTaken);
@@ -38,7 +39,7 @@ impl Interrupts {
     }
 }
 
-/// An interrupt has the identifier of another one of its run.
+/// An error adding an interrupt: another one of the run has the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another interrupt of the run has this identifier")]
 pub struct IdTaken;

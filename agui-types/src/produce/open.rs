@@ -1,3 +1,4 @@
+//! Open items of a run, which its end closes.
 use crate::event::{
     Event, ReasoningEndEvent, ReasoningMessageEndEvent, StepFinishedEvent, SubagentErrorEvent,
     SubagentFinishedEvent, SubagentFinishedOutcome, SubagentFinishedSuspendedOutcome,
@@ -8,7 +9,7 @@ use crate::interrupt::Interrupt;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Something that has to be closed before the run ends.
+/// An item that has to be closed before the run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Open {
     Text(MessageId),
@@ -19,7 +20,7 @@ pub(super) enum Open {
     Subagent(SubagentRunId),
 }
 
-/// How the run ends, as far as what is open is concerned.
+/// The end of a run, as far as it concerns open items.
 #[derive(Debug)]
 pub(super) enum Ending {
     Finish,
@@ -29,7 +30,7 @@ pub(super) enum Ending {
 }
 
 impl Open {
-    /// The event that closes it. It names no owner where that may be left out: then it fits whoever the owner is.
+    /// Returns the closing event. It names no owner where the protocol allows that, and so matches any owner.
     pub(super) fn end(self, ending: &Ending) -> Event {
         match self {
             Self::Text(id) => TextMessageEndEvent::new(id).into(),
@@ -61,14 +62,14 @@ impl Open {
     }
 }
 
-/// What is open, in the order it was opened.
+/// The open items, in order of opening.
 #[derive(Debug, Default)]
 pub(super) struct OpenItems(Vec<Item>);
 
 #[derive(Debug)]
 struct Item {
     open: Open,
-    /// Whether it is the agent's own, not a subagent's.
+    /// Whether the item belongs to the agent itself, not to a subagent.
     own: bool,
 }
 
@@ -77,12 +78,12 @@ impl OpenItems {
         self.0.iter().any(|item| item.open == *open)
     }
 
-    /// What was opened last.
+    /// Returns the item that was opened last.
     pub(super) fn last(&self) -> Option<Open> {
         self.0.last().map(|item| item.open.clone())
     }
 
-    /// Texts and thoughts of the agent itself, last first.
+    /// Returns the agent's own text and reasoning messages, last first.
     pub(super) fn words(&self) -> Vec<Open> {
         let own = self.0.iter().rev().filter(|item| item.own);
         let words = own
@@ -90,7 +91,7 @@ impl OpenItems {
         words.map(|item| item.open.clone()).collect()
     }
 
-    /// Notes what an event opens or closes.
+    /// Records what an event opens or closes.
     pub(super) fn note(&mut self, event: &Event) {
         let (open, opens) = match event {
             Event::TextMessageStart(e) => (Open::Text(e.message_id.clone()), true),
@@ -120,7 +121,7 @@ impl OpenItems {
     }
 }
 
-/// How many things an event may open or make.
+/// Returns the number of items that an event may open or create.
 pub(super) fn weight(event: &Event) -> usize {
     match event {
         Event::TextMessageStart(_)

@@ -1,3 +1,4 @@
+//! Conversion of a stream of AG-UI 1.0 for an older client.
 use super::Profile;
 use crate::content::Content;
 use crate::event::{Event, RunErrorEvent, RunFinishedEvent, RunFinishedOutcome};
@@ -5,24 +6,25 @@ use crate::message::Message;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Makes of a stream of 1.0 one that an older client takes, and says what it does not get.
+/// Converts a stream of AG-UI 1.0 for an older client, and reports the losses.
 ///
-/// It wants events that were [enforced](crate::enforce) and [expanded](crate::expand).
+/// The input has to be [enforced](crate::enforce) and [expanded](crate::expand).
 ///
-/// | event | a legacy client gets | loss |
+/// | event | legacy client receives | loss |
 /// |---|---|---|
-/// | `SUBAGENT_*`, unknown ones | nothing; what belongs to a subagent stays, as the agent's | [`Event`](Loss::Event) |
-/// | `RUN_STARTED` whose input lacks `tools` or `context` | the empty lists that their absence means | |
-/// | `RUN_FINISHED` with `pendingToolCallIds` | it without them | [`PendingToolCallIds`](Loss::PendingToolCallIds) |
-/// | `RUN_FINISHED`, `cancelled` or unknown | `RUN_ERROR`, with the outcome's name as its code: never a success | [`Outcome`](Loss::Outcome) |
-/// | `RUN_FINISHED`, `interrupt` | itself; the client takes it, but nobody answers | [`Interrupts`](Loss::Interrupts) |
-/// | anything after `RUN_ERROR`, another run too | nothing: the client would fail | [`AfterError`](Loss::AfterError) |
-/// | tool results of parts, also in restated messages | their text | [`ResultParts`](Loss::ResultParts) |
-/// | `STATE_SNAPSHOT` of `null` or `false` | itself; the client ignores it | [`State`](Loss::State) |
-/// | any other | itself | |
+/// | `SUBAGENT_*`, unknown ones | none; events of a subagent stay, as the agent's own | [`Event`](Loss::Event) |
+/// | `RUN_STARTED` with an input that lacks `tools` or `context` | the empty lists that their absence means | |
+/// | `RUN_FINISHED` with `pendingToolCallIds` | the event without them | [`PendingToolCallIds`](Loss::PendingToolCallIds) |
+/// | `RUN_FINISHED`, `cancelled` or unknown | `RUN_ERROR` with the outcome's name as its code; never a success | [`Outcome`](Loss::Outcome) |
+/// | `RUN_FINISHED`, `interrupt` | unchanged; the client accepts it but does not answer | [`Interrupts`](Loss::Interrupts) |
+/// | any event after `RUN_ERROR`, including those of another run | none, since the client would fail | [`AfterError`](Loss::AfterError) |
+/// | tool results with parts, also in restated messages | their text | [`ResultParts`](Loss::ResultParts) |
+/// | `STATE_SNAPSHOT` of `null` or `false` | unchanged; the client ignores it | [`State`](Loss::State) |
+/// | any other | unchanged | |
 ///
-/// A client of 1.0 gets every event as it is, but without `encryptedValueType`, which came with 1.1
-/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy one. A client of 1.1 gets every event as it is.
+/// A client of 1.0 receives each event without `encryptedValueType`, which was added in 1.1
+/// ([`EncryptedValueType`](Loss::EncryptedValueType)); so does a legacy client. A client of 1.1 receives each event
+/// unchanged.
 ///
 /// ```
 /// use agui_types::event::{Event, RunFinishedCancelledOutcome, RunFinishedEvent, RunFinishedOutcome};
@@ -43,43 +45,43 @@ pub struct Downgrade {
     failed: bool,
 }
 
-/// What an older client does not get.
+/// A part of the stream that an older client does not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Loss {
     /// The event, which the client does not know.
     #[error("the client does not know the event")]
     Event,
-    /// How the run ended: all that it can be told is that it did not succeed.
+    /// The outcome of the run. The client learns only that the run did not succeed.
     #[error("the client does not know the outcome")]
     Outcome,
-    /// Which calls wait for the application; the client finds out itself.
+    /// The list of pending tool calls. The client determines it itself.
     #[error("the client does not know `pendingToolCallIds`")]
     PendingToolCallIds,
-    /// What the run asks for: the client does not keep it.
+    /// The interrupts, which the client does not store.
     #[error("the client forgets interrupts")]
     Interrupts,
-    /// Parts of a tool's result, beside their text.
-    #[error("the client gets the text of a tool's result only")]
+    /// Parts of a tool's result other than text.
+    #[error("the client receives only the text of a tool's result")]
     ResultParts,
-    /// A state that the client takes for none.
+    /// A state that the client treats as absent.
     #[error("the client ignores a state that is null or false")]
     State,
-    /// What kind of value an encrypted value is.
+    /// The kind of an encrypted value.
     #[error("the client does not know `encryptedValueType`")]
     EncryptedValueType,
-    /// Whatever comes after a failed run.
-    #[error("the client takes nothing after RUN_ERROR")]
+    /// An event after a failed run.
+    #[error("the client accepts no event after RUN_ERROR")]
     AfterError,
 }
 
 impl Downgrade {
-    /// For a client of this profile.
+    /// Creates a conversion for clients of this profile.
     pub fn to(profile: Profile) -> Self {
         Self { profile, failed: false }
     }
 
-    /// Takes the next event; gives what the client gets of it, and what it does not.
+    /// Handles the next event. Returns the event to send, if any, and the losses.
     pub fn handle(&mut self, mut event: Event) -> (Option<Event>, Vec<Loss>) {
         let mut losses = Vec::new();
         if self.profile != Profile::V1_1 && strip_types(&mut event) {
@@ -120,7 +122,7 @@ impl Downgrade {
     }
 }
 
-/// Takes out what 1.1 says of encrypted values; says whether there was any.
+/// Removes `encryptedValueType`, and returns whether it was present.
 fn strip_types(event: &mut Event) -> bool {
     match event {
         Event::ReasoningEncryptedValue(value) => value.encrypted_value_type.take().is_some(),
@@ -153,7 +155,7 @@ fn strip_message_types(messages: &mut [Message]) -> bool {
     stripped
 }
 
-/// Takes out of the end of a run what the client does not know; gives an error where it cannot be said in another way.
+/// Removes unknown members from the end of a run, or returns an error event where the end has no equivalent.
 fn finish(finished: &mut RunFinishedEvent) -> (Option<RunErrorEvent>, Option<Loss>) {
     match &mut finished.outcome {
         None => (None, None),

@@ -1,42 +1,43 @@
+//! The decoder of a body of frames.
 use super::envelope;
 use super::field::Malformed;
 use crate::event::Event;
 use alloc::vec::Vec;
 
-/// Takes a body of frames apart, in pieces of any size.
+/// Splits a body of frames that arrives in pieces of any size.
 ///
-/// It holds one unfinished frame of up to its limit, and what was pushed last: take the frames of that before the next
-/// push. After an error nothing more comes: there is no telling where the next frame begins.
+/// It holds one unfinished frame up to its limit, and the bytes of the last push. Take all frames before the next push.
+/// No frame follows an error, since the start of the next frame is unknown.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 #[derive(Clone, Debug)]
 pub struct Decoder {
     limit: usize,
     held: Vec<u8>,
-    /// How many bytes of what is held have been given out.
+    /// Number of buffered bytes that have been returned.
     taken: usize,
     failed: bool,
 }
 
-/// What a frame holds.
+/// Content of a frame.
 ///
 /// Spec: [HTTP + Protobuf, 1.0](https://ag-ui.com/spec/1.0/basic/transports/http-protobuf)
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame {
     /// An event.
     Event(Event),
-    /// An event that this version does not know; it is dropped.
+    /// An event that this version does not know. Drop it.
     Unknown {
-        /// Its number in the envelope.
+        /// Its field number in the envelope.
         field: u32,
     },
 }
 
-/// A body is not frames of events.
+/// An error splitting a body into frames of events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// A frame says that it is longer than the decoder's limit.
+    /// A frame declares a length beyond the decoder's limit.
     #[error("the frame is longer than the limit of {limit} bytes")]
     TooLong {
         /// The limit, in bytes.
@@ -57,15 +58,15 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// The bytes that a frame may have, unless another limit is set: 10 MiB, as the first-party client has it.
+    /// Default largest size of a frame: 10 MiB, as in the first-party client.
     pub const DEFAULT_LIMIT: usize = 10 * 1024 * 1024;
 
-    /// A decoder for frames of up to `limit` bytes.
+    /// Creates a decoder for frames of up to `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self { limit, held: Vec::new(), taken: 0, failed: false }
     }
 
-    /// Takes the next bytes of the body.
+    /// Handles the next bytes of the body.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.failed {
             return;
@@ -75,7 +76,7 @@ impl Decoder {
         self.held.extend_from_slice(bytes);
     }
 
-    /// The next frame of what was pushed; nothing until more is pushed.
+    /// Returns the next frame, or `None` until more bytes are pushed.
     pub fn next_frame(&mut self) -> Option<Result<Frame, FrameError>> {
         let held = self.held.get(self.taken..)?;
         let (length, rest) = held.split_first_chunk()?;
@@ -93,10 +94,10 @@ impl Decoder {
         Some(decoded.map_err(FrameError::from))
     }
 
-    /// Ends the body.
+    /// Handles the end of the body.
     ///
     /// # Errors
-    /// There is a frame of which a part is missing.
+    /// The last frame is incomplete.
     pub fn finish(&self) -> Result<(), FrameError> {
         if self.held.len() > self.taken { Err(FrameError::BrokenOff) } else { Ok(()) }
     }

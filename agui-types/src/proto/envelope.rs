@@ -9,12 +9,12 @@ use bytes::Buf;
 use prost::Message;
 use prost::{decode_length_delimiter, encode_length_delimiter};
 
-/// The wire type of messages, strings and lists of them.
+/// The wire type of messages, strings and lists of messages.
 const LENGTH_DELIMITED: usize = 2;
 
 macro_rules! envelope {
     ($($number:literal = $Variant:ident($Wire:ident),)*) => {
-        /// Writes an event in its field.
+        /// Writes an event to its field.
         pub(super) fn encode(event: &Event) -> Result<Vec<u8>, Unsayable> {
             match event {
                 $( Event::$Variant(event) => {
@@ -25,7 +25,7 @@ macro_rules! envelope {
             }
         }
 
-        /// Reads the event in a field.
+        /// Reads the event of a field.
         fn read(number: usize, message: &[u8]) -> Result<Option<Event>, Malformed> {
             match number {
                 $( $number => {
@@ -79,7 +79,7 @@ fn put(number: usize, wire: &impl Message) -> Result<Vec<u8>, Unsayable> {
     Ok(out)
 }
 
-/// Reads an envelope, field by field: more than one event in it is an error.
+/// Reads an envelope, field by field. More than one event is an error.
 pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
     let (mut known, mut unknown) = (None, None);
     while message.has_remaining() {
@@ -94,12 +94,12 @@ pub(super) fn decode(mut message: &[u8]) -> Result<Frame, Malformed> {
             1 => 8,
             LENGTH_DELIMITED => decode_length_delimiter(&mut message)?,
             5 => 4,
-            _ => return Err(broken("a wire type that is not in use")),
+            _ => return Err(broken("an unsupported wire type")),
         };
         if number == 0 {
             return Err(broken("a field without a number"));
         }
-        let value = message.get(..length).ok_or_else(|| broken("a field that is cut off"))?;
+        let value = message.get(..length).ok_or_else(|| broken("a truncated field"))?;
         message = message.get(length..).unwrap_or_default();
         if wire_type != LENGTH_DELIMITED {
             unknown = unknown.or(u32::try_from(number).ok());

@@ -1,3 +1,4 @@
+//! Conversions between members of this crate and fields of the binary form.
 use super::value::{Struct, Value};
 use crate::content::Content;
 use crate::event::{ReasoningEncryptedValueSubtype, ReasoningRole, TextMessageRole, ToolRole};
@@ -11,13 +12,13 @@ use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
 use serde::Serialize;
 
-/// A value of this crate and the one that the binary form has for it.
+/// A conversion between a value of this crate and its binary form.
 pub(super) trait Field<W>: Sized {
     fn to_wire(&self) -> Result<W, Unsayable>;
     fn from_wire(wire: W) -> Result<Self, Malformed>;
 }
 
-/// An event has something that the binary form has no place for.
+/// An error writing an event: the binary form cannot express it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsayable {
@@ -27,36 +28,36 @@ pub enum Unsayable {
     /// A member.
     #[error("the binary form has no member {0:?} here")]
     Member(String),
-    /// A value that is nested too deep, or has a number that no double can be near.
+    /// A value that is nested too deeply, or has a number outside the range of a double.
     #[error("the value has no binary form: {0}")]
     Value(String),
-    /// More bytes than the length of a frame can say.
+    /// More bytes than the length of a frame can express.
     #[error("the event is too long for a frame")]
     TooLong,
 }
 
-/// Bytes are not an event in the binary form.
+/// An error reading an event in the binary form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// They are not the protobuf message that was expected.
+    /// The bytes are not the expected protobuf message.
     #[error("not the protobuf message that was expected: {0}")]
     Protobuf(String),
-    /// They hold no event.
+    /// The message holds no event.
     #[error("the message holds no event")]
     Empty,
-    /// They hold more than one event.
+    /// The message holds more than one event.
     #[error("the message holds more than one event")]
     Several,
-    /// The event's type is not the one of its place in the envelope.
-    #[error("the event says that its type is {found}, and is in the place of {expected}")]
+    /// The event's type contradicts its field in the envelope.
+    #[error("the event states type {found} in the field of type {expected}")]
     Type {
-        /// The type of its place.
+        /// The type of the field.
         expected: i32,
-        /// What it says.
+        /// The type that the event states.
         found: i32,
     },
-    /// A value is missing, or not what the protocol has there.
+    /// A value is missing or invalid.
     #[error("{0}")]
     Value(String),
 }
@@ -67,7 +68,7 @@ impl From<prost::DecodeError> for Malformed {
     }
 }
 
-/// Checks that there is no member which the binary form has no place for.
+/// Checks that no unknown member is present, since the binary form has no place for it.
 pub(super) fn closed(extra: &Extra) -> Result<(), Unsayable> {
     match extra.iter().next() {
         Some((name, _)) => Err(Unsayable::Member(name.into())),
@@ -75,7 +76,7 @@ pub(super) fn closed(extra: &Extra) -> Result<(), Unsayable> {
     }
 }
 
-/// Checks that a member is absent which the binary form has no place for.
+/// Checks that a member is absent, since the binary form has no place for it.
 pub(super) fn without<T>(name: &str, member: &Option<T>) -> Result<(), Unsayable> {
     if member.is_some() { Err(Unsayable::Member(name.into())) } else { Ok(()) }
 }
@@ -163,7 +164,7 @@ impl Field<Value> for Raw {
     }
 }
 
-/// A value that has to be there.
+/// A required value.
 impl Field<Option<Value>> for Raw {
     fn to_wire(&self) -> Result<Option<Value>, Unsayable> {
         Field::<Value>::to_wire(self).map(Some)
@@ -190,7 +191,7 @@ impl Field<Struct> for Extra {
     }
 }
 
-/// An object that is empty where it is absent.
+/// An object; empty if absent.
 impl Field<Option<Struct>> for Extra {
     fn to_wire(&self) -> Result<Option<Struct>, Unsayable> {
         Field::<Struct>::to_wire(self).map(Some)
@@ -201,7 +202,7 @@ impl Field<Option<Struct>> for Extra {
     }
 }
 
-/// An object where the binary form has any value.
+/// An object, where the binary form has any value.
 impl Field<Value> for Extra {
     fn to_wire(&self) -> Result<Value, Unsayable> {
         let text = json(self).map_err(|error| Unsayable::Value(error.to_string()))?;
@@ -234,7 +235,7 @@ impl<W, T: Field<W>> Field<Vec<W>> for Vec<T> {
     }
 }
 
-/// A list that is absent where it is empty.
+/// A list; absent if empty.
 impl<W, T: Field<W>> Field<Vec<W>> for Option<Vec<T>> {
     fn to_wire(&self) -> Result<Vec<W>, Unsayable> {
         self.iter().flatten().map(T::to_wire).collect()
@@ -255,7 +256,7 @@ impl<W, T: Field<W>> Field<W> for Box<T> {
     }
 }
 
-/// Content in its two places: a text, or parts.
+/// Content in two fields: a string, or parts.
 pub(super) type ContentFields<P> = (Option<String>, Vec<P>);
 
 pub(super) fn content_to_wire<P>(content: &Content) -> Result<ContentFields<P>, Unsayable>

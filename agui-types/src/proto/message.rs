@@ -9,17 +9,13 @@ use crate::content::{
 };
 use crate::input::{Context, RunAgentInput};
 use crate::interrupt::{Interrupt, ResumeEntry};
-use crate::json_patch::{
-    AddOperation, CopyOperation, JsonPatchOperation, JsonPointer, MoveOperation, RemoveOperation,
-    ReplaceOperation, TestOperation,
-};
 use crate::message::{
     ActivityMessage, AssistantMessage, DeveloperMessage, Message, ReasoningMessage, SystemMessage,
     ToolMessage, UserMessage,
 };
 use crate::tool::{FunctionCall, Tool, ToolCall};
 use crate::usage::TokenUsage;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::Extra;
 
@@ -168,7 +164,7 @@ message! {
     }
 }
 
-/// A message that holds one of several others, each in a field of its own.
+/// Declares a message that holds one of several others, each in its own field.
 macro_rules! choice {
     ($Wire:ident of $Kind:ident = $kind:tt is $Type:ident {
         $( $Variant:ident($Payload:ty) = [$($attr:tt)*], )*
@@ -232,7 +228,7 @@ impl Field<Option<WireSource>> for PartSource {
     }
 }
 
-/// A message of any role, with the members of all.
+/// A message of any role, with the members of all roles.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct WireMessage {
     #[prost(string, tag = "1")]
@@ -263,7 +259,7 @@ pub(super) struct WireMessage {
     activity_content: Option<Struct>,
 }
 
-/// What messages of most roles have.
+/// The members common to most roles.
 macro_rules! common {
     ($message:expr, $role:expr) => {{
         closed(&$message.extra)?;
@@ -396,64 +392,10 @@ impl Field<WireMessage> for Message {
                 ..ReasoningMessage::new(id, text)
             }),
             other => {
-                return Err(Malformed::Value(alloc::format!("{other:?} is no role of a message")));
+                return Err(Malformed::Value(alloc::format!(
+                    "{other:?} is not a role of a message"
+                )));
             }
         })
     }
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct WireOperation {
-    #[prost(int32, tag = "1")]
-    op: i32,
-    #[prost(string, tag = "2")]
-    path: String,
-    #[prost(string, optional, tag = "3")]
-    from: Option<String>,
-    #[prost(message, optional, tag = "4")]
-    value: Option<Value>,
-}
-
-impl Field<WireOperation> for JsonPatchOperation {
-    fn to_wire(&self) -> Result<WireOperation, Unsayable> {
-        let (op, path, from, value, extra) = match self {
-            Self::Add(it) => (0, &it.path, None, Some(&it.value), &it.extra),
-            Self::Remove(it) => (1, &it.path, None, None, &it.extra),
-            Self::Replace(it) => (2, &it.path, None, Some(&it.value), &it.extra),
-            Self::Move(it) => (3, &it.path, Some(&it.from), None, &it.extra),
-            Self::Copy(it) => (4, &it.path, Some(&it.from), None, &it.extra),
-            Self::Test(it) => (5, &it.path, None, Some(&it.value), &it.extra),
-            Self::Unknown(other) => return Err(Unsayable::Unknown(other.tag().into())),
-        };
-        closed(extra)?;
-        let from = from.map(|from| from.as_str().to_string());
-        let value = value.map(Field::<Value>::to_wire).transpose()?;
-        Ok(WireOperation { op, path: path.as_str().into(), from, value })
-    }
-
-    fn from_wire(wire: WireOperation) -> Result<Self, Malformed> {
-        let pointer = |text: &str| {
-            JsonPointer::try_from(text).map_err(|error| Malformed::Value(error.to_string()))
-        };
-        let path = pointer(&wire.path)?;
-        let from = pointer(wire.from.as_deref().unwrap_or_default());
-        let value = wire.value;
-        let value = || Field::<Option<Value>>::from_wire(value);
-        Ok(match wire.op {
-            0 => Self::Add(AddOperation::new(path, raw(value()?))),
-            1 => Self::Remove(RemoveOperation::new(path)),
-            2 => Self::Replace(ReplaceOperation::new(path, raw(value()?))),
-            3 => Self::Move(MoveOperation::new(from?, path)),
-            4 => Self::Copy(CopyOperation::new(from?, path)),
-            5 => Self::Test(TestOperation::new(path, raw(value()?))),
-            other => {
-                return Err(Malformed::Value(alloc::format!("{other} is no operation of a patch")));
-            }
-        })
-    }
-}
-
-/// Says which type is read.
-fn raw(value: jsonrpc_core::wire::Raw) -> jsonrpc_core::wire::Raw {
-    value
 }

@@ -1,4 +1,4 @@
-//! JSON as protobuf has it: `google.protobuf.Value` and `Struct`.
+//! JSON in protobuf: `google.protobuf.Value` and `Struct`.
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Struct {
-    /// A map on the wire; a list here, since the order of members is theirs.
+    /// A map on the wire. It is a list here, to keep the order of members.
     #[prost(message, repeated, tag = "1")]
     pub(super) fields: Vec<Entry>,
 }
@@ -112,8 +112,8 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// Reads an object as JavaScript does: of a member that comes twice the last value stays, in the place of the first, and
-/// names that are array indices come first, in their order.
+/// Reads an object as JavaScript does: a repeated member keeps its first position and its last value, and names that
+/// are array indices come first, in numeric order.
 fn read_members<'de, A: MapAccess<'de>>(mut members: A) -> Result<Struct, A::Error> {
     let (mut fields, mut places) = (Vec::<Entry>::new(), BTreeMap::<String, usize>::new());
     while let Some((key, value)) = members.next_entry::<String, Value>()? {
@@ -152,7 +152,7 @@ impl Serialize for Value {
             Some(Kind::Bool(value)) => serializer.serialize_bool(*value),
             Some(Kind::Struct(object)) => object.serialize(serializer),
             Some(Kind::List(list)) => list.values.serialize(serializer),
-            None => Err(S::Error::custom("a value is of no kind")),
+            None => Err(S::Error::custom("a value has no kind")),
         }
     }
 }
@@ -170,7 +170,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Of a key that comes twice the last value counts, as in any map of protobuf.
+/// Of a repeated key the last value counts, as in any protobuf map.
 impl Serialize for Struct {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut last: BTreeMap<&str, &Option<Value>> =

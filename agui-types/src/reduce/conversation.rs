@@ -1,4 +1,6 @@
-use super::{Reducer, Warning};
+//! The messages of a conversation, indexed by message and tool call.
+use super::Warning;
+use super::members::{Text, encrypted, merge, size, text, written};
 use crate::Metadata;
 use crate::content::Content;
 use crate::event::{
@@ -17,17 +19,16 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jsonrpc_core::wire::{Extra, Raw};
-use serde::Serialize;
 
-/// The messages, and where each of them and each call is.
+/// The messages, with the positions of each message and call.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
     /// The first message of each identifier.
     places: BTreeMap<MessageId, usize>,
-    /// The first call of each identifier: its message, and its place there.
+    /// The first call of each identifier: the positions of its message and of the call within it.
     calls: BTreeMap<ToolCallId, (usize, usize)>,
-    /// In bytes, about as written.
+    /// Size in bytes of compact JSON (approximate).
     size: usize,
     limit: usize,
 }
@@ -52,7 +53,7 @@ impl Conversation {
         self.messages
     }
 
-    /// Takes these messages and no others.
+    /// Replaces all messages.
     pub(super) fn hold(&mut self, messages: Vec<Message>) {
         self.size = messages.iter().map(written).sum();
         self.messages = messages;
@@ -61,7 +62,7 @@ impl Conversation {
         self.find_from(0);
     }
 
-    /// Takes the messages that are not there.
+    /// Appends the messages that are missing.
     pub(super) fn meet(&mut self, messages: &[Message]) -> Done {
         for message in messages {
             if message.id().is_none_or(|id| !self.places.contains_key(&id)) {
@@ -72,7 +73,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Takes a complete list of the messages that the producer has.
+    /// Applies a complete list of the producer's messages.
     pub(super) fn restate(&mut self, messages: &[Message]) -> Done {
         if messages.iter().map(written).sum::<usize>() > self.limit {
             return Err(Warning::TooMuch);
@@ -143,7 +144,7 @@ impl Conversation {
         self.append(id, None, event.metadata.as_ref())
     }
 
-    /// Merges metadata into a message, and makes it longer if there is a delta: an empty one makes a text of nothing.
+    /// Merges metadata into a message and appends a delta. An empty delta creates an empty text.
     pub(super) fn append(
         &mut self,
         id: &MessageId,
@@ -199,7 +200,7 @@ impl Conversation {
         if taken { Err(Warning::ParentNotAssistant) } else { Ok(()) }
     }
 
-    /// Makes the arguments of a call longer, and merges metadata into the call.
+    /// Appends to the arguments of a call, and merges metadata into it.
     pub(super) fn append_arguments(
         &mut self,
         id: &ToolCallId,
@@ -216,7 +217,7 @@ impl Conversation {
         merged.map(|_| ())
     }
 
-    /// Puts a tool message behind the message that has the call.
+    /// Inserts a tool message after the message that holds the call.
     pub(super) fn answer(&mut self, event: &ToolCallResultEvent) -> Done {
         let (id, call) = (event.message_id.clone(), event.tool_call_id.clone());
         let mut message = ToolMessage::new(id, event.content.clone(), call);
@@ -263,7 +264,7 @@ impl Conversation {
                 self.size = grown(self.size, self.limit, more)?;
                 *other = Message::Activity(activity);
                 self.calls.retain(|_, (holder, _)| Some(*holder) != place);
-                // Another message may have a call of the same identifier.
+                // Another message may hold a call with the same identifier.
                 self.find_from(place.unwrap_or_default());
             }
             None => {
@@ -331,9 +332,9 @@ impl Conversation {
         self.find_from(self.messages.len() - 1);
     }
 
-    /// Notes anew where the messages are that stand at `first` or behind it.
+    /// Rebuilds the positions of the messages from `first` on.
     fn find_from(&mut self, first: usize) {
-        // From the last to the first, so that of several with one identifier the first is noted.
+        // From the last to the first: of several messages with one identifier the first is indexed.
         for (place, message) in self.messages.iter().enumerate().skip(first).rev() {
             if let Some(id) = message.id() {
                 let noted = self.places.entry(id).or_insert(place);
@@ -353,73 +354,8 @@ impl Conversation {
     }
 }
 
-/// The size after something is added.
-fn grown(size: usize, limit: usize, more: usize) -> Result<usize, Warning> {
+/// Returns the size after an addition.
+pub(super) fn grown(size: usize, limit: usize, more: usize) -> Result<usize, Warning> {
     let after = size.saturating_add(more);
     if after > limit { Err(Warning::TooMuch) } else { Ok(after) }
-}
-
-/// Where a message has its text.
-enum Text<'a> {
-    Plain(&'a mut String),
-    Optional(&'a mut Option<String>),
-    Content(&'a mut Content),
-}
-
-fn text(message: &mut Message) -> Option<(Text<'_>, &mut Option<Metadata>)> {
-    Some(match message {
-        Message::Developer(it) => (Text::Plain(&mut it.content), &mut it.metadata),
-        Message::System(it) => (Text::Plain(&mut it.content), &mut it.metadata),
-        Message::Reasoning(it) => (Text::Plain(&mut it.content), &mut it.metadata),
-        Message::Assistant(it) => (Text::Optional(&mut it.content), &mut it.metadata),
-        Message::User(it) => (Text::Content(&mut it.content), &mut it.metadata),
-        Message::Tool(it) => (Text::Content(&mut it.content), &mut it.metadata),
-        Message::Activity(_) | Message::Unknown(_) => return None,
-    })
-}
-
-fn encrypted(message: &mut Message) -> Option<(&mut Option<String>, &mut Option<String>)> {
-    Some(match message {
-        Message::Developer(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::System(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::Assistant(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::User(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::Tool(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::Reasoning(it) => (&mut it.encrypted_value, &mut it.encrypted_value_type),
-        Message::Activity(_) | Message::Unknown(_) => return None,
-    })
-}
-
-/// Sets each key: the last write wins, and nothing below a key is merged. Gives the size after that.
-///
-/// Spec: [Merging, 1.0](https://ag-ui.com/spec/1.0/basic/metadata#merging)
-fn merge(
-    kept: &mut Option<Metadata>,
-    metadata: Option<&Metadata>,
-    mut total: usize,
-    limit: usize,
-) -> Result<usize, Warning> {
-    let Some(metadata) = metadata else { return Ok(total) };
-    let kept = kept.get_or_insert_default();
-    for (name, value) in metadata.iter() {
-        let old = kept.get(name).map(|old| old.as_str().len());
-        if old.is_none() && kept.len() >= Reducer::MAX_METADATA_KEYS {
-            return Err(Warning::TooMuch);
-        }
-        let freed = old.map_or(0, |old| old + name.len() + 4);
-        let before = total.saturating_sub(freed);
-        total = grown(before, limit, name.len() + value.as_str().len() + 4)?;
-        kept.insert(name, value.clone());
-    }
-    Ok(total)
-}
-
-/// The size of an object in bytes, about as it is written.
-fn size(object: &Extra) -> usize {
-    object.iter().map(|(name, value)| name.len() + value.as_str().len() + 4).sum()
-}
-
-/// The size of a value in bytes, as it is written.
-fn written<T: Serialize>(value: &T) -> usize {
-    serde_json::to_string(value).map_or(0, |text| text.len())
 }

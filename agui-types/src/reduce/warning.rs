@@ -1,46 +1,48 @@
+//! Warnings of the reducer.
 use crate::json_patch::PatchError;
 
-/// What the reducer did not do, or did in another way than an event has it.
+/// An event that the reducer did not apply, or applied differently.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Chunks are [expanded](crate::expand) before; nothing was done.
+    /// A chunk was not [expanded](crate::expand). It was not applied.
     #[error("a chunk was not expanded")]
     NotExpanded,
-    /// Unknown events are [dropped](crate::enforce) before; nothing was done.
+    /// An unknown event was not [dropped](crate::enforce). It was not applied.
     #[error("the event is unknown")]
     UnknownEvent,
-    /// There is no such message; nothing was done.
-    #[error("there is no such message")]
+    /// The message does not exist. The event was not applied.
+    #[error("the message does not exist")]
     NoMessage,
-    /// There is no such tool call; nothing was done.
-    #[error("there is no such tool call")]
+    /// The tool call does not exist. The event was not applied.
+    #[error("the tool call does not exist")]
     NoToolCall,
-    /// The message is an activity, or of an unknown role, and takes no text; nothing was done.
-    #[error("the message takes no text")]
+    /// The message is an activity or has an unknown role, and holds no text. The event was not applied.
+    #[error("the message holds no text")]
     NoText,
-    /// The message is no activity; nothing was done.
-    #[error("the message is no activity")]
+    /// The message is not an activity. The event was not applied.
+    #[error("the message is not an activity")]
     NoActivity,
-    /// The parent of a call is no assistant message; the call went into a new one that is named as the call.
-    #[error("the parent of the tool call is no assistant message")]
+    /// The parent of a call is not an assistant message. The call was added to a new message with the call's
+    /// identifier.
+    #[error("the parent of the tool call is not an assistant message")]
     ParentNotAssistant,
-    /// A call that was opened again has another name from now on.
-    #[error("the tool call has another name now")]
+    /// A call was opened again under another tool name, which it now has.
+    #[error("the tool call was opened again under another name")]
     Renamed,
-    /// A patch could not be done; what it was for is as it was.
+    /// A patch does not apply. Its target stays unchanged.
     ///
     /// Spec: [When a patch does not apply,
     /// 1.0](https://ag-ui.com/spec/1.0/basic/patterns/snapshots#when-a-patch-does-not-apply)
-    #[error("the patch was not done: {0}")]
+    #[error("the patch was not applied: {0}")]
     Patch(PatchError),
-    /// A patch would make the content of an activity something else than an object; nothing was done.
-    #[error("the content of an activity has to stay an object")]
+    /// A patch would replace the object that an activity's content has to be. It was not applied.
+    #[error("the content of an activity has to remain an object")]
     NotAnObject,
-    /// A value is nested too deep or has a number that no double can be near; nothing was done.
-    #[error("the value is nested too deep or has too large a number")]
+    /// A value is nested too deeply or has a number outside the range of a double. It was not applied.
+    #[error("the value is nested too deeply or has too large a number")]
     Unreadable,
-    /// There would be more than the limit; what is over it was not done.
-    #[error("there is more than the limit")]
+    /// The limit would be exceeded. The excess was not applied.
+    #[error("the limit is exceeded")]
     TooMuch,
 }

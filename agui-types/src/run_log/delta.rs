@@ -1,8 +1,8 @@
-//! Deltas joined as text: the frames of one message differ in their text alone.
+//! Joins deltas without decoding: the frames of one message differ only in their text.
 use alloc::vec::Vec;
 use bytes::Bytes;
 
-/// The frame of a delta that has no members beside its target and its text.
+/// The frame of a delta without members other than its target and its text.
 #[derive(Debug)]
 pub(super) struct DeltaFrame {
     /// The frame without an id.
@@ -11,7 +11,7 @@ pub(super) struct DeltaFrame {
     head: usize,
 }
 
-/// Starts of such frames, up to the id of the target.
+/// Beginnings of such frames, before the id of the target.
 const STARTS: [&[u8]; 3] = [
     br#"data: {"type":"TEXT_MESSAGE_CONTENT","messageId":""#,
     br#"data: {"type":"REASONING_MESSAGE_CONTENT","messageId":""#,
@@ -21,11 +21,11 @@ const STARTS: [&[u8]; 3] = [
 /// The frame between the id of the target and the text.
 const MIDDLE: &[u8] = br#"","delta":""#;
 
-/// The frame behind the text.
+/// The frame after the text.
 const END: &[u8] = b"\"}\n\n";
 
 impl DeltaFrame {
-    /// Returns the frame of a delta, `None` for other frames.
+    /// Returns the frame of a delta, or `None` for another frame.
     pub(super) fn new(frame: &[u8]) -> Option<Self> {
         let frame = without_id(frame);
         let start = STARTS.iter().find(|start| frame.starts_with(start))?.len();
@@ -58,7 +58,7 @@ impl DeltaFrame {
     }
 }
 
-/// The frame without its `id` line.
+/// Returns the frame without its `id` line.
 fn without_id(frame: &[u8]) -> &[u8] {
     if !frame.starts_with(b"id: ") {
         return frame;
@@ -67,12 +67,12 @@ fn without_id(frame: &[u8]) -> &[u8] {
     frame.get(end + 1..).unwrap_or_default()
 }
 
-/// Whether this is a text up to the end of its frame.
+/// Returns whether `rest` is the text and the end of a frame.
 fn is_text(rest: &[u8]) -> bool {
     plain_length(rest).is_some_and(|length| rest.get(length..) == Some(END))
 }
 
-/// The length of a JSON string up to its closing quote.
+/// Returns the length of a JSON string before its closing quote.
 fn plain_length(string: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {

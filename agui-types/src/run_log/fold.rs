@@ -53,15 +53,15 @@ impl RunLog {
     }
 }
 
-/// Size of a frame of deltas to which no more are joined as text: it is copied for that.
+/// Size of a frame, in bytes, up to which deltas are appended to it. Appending copies the frame.
 const MAX_EXTENDED: usize = 256 << 10;
 
-/// The same conversation and state in fewer frames; `state` is the one before the run.
+/// Returns the same conversation and state in fewer frames; `state` is the one before the run.
 fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {
     let mut events = frames.iter().map(decode).collect::<Option<Vec<_>>>()?;
     let first =
         events.iter().position(|it| matches!(it, Event::StateSnapshot(_) | Event::StateDelta(_)));
-    // A state delta can be compacted, and repeated, behind a snapshot only.
+    // A state delta can be compacted and repeated only after a snapshot.
     if let Some(place) = first
         && let Some(Event::StateDelta(_)) = events.get(place)
     {
@@ -71,14 +71,14 @@ fn compacted(frames: &[Bytes], state: Option<&Raw>) -> Option<Vec<Bytes>> {
     compact(events).ok()?.iter().map(encode).collect()
 }
 
-/// An event as a frame without a number.
+/// Encodes an event as a frame without a number.
 pub(super) fn encode(event: &Event) -> Option<Bytes> {
     let mut bytes = Vec::new();
     sse::write_event(&mut bytes, event).ok()?;
     Some(bytes.into())
 }
 
-/// The event of a frame.
+/// Decodes the event of a frame.
 pub(super) fn decode(frame: &Bytes) -> Option<Event> {
     let mut decoder = sse::Decoder::with_limit(usize::MAX);
     decoder.push(frame);

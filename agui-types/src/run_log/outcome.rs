@@ -17,7 +17,7 @@ pub enum RunOutcome {
     Error(Option<String>),
 }
 
-/// The code by which clients before 1.0 learn that a run was stopped.
+/// The code that reports a cancelled run to clients before 1.0.
 const CANCELLED: &str = "CANCELLED";
 
 impl RunOutcome {

@@ -1,12 +1,12 @@
-//! Parts of a log, for a copy elsewhere.
+//! Parts of a log, which extend a copy elsewhere.
 use super::{RunLog, RunOutcome, fold};
 use alloc::vec::Vec;
 use bytes::Bytes;
 
-/// A part of a log, from which a copy in another process or a store is extended.
+/// A part of a log. It extends a copy in another process or a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogPart {
-    /// Compacted events that replace all events up to [`LogBase::last`]; `None` where the copy is past those.
+    /// Compacted events that replace all events up to [`LogBase::last`]; `None` if the copy has those already.
     pub base: Option<LogBase>,
     /// The number of the event before `frames`.
     pub after: u64,
@@ -19,27 +19,27 @@ pub struct LogPart {
 /// Compacted events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogBase {
-    /// The number of the last event that went into `frames`.
+    /// The number of the last event compacted into `frames`.
     pub last: u64,
     /// The compacted events, a frame each.
     pub frames: Vec<Bytes>,
 }
 
 impl LogPart {
-    /// The number of the last event.
+    /// Returns the number of the last event.
     pub fn last(&self) -> u64 {
         self.after + self.frames.len() as u64
     }
 
-    /// Whether a copy would not change.
+    /// Returns whether the part leaves a copy unchanged.
     pub fn is_empty(&self) -> bool {
         self.base.is_none() && self.frames.is_empty() && !self.has_ended
     }
 }
 
 impl RunLog {
-    /// Returns the events behind number `after`, at most `max_bytes` of them but at least one, with the compacted
-    /// events where `after` is among those.
+    /// Returns the events after number `after`: at most `max_bytes` of them, but at least one. The compacted events are
+    /// included if `after` is among them.
     pub fn part(&self, after: u64, max_bytes: usize) -> LogPart {
         let base =
             (after < self.folded).then(|| LogBase { last: self.folded, frames: self.old.clone() });
@@ -58,8 +58,8 @@ impl RunLog {
 
     /// Extends this copy of a log by a part of the original.
     ///
-    /// Events that the copy has already stay as they are. A part behind a gap is ignored; the next one is to be
-    /// requested from [`last`](Self::last).
+    /// Events that the copy already has stay unchanged. A part after a gap is ignored; request the next one from
+    /// [`last`](Self::last).
     pub fn apply(&mut self, part: LogPart) {
         if self.ended {
             return;

@@ -1,3 +1,4 @@
+//! The decoder of a body of server-sent events.
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -5,14 +6,14 @@ use core::mem;
 use core::time::Duration;
 use jsonrpc_core::wire::{self, DecodeError, Wire};
 
-/// Takes a body of server-sent events apart, in pieces of any size.
+/// Splits a body of server-sent events that arrives in pieces of any size.
 ///
-/// It reads what browsers read: line feeds, carriage returns or both as line ends, `data` over several lines,
-/// comments, a byte order mark, fields that it does not know. Frames come out in order; one that is too long or is not
-/// UTF-8 is one error, and the stream goes on behind it.
+/// It accepts what browsers accept: line feeds, carriage returns or both as line ends, `data` over several lines,
+/// comments, a byte order mark and unknown fields. Frames are returned in order. A frame that is too long or not UTF-8
+/// is one error, and decoding continues after it.
 ///
-/// It holds one unfinished frame of up to its limit, and the frames of what was pushed last: take those before the
-/// next push.
+/// It holds one unfinished frame up to its limit, and the frames of the last push. Take all frames before the next
+/// push.
 ///
 /// Spec: [Server-sent events, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream)
 #[derive(Debug)]
@@ -24,17 +25,17 @@ pub struct Decoder {
     event: Option<String>,
     last_event_id: String,
     retry: Option<Duration>,
-    /// No line has ended yet, so that a byte order mark may stand before the first.
+    /// No line has ended yet, so a byte order mark may begin the first one.
     first: bool,
-    /// The last byte was a carriage return, so that a line feed belongs to it.
+    /// The last byte was a carriage return; a following line feed belongs to it.
     after_return: bool,
-    /// The frame is over the limit; the rest of it is left out.
+    /// The frame exceeds the limit; the rest of it is skipped.
     too_long: bool,
     /// A line of the frame is not UTF-8.
     not_utf8: bool,
 }
 
-/// What one dispatch of a stream gives.
+/// One dispatched event of a stream.
 ///
 /// Spec: [Dispatching, HTML](https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage)
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,33 +43,33 @@ pub struct Decoder {
 pub struct Frame {
     /// The `data` lines, joined by line feeds.
     pub data: String,
-    /// The `event` field; AG-UI has no use for it.
+    /// The `event` field, which AG-UI does not use.
     pub event: Option<String>,
-    /// The `id` field of this frame or of the last one that had one; AG-UI has no use for it.
+    /// The `id` field of this frame or of the last frame that had one. AG-UI does not use it.
     pub last_event_id: String,
 }
 
 impl Frame {
-    /// Reads the data as JSON: an [`Event`](crate::event::Event), or what a middleware wants to see of it.
+    /// Decodes the data as JSON: an [`Event`](crate::event::Event), or another type.
     ///
     /// # Errors
-    /// The data is not JSON, or not a `T`; the error says where.
+    /// The data is not JSON, or not a `T`. The error has the position.
     pub fn decode<T: Wire>(&self) -> Result<T, DecodeError> {
         wire::decode(&self.data)
     }
 }
 
-/// A frame could not be read; the ones behind it can.
+/// An error reading a frame. Later frames are not affected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// It is longer than the decoder's limit.
+    /// The frame exceeds the decoder's limit.
     #[error("the frame is longer than the limit of {limit} bytes")]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// It is not UTF-8.
+    /// The frame is not UTF-8.
     #[error("the frame is not UTF-8")]
     NotUtf8,
 }
@@ -80,11 +81,10 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// The bytes that the lines of a frame may have together, unless another limit is set: 10 MiB, as the first-party
-    /// client has it.
+    /// Default largest size of a frame's lines: 10 MiB, as in the first-party client.
     pub const DEFAULT_LIMIT: usize = 10 * 1024 * 1024;
 
-    /// A decoder for frames of up to `limit` bytes, line ends and comments not counted.
+    /// Creates a decoder for frames of up to `limit` bytes, line ends and comments not counted.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
@@ -101,7 +101,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the next bytes of the body.
+    /// Handles the next bytes of the body.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while let Some(&first) = bytes.first() {
             if mem::take(&mut self.after_return) && first == b'\n' {
@@ -118,15 +118,15 @@ impl Decoder {
         }
     }
 
-    /// The next frame of what was pushed; nothing until more is pushed.
+    /// Returns the next frame, or `None` until more bytes are pushed.
     pub fn next_frame(&mut self) -> Option<Result<Frame, FrameError>> {
         self.ready.pop_front()
     }
 
-    /// Ends the body: what no empty line has ended yet becomes a frame.
+    /// Handles the end of the body. Lines without a final empty line become a frame.
     ///
-    /// Browsers drop such a frame, the first-party client reads it. It may have been cut off: data that does not
-    /// decode then is no fault of the producer's.
+    /// Browsers drop such a frame; the first-party client reads it. It may be truncated, so data that fails to decode
+    /// is not necessarily an error of the producer.
     pub fn finish(&mut self) {
         if !self.line.is_empty() {
             self.end_line();
@@ -134,7 +134,7 @@ impl Decoder {
         self.dispatch();
     }
 
-    /// How long a client should wait before it connects again, where the stream said so; AG-UI has no use for it.
+    /// Returns the reconnection delay, if the stream has set one. AG-UI does not use it.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
@@ -143,7 +143,7 @@ impl Decoder {
         let Some(&first) = self.line.first().or(text.first()) else { return };
         self.too_long |= first != b':' && self.held() + text.len() > self.limit;
         if first == b':' || self.too_long {
-            // The rest has no use; one byte says that the line is not an empty one.
+            // The rest of the line is not needed; one byte marks the line as not empty.
             self.line.clear();
             self.line.push(first);
         } else {

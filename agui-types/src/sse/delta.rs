@@ -1,3 +1,4 @@
+//! A writer for the deltas of one message or tool call.
 use super::{BEGIN, END};
 use crate::id::{MessageId, ToolCallId};
 use alloc::boxed::Box;
@@ -6,9 +7,9 @@ use jsonrpc_core::wire::{self, DecodeError, Raw};
 use jsonrpc_core::write_str;
 use serde_json::value::RawValue;
 
-/// Writes the deltas of one message or tool call: all that stays the same from one to the next is written once.
+/// Writes the deltas of one message or tool call. The members common to all of them are encoded once.
 ///
-/// Each is what [`write_event`](super::write_event) writes for an event with these members and no others.
+/// Each event equals what [`write_event`](super::write_event) writes for the same members.
 ///
 /// ```
 /// use agui_types::event::TextMessageContentEvent;
@@ -20,7 +21,7 @@ use serde_json::value::RawValue;
 /// sse::write_event(&mut slow, &TextMessageContentEvent::new("m", "Say \"hi\".").into())?;
 /// assert_eq!(fast, slow);
 ///
-/// // Text that comes out of another JSON document need not be decoded on the way.
+/// // Text of another JSON document need not be decoded first.
 /// let escaped = JsonString::from_text(r#""Say \"hi\".""#)?;
 /// fast.clear();
 /// writer.write_escaped(&mut fast, escaped);
@@ -35,17 +36,17 @@ pub struct DeltaWriter {
 }
 
 impl DeltaWriter {
-    /// For `TEXT_MESSAGE_CONTENT` of a message.
+    /// Creates a writer of `TEXT_MESSAGE_CONTENT` for a message.
     pub fn text_message(id: &MessageId) -> Self {
         Self::new("TEXT_MESSAGE_CONTENT", "messageId", id.as_str())
     }
 
-    /// For `REASONING_MESSAGE_CONTENT` of a message.
+    /// Creates a writer of `REASONING_MESSAGE_CONTENT` for a message.
     pub fn reasoning_message(id: &MessageId) -> Self {
         Self::new("REASONING_MESSAGE_CONTENT", "messageId", id.as_str())
     }
 
-    /// For `TOOL_CALL_ARGS` of a call.
+    /// Creates a writer of `TOOL_CALL_ARGS` for a call.
     pub fn tool_call_args(id: &ToolCallId) -> Self {
         Self::new("TOOL_CALL_ARGS", "toolCallId", id.as_str())
     }
@@ -62,7 +63,7 @@ impl DeltaWriter {
         Self { head: head.into() }
     }
 
-    /// Appends the event for a delta.
+    /// Appends the event of a delta.
     pub fn write(&self, out: &mut Vec<u8>, delta: &str) {
         out.extend_from_slice(&self.head);
         write_str(delta, out);
@@ -70,7 +71,7 @@ impl DeltaWriter {
         out.extend_from_slice(END);
     }
 
-    /// Appends the event for a delta that is a JSON string already; its text is not looked at.
+    /// Appends the event of a delta that is a JSON string already. Its text is copied without a check.
     pub fn write_escaped(&self, out: &mut Vec<u8>, delta: JsonString<'_>) {
         out.extend_from_slice(&self.head);
         out.extend_from_slice(delta.as_str().as_bytes());
@@ -79,34 +80,34 @@ impl DeltaWriter {
     }
 }
 
-/// A string as it stands in a JSON document, with its quotes and escapes. It has no line end.
+/// A string as written in a JSON document, with its quotes and escapes. It contains no line end.
 ///
 /// Spec: [Strings, RFC 8259](https://www.rfc-editor.org/rfc/rfc8259#section-7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonString<'a>(&'a str);
 
 impl<'a> JsonString<'a> {
-    /// Checks that a text is a JSON string, and nothing else.
+    /// Checks that a text is a JSON string.
     ///
     /// # Errors
-    /// It is not JSON, or another value.
+    /// The text is not JSON, or is another value.
     pub fn from_text(text: &'a str) -> Result<Self, DecodeError> {
         let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         if inner.is_some_and(|inner| is_between_quotes(inner.as_bytes())) {
             return Ok(Self(text));
         }
-        // JSON may have white space around the value. Why a text is none, the decoder says.
+        // JSON allows white space around the value. The decoder reports why a text is invalid.
         wire::decode::<alloc::string::String>(text)?;
         Ok(Self(text.trim_matches([' ', '\t', '\n', '\r'])))
     }
 
-    /// The text, with its quotes and escapes.
+    /// Returns the text, with its quotes and escapes.
     pub fn as_str(self) -> &'a str {
         self.0
     }
 }
 
-/// Whether a text is the inside of a JSON string.
+/// Returns whether a text is the inside of a JSON string.
 fn is_between_quotes(mut rest: &[u8]) -> bool {
     loop {
         let plain = rest.iter().position(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\'));
@@ -126,7 +127,7 @@ fn is_between_quotes(mut rest: &[u8]) -> bool {
     }
 }
 
-/// A code unit that is spelt in hexadecimal, and what follows.
+/// Parses a code unit in hexadecimal, and returns the rest of the text.
 fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, behind) = text.strip_prefix(b"\\u")?.split_first_chunk::<4>()?;
     let digit = |unit, digit: &u8| Some(unit << 4 | char::from(*digit).to_digit(16)?);
@@ -150,7 +151,7 @@ impl<'a> TryFrom<&'a Raw> for JsonString<'a> {
     }
 }
 
-/// A JSON value is not a string.
+/// An error reading a JSON string: the value has another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the JSON value is not a string")]
 pub struct NotAString;

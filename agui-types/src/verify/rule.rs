@@ -1,23 +1,24 @@
+//! The rules of the order of events, and their violations.
 use alloc::boxed::Box;
 use core::fmt;
 
-/// The rules, each with its code, whether it is strict only, where it is from, and what it says.
+/// Declares the rules, each with its code, whether it is strict only, its source and its text.
 macro_rules! rules {
     ($( $Variant:ident = $code:literal, $strict:ident, $page:literal, $text:literal; )*) => {
         /// A rule of the order of events.
         ///
-        /// Some are kept only by the [strict](super::Verifier::strict) verifier: the specification binds producers to
-        /// them, but the first-party client does not look. Three of those the specification only implies, and other
-        /// implementations insist on: a tool's result answers a known call, after its end, once
+        /// Only the [strict](super::Verifier::strict) verifier checks some of them: the specification binds producers
+        /// to them, but the first-party client does not check. Three rules are only implied by the specification, but
+        /// other implementations enforce them: a tool's result answers a known call, after its end, once
         /// ([`ToolCallUnknown`](Self::ToolCallUnknown), [`ResultBeforeEnd`](Self::ResultBeforeEnd),
-        /// [`ToolCallAnswered`](Self::ToolCallAnswered)). [`TooMuch`](Self::TooMuch) is this crate's own.
+        /// [`ToolCallAnswered`](Self::ToolCallAnswered)). [`TooMuch`](Self::TooMuch) is specific to this crate.
         ///
         /// ```
         /// use agui_types::verify::Rule;
         ///
         /// let rule = Rule::TextMessageNotOpen;
         /// assert_eq!(rule.as_str(), "text_message_not_open");
-        /// assert_eq!(rule.text(), "a text message is opened before it goes on or closes");
+        /// assert_eq!(rule.text(), "a text message is opened before it is continued or closed");
         /// assert_eq!(rule.link(), "https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close");
         /// assert!(!rule.is_strict_only());
         /// assert!(Rule::Truncated.is_strict_only());
@@ -37,28 +38,28 @@ macro_rules! rules {
             /// All rules.
             pub const ALL: &'static [Self] = &[$(Self::$Variant),*];
 
-            /// The rule's code, for programs.
+            /// Returns the rule's machine-readable code.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $( Self::$Variant => $code, )*
                 }
             }
 
-            /// What the rule says, for people.
+            /// Returns the rule's human-readable text.
             pub const fn text(self) -> &'static str {
                 match self {
                     $( Self::$Variant => $text, )*
                 }
             }
 
-            /// Where the specification says it.
+            /// Returns a link to the rule's place in the specification.
             pub const fn link(self) -> &'static str {
                 match self {
                     $( Self::$Variant => concat!("https://ag-ui.com/spec/1.0/", $page), )*
                 }
             }
 
-            /// Whether only the strict verifier keeps it.
+            /// Returns whether only the strict verifier checks the rule.
             pub const fn is_strict_only(self) -> bool {
                 match self {
                     $( Self::$Variant => rules!(@ $strict), )*
@@ -94,25 +95,25 @@ rules! {
     TextMessageOpen = "text_message_open", always, "basic/patterns/streaming#open-content-close",
         "a text message that is open is not opened again";
     TextMessageNotOpen = "text_message_not_open", always, "basic/patterns/streaming#open-content-close",
-        "a text message is opened before it goes on or closes";
+        "a text message is opened before it is continued or closed";
     ToolCallOpen = "tool_call_open", always, "basic/patterns/streaming#open-content-close",
         "a tool call that is open is not opened again";
     ToolCallNotOpen = "tool_call_not_open", always, "basic/patterns/streaming#open-content-close",
-        "a tool call is opened before it goes on or closes";
+        "a tool call is opened before it is continued or closed";
     ReasoningSpanOpen = "reasoning_span_open", always, "events/reasoning#spans-reasoning_start-and-reasoning_end",
         "a reasoning span that is open is not opened again";
     ReasoningSpanNotOpen = "reasoning_span_not_open", always, "events/reasoning#spans-reasoning_start-and-reasoning_end",
-        "a reasoning span is opened before it closes";
+        "a reasoning span is opened before it is closed";
     ReasoningMessageOpen = "reasoning_message_open", always, "events/reasoning#reasoning-messages",
         "a reasoning message that is open is not opened again";
     ReasoningMessageNotOpen = "reasoning_message_not_open", always, "events/reasoning#reasoning-messages",
-        "a reasoning message is opened before it goes on or closes";
+        "a reasoning message is opened before it is continued or closed";
     StepOpen = "step_open", always, "events/lifecycle#steps",
         "a step that is open is not started again";
     StepNotOpen = "step_not_open", always, "events/lifecycle#steps",
         "a step is started before it is finished";
     StepOwner = "step_owner", always, "events/subagents#ownership",
-        "a step is finished by whoever started it";
+        "a step is finished by its owner";
     SubagentActive = "subagent_active", always, "events/subagents#lifecycle",
         "a subagent's invocation that is active is not started again";
     SubagentEnded = "subagent_ended", always, "events/subagents#lifecycle",
@@ -122,7 +123,7 @@ rules! {
     SubagentParent = "subagent_parent", always, "events/subagents#nesting-and-parallelism",
         "the invocation that spawned another was started in the same run";
     OwnerMismatch = "owner_mismatch", always, "events/subagents#ownership",
-        "an event that goes on with something has the owner of what it goes on with, or none";
+        "an event that continues an item has the item's owner, or none";
     ToolCallParentOwner = "tool_call_parent_owner", always, "events/tool-calls#tool_call_start",
         "a tool call has the owner of the message that holds it";
     ChunkWithoutId = "chunk_without_id", always, "basic/patterns/streaming#the-first-chunk",
@@ -130,11 +131,11 @@ rules! {
     ChunkWithoutName = "chunk_without_name", always, "basic/patterns/streaming#the-first-chunk",
         "the first chunk of a tool call names the tool";
     ChunkConflict = "chunk_conflict", always, "basic/patterns/streaming#continuation-chunks",
-        "a chunk repeats what the first one said, or leaves it out";
+        "a chunk repeats the members of the first one, or omits them";
     ChunkAmbiguous = "chunk_ambiguous", always, "basic/patterns/streaming#closing-a-chunk-stream",
-        "a chunk without identifier and owner has one chunk stream that it can belong to";
+        "a chunk without identifier and owner matches exactly one open chunk stream";
     NoInterrupts = "no_interrupts", always, "basic/patterns/interrupt-resume#interrupting",
-        "an interrupted run asks for something";
+        "an interrupted run has at least one interrupt";
     UnknownName = "unknown_name", always, "schema",
         "a role or subtype is one of the schema's";
     TooMuch = "too_much", always, "basic/patterns",
@@ -154,13 +155,13 @@ rules! {
     RunReused = "run_reused", strict, "basic/run-input#identity",
         "a run's identifier is not used again within its thread";
     RunNotRequested = "run_not_requested", strict, "basic/run-input#identity",
-        "the last run of a stream is the one that the input asked for";
+        "the last run of a stream is the one that the input requests";
     MessageIdTaken = "message_id_taken", strict, "schema#basemessage",
         "a message's identifier is unique within its thread";
     ReopenDisagrees = "reopen_disagrees", strict, "events/text-messages#text_message_end",
-        "what is opened again is the same as before: owner, role, name, parent";
+        "an item that is opened again keeps its owner, role, name and parent";
     SpanOwner = "span_owner", strict, "events/subagents#ownership",
-        "a reasoning span is closed by whoever opened it";
+        "a reasoning span is closed by its owner";
     ParentNotAssistant = "parent_not_assistant", strict, "events/tool-calls#tool_call_start",
         "the message that holds a tool call is an assistant message";
     ToolCallUnknown = "tool_call_unknown", strict, "events/tool-calls#tool_call_result",
@@ -170,7 +171,7 @@ rules! {
     ToolCallAnswered = "tool_call_answered", strict, "events/tool-calls#tool_call_result",
         "a tool call is answered once";
     FrontendToolAnswered = "frontend_tool_answered", strict, "events/tool-calls#frontend-tools",
-        "a call of a tool that the application offers is left to the application";
+        "a call of an application tool is answered by the application";
     PendingToolCalls = "pending_tool_calls", strict, "events/tool-calls#frontend-tools",
         "pendingToolCallIds has exactly the run's calls without result, in order";
     InterruptReused = "interrupt_reused", strict, "basic/patterns/interrupt-resume#interrupting",
@@ -178,7 +179,7 @@ rules! {
     ActivityUnknown = "activity_unknown", strict, "events/activity#activity_delta",
         "an activity is made by a snapshot before it changes";
     SubagentLate = "subagent_late", strict, "events/subagents#lifecycle",
-        "a subagent's invocation is started before anything belongs to it";
+        "a subagent's invocation is started before its events";
 }
 
 impl fmt::Display for Rule {
@@ -197,27 +198,28 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The rule.
+    /// Returns the rule.
     pub fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// The event's place in the stream, counted from zero; for the end of the stream, how many events there were.
+    /// Returns the event's index in the stream, from zero; for the end of the stream, the number of events.
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// The event's `type`, nothing for the end of the stream.
+    /// Returns the event's `type`, or `None` for the end of the stream.
     pub fn event_type(&self) -> Option<&str> {
         self.event_type.as_deref()
     }
 
-    /// The identifier or name that the rule was broken for, up to [`MAX_SUBJECT_BYTES`](Self::MAX_SUBJECT_BYTES) of it.
+    /// Returns the identifier or name that breaks the rule, truncated to
+    /// [`MAX_SUBJECT_BYTES`](Self::MAX_SUBJECT_BYTES).
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// How much of an identifier or name is kept, in bytes.
+    /// Largest size of a kept identifier or name, in bytes.
     pub const MAX_SUBJECT_BYTES: usize = 128;
 }
 
@@ -237,7 +239,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A rule that is broken, and for what.
+/// A broken rule, and its subject.
 #[derive(Debug)]
 pub(crate) struct Breach {
     pub(crate) rule: Rule,
@@ -258,14 +260,14 @@ impl From<Rule> for Breach {
 }
 
 impl Rule {
-    /// The rule, broken for `subject`.
+    /// Returns a breach of the rule by `subject`.
     pub(crate) fn broken_for(self, subject: &str) -> Breach {
         let ends = subject.char_indices().map(|(begin, character)| begin + character.len_utf8());
         let end = ends.take_while(|end| *end <= Violation::MAX_SUBJECT_BYTES).last().unwrap_or(0);
         Breach { rule: self, subject: subject.get(..end).map(Box::from) }
     }
 
-    /// Whether the rule is kept for `subject`.
+    /// Checks that the rule holds for `subject`.
     pub(crate) fn holds(self, holds: bool, subject: &str) -> Result<(), Breach> {
         if holds { Ok(()) } else { Err(self.broken_for(subject)) }
     }

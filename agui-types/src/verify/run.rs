@@ -1,3 +1,4 @@
+//! Items that are open within a run, and their owners.
 use super::rule::{Breach, Rule};
 use crate::event::{
     Event, ReasoningEncryptedValueEvent, ReasoningEncryptedValueSubtype, SubagentStartedEvent,
@@ -9,10 +10,10 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::borrow::Borrow;
 
-/// The subagent's invocation that something belongs to; nothing for the agent itself.
+/// The subagent invocation that an item belongs to; `None` for the agent itself.
 pub(crate) type Owner = Option<SubagentRunId>;
 
-/// What is open in a run, and who owns what.
+/// The open items of a run, and the owner of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     texts: Items<MessageId>,
@@ -26,14 +27,14 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// How much is kept.
+    /// Returns the number of kept items.
     pub(super) fn len(&self) -> usize {
         let items = self.texts.0.len() + self.reasoning.0.len() + self.spans.0.len();
         let rest = self.activities.len() + self.steps.len() + self.subagents.len();
         items + self.calls.0.len() + rest
     }
 
-    /// Checks an event within the run against what is open.
+    /// Checks an event within the run against the open items.
     pub(super) fn check(&self, event: &Event) -> Result<(), Breach> {
         let tag = event.subagent_run_id();
         match event {
@@ -84,7 +85,7 @@ impl Run {
         }
     }
 
-    /// Keeps what an event, which passed all checks, opens, closes and owns.
+    /// Records what a valid event opens, closes and owns.
     pub(super) fn record(&mut self, event: &Event) {
         let tag = event.subagent_run_id();
         match event {
@@ -124,7 +125,7 @@ impl Run {
         }
     }
 
-    /// Checks that nothing is open that has to be closed before the run finishes.
+    /// Checks that no item is open that has to be closed before the run finishes.
     pub(super) fn check_closed(&self) -> Result<(), Breach> {
         let open: [(Rule, Option<&str>); 6] = [
             (Rule::StepsOpen, self.steps.first().map(|(name, _)| &**name)),
@@ -140,22 +141,22 @@ impl Run {
         })
     }
 
-    /// Whether a tool call is open.
+    /// Returns whether a tool call is open.
     pub(super) fn is_call_open(&self, id: &ToolCallId) -> bool {
         self.calls.is_open(id.as_str())
     }
 
-    /// Who opened a reasoning span.
+    /// Returns the owner of a reasoning span.
     pub(super) fn span_owner(&self, id: &MessageId) -> Option<&Owner> {
         self.spans.owner(id.as_str())
     }
 
-    /// Who owns a tool call that is known in the run.
+    /// Returns the owner of a tool call of the run.
     pub(super) fn call_owner(&self, id: &ToolCallId) -> Option<&Owner> {
         self.calls.owner(id.as_str())
     }
 
-    /// Takes over who owns a message and its tool calls; `restated` where that replaces what was known.
+    /// Records the owner of a message and its tool calls; `restated` replaces a known owner.
     pub(super) fn own_message(&mut self, message: &Message, restated: bool) {
         let (Some(id), tag) = (message.id(), message.subagent_run_id()) else { return };
         match message {
@@ -227,7 +228,7 @@ impl Run {
     }
 }
 
-/// Things that open and close, by identifier.
+/// Items that open and close, by identifier.
 #[derive(Clone, Debug)]
 struct Items<K>(BTreeMap<K, Item>);
 
@@ -267,7 +268,7 @@ impl<K: Ord + Clone + Borrow<str>> Items<K> {
         }
     }
 
-    /// Opens `id`; it belongs to `owner` unless it belongs to someone already.
+    /// Opens `id`. It belongs to `owner` unless it already has an owner.
     fn open(&mut self, id: &K, owner: Option<&SubagentRunId>) {
         self.own(id, owner, false);
         if let Some(item) = self.0.get_mut(id.borrow()) {
@@ -281,7 +282,7 @@ impl<K: Ord + Clone + Borrow<str>> Items<K> {
         }
     }
 
-    /// Says who owns `id`, where that is not known or `replaces` it.
+    /// Records the owner of `id` if it is unknown or `replaces` is set.
     fn own(&mut self, id: &K, owner: Option<&SubagentRunId>, replaces: bool) {
         match self.0.get_mut(id.borrow()) {
             Some(item) if replaces => item.owner = owner.cloned(),
@@ -320,7 +321,7 @@ fn set_owner(
     }
 }
 
-/// Whether an event with `tag` may go on with something of `owner`; whatever is not known has none.
+/// Checks that an event with `tag` may continue an item of `owner`. An unknown item has no owner.
 fn check_owner(
     owner: Option<&Owner>,
     tag: Option<&SubagentRunId>,

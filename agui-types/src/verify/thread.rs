@@ -1,3 +1,4 @@
+//! The strict verifier's knowledge of a conversation across runs.
 use super::rule::{Breach, Rule};
 use super::run::{Owner, Run};
 use crate::event::{
@@ -14,7 +15,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the strict verifier knows of a conversation beyond what is open in a run.
+/// The strict verifier's knowledge of a conversation, in addition to the open items of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
     id: Option<ThreadId>,
@@ -24,15 +25,15 @@ pub(super) struct Thread {
     current: Option<RunId>,
     messages: BTreeMap<MessageId, Known>,
     calls: BTreeMap<ToolCallId, Call>,
-    /// Calls that the current run made, in order.
+    /// Calls of the current run, in order.
     made: Vec<ToolCallId>,
-    /// How many runs there were.
+    /// Number of runs so far.
     run_count: u64,
-    /// Invocations that something in the current run belonged to.
+    /// Invocations that own an item of the current run.
     tags: BTreeSet<SubagentRunId>,
 }
 
-/// What a message identifier stands for.
+/// The kind of item that a message identifier denotes.
 #[derive(Clone, Debug, PartialEq)]
 enum Known {
     Text { role: Box<str>, name: Option<String>, owner: Owner },
@@ -45,16 +46,16 @@ enum Known {
 #[derive(Clone, Debug)]
 struct Call {
     name: String,
-    /// The message that holds it; the outer nothing where that is not known.
+    /// The message that holds the call; the outer `None` means unknown.
     parent: Option<Option<MessageId>>,
     owner: Owner,
     answered: bool,
-    /// The run that made it last, as `run_count` was then; zero for one before the stream.
+    /// The last run of the call, as a value of `run_count`; zero for a call before the stream.
     run: u64,
 }
 
 impl Thread {
-    /// What the application sent to start the stream.
+    /// Creates the state of a stream that begins with this input.
     pub(super) fn from_input(input: &RunAgentInput) -> Self {
         let mut thread = Self {
             id: Some(input.thread_id.clone()),
@@ -65,7 +66,7 @@ impl Thread {
         thread
     }
 
-    /// How much is kept.
+    /// Returns the number of kept items.
     pub(super) fn len(&self) -> usize {
         let run = self.made.len() + self.tags.len();
         self.messages.len() + self.calls.len() + self.runs.len() + run
@@ -79,18 +80,18 @@ impl Thread {
         self.calls.contains_key(id)
     }
 
-    /// Calls of the current run that have no result, in order.
+    /// Returns the calls of the current run without a result, in order.
     pub(super) fn pending(&self) -> impl Iterator<Item = &ToolCallId> {
         let answered = |id: &ToolCallId| self.calls.get(id).is_some_and(|call| call.answered);
         self.made.iter().filter(move |id| !answered(id))
     }
 
-    /// Whether the application offers the tool of a call.
+    /// Returns whether the application provides the tool of a call.
     pub(super) fn is_frontend(&self, id: &ToolCallId) -> bool {
         self.calls.get(id).is_some_and(|call| self.frontend_tools.contains(&call.name))
     }
 
-    /// Checks an event against the conversation; `run` is what is open.
+    /// Checks an event against the conversation; `run` has the open items.
     pub(super) fn check(&self, event: &Event, run: &Run) -> Result<(), Breach> {
         match event {
             Event::RunStarted(e) => self.check_start(e),
@@ -120,7 +121,7 @@ impl Thread {
         }
     }
 
-    /// Keeps what an event, which passed all checks, tells of the conversation.
+    /// Records what a valid event adds to the conversation.
     pub(super) fn record(&mut self, event: &Event, run: &Run) {
         if let Some(tag) = event.subagent_run_id() {
             self.tags.insert(tag.clone());
@@ -177,7 +178,7 @@ impl Thread {
         }
     }
 
-    /// Checks that the last run of the stream is the one that was asked for.
+    /// Checks that the last run of the stream is the requested one.
     pub(super) fn check_requested(&self) -> Result<(), Breach> {
         match (&self.current, &self.requested) {
             (Some(current), Some(requested)) => {
@@ -197,7 +198,7 @@ impl Thread {
         self.frontend_tools.extend(tools.map(|tool| tool.name.clone()));
     }
 
-    /// Learns messages; what is known already is `restated` or stays.
+    /// Records messages; `restated` ones replace what is known already.
     fn learn(&mut self, messages: &[Message], restated: bool) {
         for message in messages {
             let Some(id) = message.id() else { continue };
@@ -376,7 +377,7 @@ fn check_interrupts(interrupts: &[Interrupt]) -> Result<(), Breach> {
     })
 }
 
-/// Whether a text is a version as the specification publishes them: two numbers and a dot between.
+/// Returns whether a text has the form of a published version: two numbers with a dot between them.
 fn is_version(text: &str) -> bool {
     let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     text.split_once('.').is_some_and(|(major, minor)| number(major) && number(minor))

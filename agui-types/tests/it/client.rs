@@ -1,4 +1,4 @@
-//! Requests and answers, as over HTTP.
+//! The client: requests and responses, as over HTTP.
 use crate::streams::recorded;
 use agui_types::client::{Agent, Failure, Note, Received, Response};
 use agui_types::event::Event;
@@ -17,7 +17,7 @@ fn all(response: &mut Response) -> Result<Vec<Received>, Failure> {
     std::iter::from_fn(|| response.poll()).collect()
 }
 
-/// The whole answer, in pieces of this size.
+/// Reads a whole answer, in pieces of this size.
 fn answered(
     agent: &Agent,
     run: &str,
@@ -39,13 +39,13 @@ fn answered(
     (response, rest)
 }
 
-/// Where the client here is stricter than the first-party one, which looks at neither of these.
+/// Checks in which this client is stricter than the first-party one.
 const STRICTER: &[(&str, Rule)] =
     &[("finished by wrong run id", Rule::RunChanged), ("truncated", Rule::Truncated)];
 
-/// The first-party client's verdicts, messages, state and questions, for every recorded stream, however it is cut.
+/// Each recorded stream gives the first-party client's verdict, messages, state and interrupts, in pieces of any size.
 #[test]
-fn recorded_answers_are_understood_alike() {
+fn recorded_answers_match_the_first_party_client() {
     let mut stricter = Vec::new();
     for stream in recorded() {
         let name = stream["name"].as_str().expect("a name");
@@ -98,7 +98,7 @@ fn finished(run: &str) -> Value {
 }
 
 #[test]
-fn the_answer_has_to_be_one_to_the_request() {
+fn response_to_another_request_is_rejected() {
     let error = || json!({"type":"RUN_ERROR","message":"no"});
     let table = [
         (vec![started("r"), finished("r")], None),
@@ -123,15 +123,15 @@ fn the_answer_has_to_be_one_to_the_request() {
     }
 }
 
-/// Whatever byte the connection breaks at, that is told, and what came before is kept.
+/// A connection that breaks at any byte is reported, and everything before is kept.
 #[test]
-fn a_broken_connection_is_no_success() {
+fn truncated_response_is_not_a_success() {
     let text = json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"é"});
     let body = frames(&[started("r"), text, finished("r")]);
     let whole = body.len() - 2;
     for end in 0..body.len() {
         let (response, received) = answered(&Agent::new("t"), "r", &body[..end], 5);
-        // Without its empty line the last frame is whole too.
+        // The last frame is also complete without its empty line.
         if end >= whole {
             assert!(received.is_ok(), "{end}: {received:?}");
             continue;
@@ -145,7 +145,7 @@ fn a_broken_connection_is_no_success() {
 }
 
 #[test]
-fn refusals_are_told_and_some_may_be_tried_again() {
+fn refusals_are_reported_with_their_retryability() {
     for (status, again) in [(400, false), (429, true), (500, false), (503, true), (302, false)] {
         let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
         let mut response = request.response(status, Some("application/json"));
@@ -167,7 +167,7 @@ fn refusals_are_told_and_some_may_be_tried_again() {
 }
 
 #[test]
-fn what_was_asked_has_to_be_answered() {
+fn request_without_answers_to_interrupts_is_rejected() {
     let interrupt = json!({"type":"RUN_FINISHED","threadId":"t","runId":"r",
         "outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"confirmation"},{"id":"j","reason":"x:y"}]}});
     let mut agent = Agent::new("t");
@@ -176,17 +176,14 @@ fn what_was_asked_has_to_be_answered() {
     agent.take(response);
     let entry = |id: &str| ResumeEntry::new(id, ResumeStatus::Resolved);
     let unanswered = agent.request("s", vec![entry("j")]).expect_err("one is open");
-    assert_eq!(
-        unanswered.to_string(),
-        r#"the last run asked for something that is not answered: "i""#
-    );
+    assert_eq!(unanswered.to_string(), r#"interrupts of the last run have no answer: "i""#);
     let request = agent.request("s", vec![entry("j"), entry("i")]).expect("all are answered");
     let sent: Value = serde_json::from_slice(&request.body).expect("JSON");
     assert_eq!(sent["resume"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]
-fn a_request_has_what_agents_may_expect() {
+fn request_has_the_required_headers_and_body() {
     let mut agent = Agent::new("t");
     let messages = r#"[{"id":"u","role":"user","content":"Hi","mood":1},
         {"id":"a","role":"activity","activityType":"x","content":{}},
@@ -220,7 +217,7 @@ fn a_request_has_what_agents_may_expect() {
 }
 
 #[test]
-fn what_is_not_of_1_0_is_told_with_the_next_event() {
+fn removals_are_reported_with_the_next_event() {
     let body = frames(&[
         json!({"type":"NEWER"}),
         started("r"),
@@ -230,7 +227,7 @@ fn what_is_not_of_1_0_is_told_with_the_next_event() {
         finished("r"),
     ]);
     let (response, received) = answered(&Agent::new("t"), "r", &body, 64);
-    let told: Vec<_> = received
+    let reported: Vec<_> = received
         .expect("an answer")
         .into_iter()
         .map(|Received { event, notes, .. }| {
@@ -245,17 +242,18 @@ fn what_is_not_of_1_0_is_told_with_the_next_event() {
             r#"retired event "THINKING_START" at ""; unknown member "title" at "/title""#,
         ),
         ("REASONING_END", r#"retired event "THINKING_END" at """#),
-        ("STATE_DELTA", r#"the patch was not done: operation 0: there is nothing at "/a""#),
+        ("STATE_DELTA", r#"the patch was not applied: operation 0: no value exists at "/a""#),
         ("RUN_FINISHED", ""),
     ];
-    let told: Vec<_> = told.iter().map(|(tag, notes)| (tag.as_str(), notes.as_str())).collect();
-    assert_eq!(told, expected);
+    let reported: Vec<_> =
+        reported.iter().map(|(tag, notes)| (tag.as_str(), notes.as_str())).collect();
+    assert_eq!(reported, expected);
     assert!(matches!(response.end(), Some(RunEnd::Finished(_))));
 }
 
-/// A middleware sees what is dropped later, and what it makes of that goes on.
+/// A middleware receives events that are dropped later, and its replacements are processed.
 #[test]
-fn a_middleware_stands_before_the_stages() {
+fn middleware_receives_events_before_the_stages() {
     let body = frames(&[started("r"), json!({"type":"SAID","text":"Hi"}), finished("r")]);
     let request = Agent::new("t").request("r", Vec::new()).expect("nothing is asked");
     let mut response = request.response(200, None);
@@ -281,7 +279,7 @@ fn a_middleware_stands_before_the_stages() {
 
 #[cfg(feature = "protobuf")]
 #[test]
-fn protobuf_is_read_where_the_server_answers_with_it() {
+fn protobuf_response_is_decoded() {
     use agui_types::proto;
     let mut agent = Agent::new("t");
     agent.accepts_protobuf = true;

@@ -1,4 +1,4 @@
-//! Shorter streams make the same and break no rule.
+//! Compaction keeps the result of a stream and breaks no rule.
 use crate::generate;
 use crate::streams::recorded;
 use agui_types::compact::{Coalescer, compact};
@@ -41,7 +41,7 @@ fn compacted(events: &Value) -> Value {
 }
 
 #[test]
-fn deltas_are_joined_where_the_first_was() {
+fn deltas_are_joined_at_the_first_position() {
     let text = |delta: &str| json!({"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":delta});
     let args = |delta: &str| json!({"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":delta});
     let with = |mut event: Value, name: &str, value: Value| {
@@ -115,7 +115,7 @@ fn deltas_are_joined_where_the_first_was() {
 }
 
 #[test]
-fn states_become_one_within_a_run() {
+fn state_events_of_a_run_are_joined() {
     let snapshot = |value: Value| json!({"type":"STATE_SNAPSHOT","snapshot":value});
     let add =
         |path: &str| json!({"type":"STATE_DELTA","delta":[{"op":"add","path":path,"value":1}]});
@@ -180,7 +180,7 @@ fn states_become_one_within_a_run() {
 }
 
 #[test]
-fn pictures_of_an_activity_become_the_last() {
+fn activity_snapshots_are_replaced_by_the_last() {
     let picture = |id: &str, n: u64| json!({"type":"ACTIVITY_SNAPSHOT","messageId":id,"activityType":"PLAN","content":{"n":n}});
     let with = |mut event: Value, name: &str, value: Value| {
         event[name] = value;
@@ -239,7 +239,7 @@ fn joined_deltas_have_a_limit() {
 }
 
 #[test]
-fn recorded_streams_make_the_same() {
+fn compacted_recordings_have_the_same_result() {
     let mut shorter = 0;
     for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
         let events: Vec<Event> = wire::decode(&stream["delivered"].to_string()).expect("events");
@@ -251,7 +251,7 @@ fn recorded_streams_make_the_same() {
     assert!(shorter > 5, "{shorter}");
 }
 
-/// Every delta in pieces, cut where `cuts` say.
+/// Splits every delta at `cuts`.
 fn rechunked(events: &[Event], cuts: &[Index]) -> Vec<Event> {
     let mut cuts = cuts.iter().cycle();
     let mut out = Vec::new();
@@ -291,9 +291,9 @@ fn cut<'a>(delta: &str, cuts: &mut impl Iterator<Item = &'a Index>) -> Vec<Strin
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// A compacted stream breaks no rule that the stream keeps, makes the same, and cannot be compacted further.
+    /// A compacted stream breaks no rule that the stream keeps, has the same result, and cannot be compacted further.
     #[test]
-    fn compaction_keeps_what_counts(
+    fn compaction_keeps_the_result(
         (strict, events) in any::<bool>().prop_flat_map(|strict| (Just(strict), generate::stream(strict))),
     ) {
         let whole = expanded(events.clone());
@@ -304,9 +304,9 @@ proptest! {
         prop_assert_eq!(compact(shorter.clone()), Ok(shorter));
     }
 
-    /// However a producer cuts its deltas, and whenever a coalescer is flushed, the stream makes the same.
+    /// The result of a stream does not depend on how deltas are split or when a coalescer is flushed.
     #[test]
-    fn pieces_make_the_whole(
+    fn coalescing_keeps_the_result(
         (strict, events) in any::<bool>().prop_flat_map(|strict| (Just(strict), generate::stream(strict))),
         cuts in prop::collection::vec(any::<Index>(), 1..20),
     ) {

@@ -1,4 +1,4 @@
-//! The short ways for deltas do what the long ways do.
+//! The fast paths for deltas agree with the general ones.
 use crate::generate;
 use agui_types::event::{DeltaRef, Event};
 use agui_types::sse::{self, DeltaWriter, JsonString};
@@ -6,7 +6,7 @@ use jsonrpc_core::wire;
 use jsonrpc_core::wire::Raw;
 use proptest::prelude::*;
 
-/// Text of which much has to be escaped.
+/// Text with many characters that need escapes.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::collection::vec(prop_oneof![9 => prop::char::range('a', 'e'), 2 => any::<char>(), 2 => prop::char::range('\0', ' '), 1 => Just('"'), 1 => Just('\\')], 0..40)
@@ -15,7 +15,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// JSON with white space, escapes and members in any order, which is a plain delta or nearly one.
+/// JSON with white space, escapes and members in any order: a plain delta, or nearly one.
 fn written() -> impl Strategy<Value = String> {
     let event_type = prop::sample::select(vec![
         "TEXT_MESSAGE_CONTENT",
@@ -40,18 +40,18 @@ fn written() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// What is read as a delta is the event that decoding gives, and has nothing that would be lost.
+    /// A text that is read as a delta decodes to the same event, without further members.
     #[test]
-    fn deltas_are_events(text in written()) {
+    fn borrowed_delta_equals_the_decoded_event(text in written()) {
         if let Some(delta) = DeltaRef::read(&text) {
             let event: Event = wire::decode(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
             prop_assert_eq!(Event::from(delta), event);
         }
     }
 
-    /// A plain delta in plain JSON is read as one, and borrows what has no escapes.
+    /// A plain delta in plain JSON is read as one, and borrows text without escapes.
     #[test]
-    fn plain_deltas_are_read(id in text(), delta in text(), kind in 0..3_usize) {
+    fn plain_delta_is_read_and_borrows(id in text(), delta in text(), kind in 0..3_usize) {
         let (event_type, name) = [
             ("TEXT_MESSAGE_CONTENT", "messageId"),
             ("REASONING_MESSAGE_CONTENT", "messageId"),
@@ -64,9 +64,9 @@ proptest! {
         prop_assert_eq!(matches!(read.delta, std::borrow::Cow::Borrowed(_)), plain);
     }
 
-    /// A writer of deltas writes what the writer of events writes, whether the text is decoded before or not.
+    /// The delta writer writes the same bytes as the event writer, for decoded and for escaped text.
     #[test]
-    fn deltas_are_written_alike(id in text(), delta in text()) {
+    fn delta_writer_matches_the_event_writer(id in text(), delta in text()) {
         let mut expected = Vec::new();
         for event in [
             agui_types::event::TextMessageContentEvent::new(&*id, &*delta).into(),
@@ -91,18 +91,18 @@ proptest! {
         prop_assert_eq!(&verbatim[..], &expected[..]);
     }
 
-    /// What is taken for a JSON string is one, whatever its escapes are, and each that is one is taken.
+    /// A text is accepted as a JSON string exactly when `serde_json` accepts it.
     #[test]
-    fn json_strings_are_what_serde_json_says(pieces in prop::collection::vec(prop::sample::select(
+    fn json_string_is_accepted_as_by_serde_json(pieces in prop::collection::vec(prop::sample::select(
         vec!["a", "\u{e9}", "\\n", "\\\"", "\\\\", "\\/", "\\u00e9", "\\ud83d", "\\uDE00", "\\uD7FF", "\\u12", "\\x", "\\", "\"", "\n", "uuuuuuuu"]), 0..8)) {
         let text = format!("\"{}\"", pieces.concat());
         let expected = serde_json::from_str::<String>(&text).ok().map(|_| &*text);
         prop_assert_eq!(JsonString::from_text(&text).ok().map(JsonString::as_str), expected);
     }
 
-    /// An event is written as `serde_json` writes it, in one line.
+    /// An event is written as `serde_json` writes it, on one line.
     #[test]
-    fn events_are_written_as_json(event in generate::event()) {
+    fn events_are_written_as_by_serde_json(event in generate::event()) {
         let mut written = Vec::new();
         sse::write_event(&mut written, &event).expect("JSON");
         let expected = format!("data: {}\n\n", serde_json::to_string(&event).expect("JSON"));
@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[test]
-fn only_strings_are_json_strings() {
+fn other_json_values_are_rejected() {
     for text in ["", "\"", "a", "1", "\"a\" \"b\"", "\"\n\"", "\"\\x\"", "\"\\ud800\""] {
         assert!(JsonString::from_text(text).is_err(), "{text}");
     }

@@ -1,4 +1,4 @@
-//! What is removed from events and inputs, what is an error, and that nothing unknown is left.
+//! Enforcement: removals, errors, and the absence of unknown material in the result.
 use crate::generate;
 use crate::law::Documents;
 use crate::model::{self, Member, Shape};
@@ -18,11 +18,11 @@ fn enforced(event: &Value) -> (Option<Value>, Vec<Removal>) {
     (event.map(|event| serde_json::to_value(event).expect("JSON")), removals)
 }
 
-/// A removal's kind, name, place and what went with it.
-type Told = (RemovalKind, &'static str, &'static str, &'static str);
+/// A removal: kind, name, place and removed place.
+type Reported = (RemovalKind, &'static str, &'static str, &'static str);
 
-/// Cases: an event, what is left, and what is told.
-fn table() -> Vec<(Value, Value, Vec<Told>)> {
+/// Cases: an event, the result, and the removals.
+fn table() -> Vec<(Value, Value, Vec<Reported>)> {
     use RemovalKind::{Event, LegacyPart, Member, Name, Variant};
     let result = |content: Value| json!({"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":content});
     vec![
@@ -123,15 +123,15 @@ fn table() -> Vec<(Value, Value, Vec<Told>)> {
 }
 
 #[test]
-fn what_is_unknown_is_removed_and_told() {
+fn unknown_material_is_removed_and_reported() {
     for (given, expected, removed) in table() {
         let (left, removals) = enforced(&given);
         assert_eq!(left.unwrap_or(Value::Null), expected, "{given}");
-        let told: Vec<_> = removals
+        let reported: Vec<_> = removals
             .iter()
             .map(|it| (it.kind, it.name.as_str(), it.pointer.as_str(), it.removed.as_str()))
             .collect();
-        assert_eq!(told, removed, "{given}");
+        assert_eq!(reported, removed, "{given}");
         for removal in &removals {
             assert!(given.pointer(&removal.pointer).is_some(), "{removal}");
         }
@@ -139,7 +139,7 @@ fn what_is_unknown_is_removed_and_told() {
 }
 
 #[test]
-fn a_removal_says_what_it_was() {
+fn removal_describes_the_material() {
     let (_, removals) =
         enforced(&json!({"type":"REASONING_MESSAGE_START","messageId":"m","role":"x"}));
     assert_eq!(removals[0].to_string(), r#"unknown name "x" at "/role", removed with """#);
@@ -147,7 +147,7 @@ fn a_removal_says_what_it_was() {
     assert_eq!(removals[0].to_string(), r#"unknown member "x" at "/x""#);
 }
 
-/// Members where 0.x peers write `null`, with what has them.
+/// Members that 0.x peers write as `null`, by type.
 const LEGACY_NULLS: &[(&str, &str)] = &[
     (
         "/parentMessageId",
@@ -202,11 +202,11 @@ const FATAL_NULLS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn nulls_of_old_peers_are_absent_and_told() {
+fn legacy_nulls_are_absent_and_reported() {
     for (pointer, text) in LEGACY_NULLS {
         let (event, removals) = enforce::read_event(text).expect(text);
-        let told: Vec<_> = removals.iter().map(|it| (it.kind, it.pointer.as_str())).collect();
-        assert_eq!(told, [(RemovalKind::LegacyNull, *pointer)], "{text}");
+        let reported: Vec<_> = removals.iter().map(|it| (it.kind, it.pointer.as_str())).collect();
+        assert_eq!(reported, [(RemovalKind::LegacyNull, *pointer)], "{text}");
         let given: Value = serde_json::from_str(text).expect("JSON");
         assert_eq!(given.pointer(pointer), Some(&Value::Null), "{text}");
         let left = serde_json::to_value(&event).expect("JSON");
@@ -217,8 +217,8 @@ fn nulls_of_old_peers_are_absent_and_told() {
         "tools":[{"name":"n","description":"d","parameters":null}],
         "resume":[{"interruptId":"i","status":"resolved","payload":null}]}"#;
     let (_, removals) = enforce::read_input(input).expect("an input");
-    let told: Vec<_> = removals.iter().map(|it| it.pointer.as_str()).collect();
-    assert_eq!(told, ["/state", "/forwardedProps", "/tools/0/parameters", "/resume/0/payload"]);
+    let reported: Vec<_> = removals.iter().map(|it| it.pointer.as_str()).collect();
+    assert_eq!(reported, ["/state", "/forwardedProps", "/tools/0/parameters", "/resume/0/payload"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn other_nulls_are_errors() {
 }
 
 #[test]
-fn nulls_that_are_data_stay() {
+fn nulls_that_are_data_are_kept() {
     for text in [
         r#"{"type":"CUSTOM","name":"n","value":null}"#,
         r#"{"type":"RAW","event":null}"#,
@@ -251,7 +251,7 @@ fn nulls_that_are_data_stay() {
     }
 }
 
-/// Where something stands that this version does not describe.
+/// Collects the places that this version does not describe.
 fn unknown(types: &BTreeMap<String, Shape>, kind: &str, value: &Value, at: &str) -> Vec<String> {
     let inner = |list: &str| kind.strip_prefix(list).and_then(|rest| rest.strip_suffix('>'));
     let element = match kind {
@@ -301,9 +301,9 @@ fn unknown(types: &BTreeMap<String, Shape>, kind: &str, value: &Value, at: &str)
     }
 }
 
-/// Nothing that the types do not declare is left, nothing is told that was not there, and once is enough.
+/// The result has no undeclared material, each removal existed in the input, and the operation is idempotent.
 #[test]
-fn nothing_unknown_is_left() {
+fn no_unknown_material_remains() {
     let (documents, types) = (Documents::new(), model::types());
     let config = Config { failure_persistence: None, ..generate::cases(256) };
     TestRunner::new(config)
@@ -337,9 +337,9 @@ fn nothing_unknown_is_left() {
         .expect("the property holds");
 }
 
-/// A document reads as an event exactly when no `null` stands where none may, and the same event either way.
+/// A document is accepted exactly when no `null` is in a forbidden place, and decodes to the same event.
 #[test]
-fn reading_is_decoding_but_for_nulls() {
+fn reading_equals_decoding_except_for_nulls() {
     let documents = Documents::new();
     let config = Config { failure_persistence: None, ..generate::cases(128) };
     TestRunner::new(config)

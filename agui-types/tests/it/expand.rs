@@ -1,4 +1,4 @@
-//! Chunks give what the first-party client 1.0.0 makes of them.
+//! Expansion of chunks matches the first-party client 1.0.0.
 use crate::generate;
 use crate::streams::recorded;
 use agui_types::enforce::{self, RemovalKind};
@@ -24,18 +24,18 @@ fn json(events: &[Event]) -> Value {
     serde_json::to_value(events).expect("JSON")
 }
 
-/// Enforcement and expansion deliver, event by event, what the client delivers, and tell what it warns of.
+/// Enforcement and expansion deliver the client's events in order, with the client's warnings.
 #[test]
-fn recorded_streams_are_delivered_as_they_were() {
+fn recordings_are_delivered_as_by_the_first_party_client() {
     let mut warned = 0;
     for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
-        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        let (mut kept, mut reported) = (Vec::new(), Vec::new());
         for event in stream["stream"].as_array().expect("a list") {
             let event_type = event["type"].as_str().expect("a type");
             let (event, nulls) = enforce::read_event(&event.to_string()).expect("an event");
             let (event, removals) = enforce::enforce_event(event);
             kept.extend(event);
-            told.extend(nulls.into_iter().chain(removals).map(|removal| match removal.kind {
+            reported.extend(nulls.into_iter().chain(removals).map(|removal| match removal.kind {
                 RemovalKind::Event => format!("Dropping unrecognised event '{}'", removal.name),
                 RemovalKind::LegacyNull => {
                     format!("Converting deprecated {event_type}.{}: null", removal.name)
@@ -49,8 +49,8 @@ fn recorded_streams_are_delivered_as_they_were() {
         let delivered = expanded(kept).expect("no violation");
         let mut expected = stream["delivered"].clone();
         if stream["name"] == "run started input echo adds" {
-            // The client writes out what the absence of these two means; the law of wire types keeps them absent.
-            // Spec: https://ag-ui.com/spec/1.0/schema#runagentinput
+            // The client writes out the empty lists that the absence of these two members means; wire types keep them
+            // absent. Spec: https://ag-ui.com/spec/1.0/schema#runagentinput
             let input = expected[0]["input"].as_object_mut().expect("an object");
             let written = [input.remove("tools"), input.remove("context")];
             assert_eq!(written, [Some(json!([])), Some(json!([]))]);
@@ -59,9 +59,9 @@ fn recorded_streams_are_delivered_as_they_were() {
         let warnings = stream["warnings"].as_array().expect("a list").iter();
         let warnings = warnings.filter_map(|warning| warning.as_str()?.strip_prefix("[ag-ui]["));
         let warnings: Vec<_> = warnings.collect();
-        assert_eq!(told.len(), warnings.len(), "{}: {told:?}", stream["name"]);
-        for (told, warning) in told.iter().zip(warnings) {
-            assert!(warning.contains(told), "{told}: {warning}");
+        assert_eq!(reported.len(), warnings.len(), "{}: {reported:?}", stream["name"]);
+        for (reported, warning) in reported.iter().zip(warnings) {
+            assert!(warning.contains(reported), "{reported}: {warning}");
             warned += 1;
         }
     }
@@ -69,7 +69,7 @@ fn recorded_streams_are_delivered_as_they_were() {
 }
 
 #[test]
-fn what_a_chunk_carries_goes_where_it_belongs() {
+fn chunk_members_are_copied_to_the_expanded_events() {
     let table = [
         (
             json!([{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","metadata":{"a":1},"rawEvent":{"r":1},"timestamp":5,
@@ -146,7 +146,7 @@ fn open_streams_have_a_limit() {
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// A stream with chunks is right exactly when what it stands for is.
+    /// A stream with chunks is valid exactly when its expansion is.
     #[test]
     fn expansion_keeps_the_verdict(events in generate::events(), stream in generate::stream(false)) {
         let first = stream.first().cloned();

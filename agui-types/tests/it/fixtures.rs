@@ -1,4 +1,4 @@
-//! Documents as they are on the wire, written from the specification or recorded, and the members in them.
+//! Wire documents, written from the specification or recorded, and their members.
 use crate::model::{self, Shape};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::content::ContentPart;
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/1.0").join(name)
 }
 
-/// The documents of a type: a file each, or a line each of a recording.
+/// Returns the documents of a type: one per file, or one per line of a recording.
 fn documents(name: &str) -> Vec<(String, String)> {
     let mut documents = Vec::new();
     for file in fs::read_dir(folder(name)).expect("the folder is there") {
@@ -36,7 +36,7 @@ fn documents(name: &str) -> Vec<(String, String)> {
     documents
 }
 
-/// The events of the first-party encoder's corpus, each with its bytes.
+/// Returns the events of the first-party encoder's corpus, each with its bytes.
 #[cfg(feature = "protobuf")]
 pub(crate) fn vectors() -> Vec<wire::Extra> {
     let text =
@@ -44,7 +44,7 @@ pub(crate) fn vectors() -> Vec<wire::Extra> {
     text.lines().map(|line| wire::decode(line).expect("an object")).collect()
 }
 
-/// Each decodes, and encodes to what it was.
+/// Each document decodes and encodes to the same value.
 fn round_trip<T: wire::Wire + Serialize>(name: &str) {
     for (shown, text) in documents(name) {
         let given: Value = serde_json::from_str(&text).expect("JSON");
@@ -63,9 +63,9 @@ fn fixtures_round_trip() {
     round_trip::<RunAgentInput>("RunAgentInput");
 }
 
-/// Every type of event is among the recorded ones, bare and with all its members.
+/// Every type of event has a recording, with required members only and with all members.
 #[test]
-fn recorded_events_are_all_that_there_are() {
+fn every_event_type_has_recordings() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (shown, text) in documents("Event") {
         let event: Event = wire::decode(&text).expect("an event");
@@ -79,10 +79,10 @@ fn recorded_events_are_all_that_there_are() {
     assert!(seen.values().all(|count| *count >= 2), "{seen:?}");
 }
 
-/// Every member that the source names is in a fixture, and no fixture (but those of newer peers) has another: a name
-/// that is spelt wrong in the source would be kept as unknown, and nothing else would notice.
+/// Every declared member is in a fixture, and no fixture (except those of newer peers) has another member. A misspelt
+/// name in the source would otherwise go unnoticed, since unknown members are kept.
 #[test]
-fn members_are_spelt_as_on_the_wire() {
+fn every_member_is_in_a_fixture() {
     let types = model::types();
     let mut seen = BTreeSet::new();
     for name in
@@ -147,7 +147,7 @@ fn walk(
 }
 
 #[test]
-fn what_0x_clients_post_is_read() {
+fn input_of_0x_clients_is_accepted() {
     let (_, text) = documents("RunAgentInput")
         .into_iter()
         .find(|(shown, _)| shown.contains("0.x"))
@@ -180,7 +180,7 @@ fn what_0x_clients_post_is_read() {
 }
 
 #[test]
-fn malformed_documents_are_errors_that_say_where() {
+fn malformed_documents_are_errors_with_a_position() {
     let table = [
         (
             r#"{"type":"TEXT_MESSAGE_START","messageId":42}"#,
@@ -226,7 +226,7 @@ fn malformed_documents_are_errors_that_say_where() {
 }
 
 #[test]
-fn integers_are_read_in_any_spelling() {
+fn integers_are_accepted_in_any_notation() {
     use agui_types::integer::{Count, SafeInteger};
     for (text, number) in [("1.0", 1), ("1e3", 1000), ("-9007199254740991", -9_007_199_254_740_991)]
     {

@@ -1,12 +1,12 @@
-//! Streams over few identifiers, so that their events meet.
+//! Generators of streams over few identifiers, so that their events interact.
 use agui_types::event::Event;
 use agui_types::verify::Verifier;
 use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// How often a property is tried on an ordinary day; in proportion more often where `PROPTEST_CASES` is more than 256,
-/// which is what proptest begins with.
+/// Returns the number of cases of a property: `ordinary`, scaled up if `PROPTEST_CASES` exceeds proptest's default of
+/// 256.
 pub(crate) fn cases(ordinary: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let cases = (ordinary.saturating_mul(config.cases) / 256).max(1);
@@ -21,7 +21,7 @@ fn maybe(strategy: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Valu
     prop_oneof![2 => Just(Value::Null), 1 => strategy].boxed()
 }
 
-/// An event of a type, with members of which those that are `null` are left out, and maybe some of those that all have.
+/// An event of a type. Members that are `null` are left out, and some common members may be added.
 fn of(
     event_type: &'static str,
     members: Vec<(&'static str, BoxedStrategy<Value>)>,
@@ -61,7 +61,7 @@ fn delta() -> BoxedStrategy<Value> {
     "[a-zé\"]{0,4}".prop_map(Value::from).boxed()
 }
 
-/// Events that make and extend messages and calls, in both spellings.
+/// Events that create and extend messages and calls, as chunks and as single events.
 fn item() -> BoxedStrategy<Event> {
     let id = || id().boxed();
     let role = || maybe(prop::sample::select(vec!["user", "assistant"]).prop_map(Value::from));
@@ -95,7 +95,7 @@ fn item() -> BoxedStrategy<Event> {
     .boxed()
 }
 
-/// A patch over few places.
+/// A patch over a few places.
 pub(crate) fn patch() -> BoxedStrategy<Value> {
     let path = || prop::sample::select(vec!["", "/x", "/x/y", "/l/0", "/l/-", "/l"]);
     let value = prop::sample::select(vec![
@@ -134,7 +134,7 @@ fn message() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Events that restate or change what there is.
+/// Events that restate or change existing items.
 fn other() -> BoxedStrategy<Event> {
     let id = || id().boxed();
     let owner = || prop::sample::select(vec![json!("s"), json!("u")]).boxed();
@@ -199,7 +199,7 @@ pub(crate) fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event(), 0..60)
 }
 
-/// A stream that the tolerant verifier takes, and the strict one too where it is asked to.
+/// A stream that the tolerant verifier accepts, and if `strict` the strict one as well.
 pub(crate) fn stream(strict: bool) -> impl Strategy<Value = Vec<Event>> {
     events().prop_map(move |events| {
         let verifier = if strict { Verifier::strict() } else { Verifier::tolerant() };
@@ -207,7 +207,7 @@ pub(crate) fn stream(strict: bool) -> impl Strategy<Value = Vec<Event>> {
             r#"{"type":"RUN_STARTED","threadId":"t","runId":"first","protocolVersion":"1.0"}"#;
         let mut events: Vec<Event> =
             [wire::decode(started).expect("an event")].into_iter().chain(events).collect();
-        // An event that is not taken may have ended a chunk stream, so only those are asked about that were.
+        // A rejected event may have closed a chunk stream, so each event is checked on a copy.
         let mut taken = verifier;
         events.retain(|event| {
             let mut tried = taken.clone();

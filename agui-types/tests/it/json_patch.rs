@@ -1,4 +1,4 @@
-//! Patches do what RFC 6902 says, or nothing.
+//! Patches follow RFC 6902, whole or not at all.
 use crate::generate;
 use agui_types::json_patch::{Document, JsonPatch, PatchProblem};
 use jsonrpc_core::wire;
@@ -9,11 +9,11 @@ fn patch(patch: &Value) -> JsonPatch {
     wire::decode(&patch.to_string()).expect("a patch")
 }
 
-/// A document, a patch, and the document after it.
-fn done() -> Vec<(Value, Value, Value)> {
+/// A document, a patch, and the resulting document.
+fn applied() -> Vec<(Value, Value, Value)> {
     vec![
         (json!({"a":1}), json!([]), json!({"a":1})),
-        // Sections 4.1 to 4.6, and the examples of appendix A in other words.
+        // Sections 4.1 to 4.6, and cases like the examples of appendix A.
         (json!({"a":1}), json!([{"op":"add","path":"/b","value":2}]), json!({"a":1,"b":2})),
         (json!({"a":1}), json!([{"op":"add","path":"/a","value":2}]), json!({"a":2})),
         (json!({"a":[1,3]}), json!([{"op":"add","path":"/a/1","value":2}]), json!({"a":[1,2,3]})),
@@ -64,14 +64,14 @@ fn done() -> Vec<(Value, Value, Value)> {
             json!([{"op":"test","path":"","value":{"a":{"c":[2.0],"b":1}}}]),
             json!({"a":{"b":1,"c":[2]}}),
         ),
-        // RFC 6901: `~1` is a slash, `~0` a tilde, and `~01` no slash.
+        // RFC 6901: `~1` is a slash, `~0` a tilde, and `~01` is not a slash.
         (
             json!({"/":1,"~1":2}),
             json!([{"op":"remove","path":"/~1"},{"op":"test","path":"/~01","value":2}]),
             json!({"~1":2}),
         ),
         (json!({"":1}), json!([{"op":"replace","path":"/","value":2}]), json!({"":2})),
-        // Members that an operation does not define are ignored.
+        // Unknown members of an operation are ignored.
         (
             json!({"a":1}),
             json!([{"op":"add","path":"/b","value":2,"note":3}]),
@@ -85,8 +85,8 @@ fn done() -> Vec<(Value, Value, Value)> {
     ]
 }
 
-/// A document, a patch that cannot be done, the operation that fails, and why.
-fn not_done() -> Vec<(Value, Value, usize, &'static str, PatchProblem)> {
+/// A document, a patch that does not apply, the failing operation, and the reason.
+fn rejected() -> Vec<(Value, Value, usize, &'static str, PatchProblem)> {
     use PatchProblem::{
         Different, IntoItself, NotAnIndex, Nothing, NothingToTake, UnknownOperation,
     };
@@ -117,7 +117,7 @@ fn not_done() -> Vec<(Value, Value, usize, &'static str, PatchProblem)> {
         (json!([{"op":"test","path":"/a/b","value":[2,1]}]), 0, "/a/b", Different),
         (json!([{"op":"test","path":"/a","value":{"b":[1,2],"c":1}}]), 0, "/a", Different),
         (json!([{"op":"increment","path":"/a"}]), 0, "", UnknownOperation),
-        // All that was done before is undone.
+        // All earlier operations are undone.
         (
             json!([
                 {"op":"add","path":"/a/b/-","value":3},
@@ -142,8 +142,8 @@ fn not_done() -> Vec<(Value, Value, usize, &'static str, PatchProblem)> {
 }
 
 #[test]
-fn operations_do_what_the_rfc_says() {
-    for (before, operations, after) in done() {
+fn operations_follow_the_rfc() {
+    for (before, operations, after) in applied() {
         let mut document = Document::new(before.clone());
         let applied = document.apply(&patch(&operations));
         assert_eq!((applied, document.value()), (Ok(()), &after), "{before} {operations}");
@@ -152,12 +152,12 @@ fn operations_do_what_the_rfc_says() {
 }
 
 #[test]
-fn patches_are_done_whole_or_not_at_all() {
-    for (before, operations, index, at, problem) in not_done() {
+fn failing_patch_changes_nothing() {
+    for (before, operations, index, at, problem) in rejected() {
         let mut document = Document::new(before.clone());
         let error = document.apply(&patch(&operations)).expect_err("cannot be done");
-        let told = (error.index, error.pointer.as_str(), error.problem);
-        assert_eq!(told, (index, at, problem), "{operations}");
+        let reported = (error.index, error.pointer.as_str(), error.problem);
+        assert_eq!(reported, (index, at, problem), "{operations}");
         assert_eq!(document, Document::new(before.clone()), "{operations}: {error}");
         assert_eq!(reference(&before, &operations), None, "{operations}");
     }
@@ -183,7 +183,7 @@ fn documents_have_a_limit() {
 }
 
 #[test]
-fn documents_have_as_many_levels_as_can_be_read() {
+fn document_depth_is_limited_to_the_readable_depth() {
     let mut document = Document::new(json!([]));
     let wrap = patch(&json!([{"op":"copy","from":"","path":"/-"},{"op":"remove","path":"/0"}]));
     let nest = |levels: usize| {
@@ -206,7 +206,7 @@ fn documents_have_as_many_levels_as_can_be_read() {
     assert_eq!(error.problem, PatchProblem::Unreadable);
 }
 
-/// The RFC in the plainest way: every operation makes a new document.
+/// A naive implementation of the RFC: every operation creates a new document.
 fn reference(document: &Value, operations: &Value) -> Option<Value> {
     operations.as_array()?.iter().try_fold(document.clone(), |document, operation| {
         let tokens = |name: &str| {
@@ -264,7 +264,7 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     }
 }
 
-/// The document with something else at `path`: a value, which `adds` or replaces, or nothing.
+/// Returns the document with a value inserted (`adds`) or replaced at `path`, or removed.
 fn with(document: &Value, path: &[String], value: Option<&Value>, adds: bool) -> Option<Value> {
     let Some((token, rest)) = path.split_first() else {
         return Some(value.cloned().unwrap_or_default());
@@ -308,9 +308,9 @@ fn with(document: &Value, path: &[String], value: Option<&Value>, adds: bool) ->
 proptest! {
     #![proptest_config(generate::cases(512))]
 
-    /// Patches do what the plainest reading of the RFC does, and what cannot be done changes nothing.
+    /// Patches agree with the naive implementation, and a failing patch changes nothing.
     #[test]
-    fn patches_do_what_the_reference_does(patches in prop::collection::vec(generate::patch(), 1..6)) {
+    fn patches_match_the_reference(patches in prop::collection::vec(generate::patch(), 1..6)) {
         let mut expected = json!({"x":{"y":1},"l":[0, {"y":2}]});
         let mut document = Document::new(expected.clone());
         for operations in patches {

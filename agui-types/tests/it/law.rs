@@ -1,4 +1,4 @@
-//! The law: decode, then encode, gives the same JSON value. Held for every type that the source declares.
+//! The law of wire types: decode, then encode, gives the same JSON value. Tested for every declared type.
 use crate::generate;
 use crate::model::{self, Member, Shape};
 use agui_types::capabilities::*;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// A document as it is sent, and its value.
+/// A document as sent, and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) text: String,
@@ -62,9 +62,9 @@ types! {
     UrlSource UserMessage VideoPart
 }
 
-/// Whatever a type's members are, in whatever order, with whatever else a newer peer adds.
+/// The law holds for any members in any order, with any members of a newer peer.
 #[test]
-fn every_type_gives_back_what_it_was_read_from() {
+fn every_type_round_trips() {
     let documents = Documents::new();
     let declared: Vec<&str> = documents.types.keys().map(String::as_str).collect();
     let listed: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
@@ -84,7 +84,7 @@ fn every_type_gives_back_what_it_was_read_from() {
     }
 }
 
-/// Makes documents of any type.
+/// Generates documents of any type.
 pub(crate) struct Documents {
     types: BTreeMap<String, Shape>,
     made: RefCell<BTreeMap<String, BoxedStrategy<Document>>>,
@@ -160,7 +160,7 @@ impl Documents {
             .boxed()
     }
 
-    /// Names, values, and whether they are more than an optional member that is `null`.
+    /// Names, values, and whether a member is more than an optional `null`.
     fn members(&self, required: &[Member], optional: &[Member]) -> BoxedStrategy<Members> {
         let mut members: Vec<BoxedStrategy<Members>> = vec![unknown_members()];
         for member in required {
@@ -220,7 +220,7 @@ fn list(element: BoxedStrategy<Document>) -> BoxedStrategy<Document> {
         .boxed()
 }
 
-/// Members of a newer peer, of any value, `null` too.
+/// Members of a newer peer with any value, `null` included.
 fn unknown_members() -> BoxedStrategy<Members> {
     prop::collection::btree_map("x-[a-z\"~/]{0,3}", json_value(), 0..3)
         .prop_map(|members| {
@@ -254,7 +254,7 @@ fn json_value() -> BoxedStrategy<Value> {
 }
 
 proptest! {
-    /// Whatever the text, decoding it ends in a value or an error.
+    /// Decoding any text returns a value or an error.
     #[test]
     fn decoding_does_not_panic(
         mut text in r#"(\{|\}|\[|\]|:|,|"type"|"role"|"RUN_STARTED"|"TEXT_MESSAGE_START"|"user"|"id"|0|-1|1e400|"a"|null| ){0,20}"#,

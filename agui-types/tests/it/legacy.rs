@@ -52,7 +52,7 @@ fn each_event_has_its_present_name() {
 }
 
 #[test]
-fn what_goes_on_with_nothing_breaks_a_rule() {
+fn event_without_a_start_breaks_a_rule() {
     for (text, rule) in [
         (r#"{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"."}"#, Rule::ReasoningMessageNotOpen),
         (r#"{"type":"THINKING_TEXT_MESSAGE_END"}"#, Rule::ReasoningMessageNotOpen),
@@ -68,27 +68,30 @@ fn what_goes_on_with_nothing_breaks_a_rule() {
 }
 
 #[test]
-fn what_is_done_is_told_and_what_is_malformed_is_an_error() {
+fn translations_are_reported_and_malformed_events_are_errors() {
     let handle = |text: &str| Thinking::new("x").handle(wire::decode(text).expect("an event"));
-    let (_, told) = handle(r#"{"type":"THINKING_START","title":"Plan"}"#).expect("an event");
-    let told: Vec<_> = told.into_iter().map(|it| (it.kind, it.name)).collect();
+    let (_, reported) = handle(r#"{"type":"THINKING_START","title":"Plan"}"#).expect("an event");
+    let reported: Vec<_> = reported.into_iter().map(|it| (it.kind, it.name)).collect();
     let expected = [
         (RemovalKind::LegacyEvent, "THINKING_START".into()),
         (RemovalKind::Member, "title".into()),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let error =
         handle(r#"{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":7}"#).expect_err("no text");
     assert_eq!(error.to_string(), "at /delta: expected a string, got number");
     let error = handle(r#"{"type":"THINKING_TEXT_MESSAGE_CONTENT"}"#).expect_err("no delta");
     assert_eq!(error.to_string(), "expected member `delta`, got none");
     let newer = r#"{"type":"THINKING_HARDER"}"#;
-    let (event, told) = handle(newer).expect("an event");
-    assert_eq!((serde_json::to_string(&event).expect("JSON"), told), (newer.into(), Vec::new()));
+    let (event, reported) = handle(newer).expect("an event");
+    assert_eq!(
+        (serde_json::to_string(&event).expect("JSON"), reported),
+        (newer.into(), Vec::new())
+    );
 }
 
 #[test]
-fn what_is_closed_does_not_go_on() {
+fn closed_message_is_not_continued() {
     let events = translated(&[
         json!({"type":"THINKING_TEXT_MESSAGE_START"}),
         json!({"type":"THINKING_TEXT_MESSAGE_END"}),

@@ -1,26 +1,26 @@
-//! The wire types as the source declares them, so that no test can leave one out.
+//! The wire types as declared in the source, so that no test can omit one.
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What a type is on the wire.
+/// The wire form of a type.
 #[derive(Debug)]
 pub(crate) enum Shape {
     Object {
         required: Vec<Member>,
         optional: Vec<Member>,
     },
-    /// The tag's name, and the variants by tag.
+    /// The name of the tag, and the variants by tag.
     Union {
         tag: String,
         variants: Vec<Member>,
     },
     Names(Vec<String>),
-    /// Written by hand or made by a macro of its own.
+    /// Written by hand or by a macro of its own.
     Leaf,
 }
 
-/// A member's name on the wire and its type, or a variant's tag and payload.
+/// The wire name of a member and its type, or the tag of a variant and its payload.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) wire: String,

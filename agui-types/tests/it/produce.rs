@@ -1,4 +1,4 @@
-//! Whatever a producer calls, what comes out is right.
+//! A producer's output is valid for any calls.
 use crate::generate;
 use agui_types::enforce;
 use agui_types::event::{Event, RunFinishedOutcome};
@@ -14,7 +14,7 @@ use jsonrpc_core::wire::Raw;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Something that a program may do with a run, sensible or not.
+/// An action of a program on a run, valid or not.
 #[derive(Clone, Debug)]
 enum Step {
     Text(&'static str, String),
@@ -93,13 +93,13 @@ fn make(run: &mut Run<Vec<Event>>, call: Step) -> Result<(), Refused> {
     }
 }
 
-/// Everything that a run puts, for these calls and this end.
+/// Returns everything that a run sends, for these calls and this end.
 fn produced(calls: Vec<Step>, end: End) -> Vec<Event> {
     let mut events = Vec::new();
     let mut run = Run::begin(&input(), |event| events.push(event));
     let mut queue = Run::begin(&input(), Vec::new());
     for call in calls {
-        // Refusals are half of what is tried here.
+        // Refusals are part of what is tested.
         let _ = make(&mut queue, call);
     }
     let ended = match end {
@@ -111,7 +111,7 @@ fn produced(calls: Vec<Step>, end: End) -> Vec<Event> {
         End::Cancel => queue.cancel(),
         End::Fail => queue.fail("no", Some("NO")),
         End::Drop => {
-            // The events of the calls are given again to one that is dropped.
+            // The events of the calls are replayed on a run that is dropped.
             for event in queue.sink().iter().skip(1) {
                 run.emit(event.clone()).expect("it was taken before");
             }
@@ -132,9 +132,9 @@ fn ends() -> impl Strategy<Value = End> {
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// verify(produce(any calls)) is clean, in the strict profile too, and nothing in it is undescribed.
+    /// The output of any calls passes the strict verifier and contains no undescribed material.
     #[test]
-    fn whatever_is_called_keeps_every_rule(calls in prop::collection::vec(call(), 0..40), end in ends()) {
+    fn any_calls_keep_every_rule(calls in prop::collection::vec(call(), 0..40), end in ends()) {
         let events = produced(calls, end);
         for mut verifier in [Verifier::strict_for(&input()), Verifier::tolerant()] {
             for event in &events {
@@ -147,9 +147,9 @@ proptest! {
         }
     }
 
-    /// Each end is the one that was asked for, and there is one.
+    /// A run has exactly one end: the requested one.
     #[test]
-    fn a_run_ends_as_it_was_asked_to(calls in prop::collection::vec(call(), 0..20), end in ends()) {
+    fn run_has_the_requested_end(calls in prop::collection::vec(call(), 0..20), end in ends()) {
         let events = produced(calls, end);
         let terminal = |event: &&Event| matches!(event, Event::RunFinished(_) | Event::RunError(_));
         prop_assert_eq!(events.iter().filter(terminal).count(), 1);
@@ -168,9 +168,9 @@ proptest! {
         prop_assert_eq!(said, end);
     }
 
-    /// The calls that a success lists are those that wait for the application, and no others wait.
+    /// A successful end lists exactly the calls that wait for the application.
     #[test]
-    fn pending_calls_are_the_applications(calls in prop::collection::vec(call(), 0..40)) {
+    fn pending_calls_are_application_calls(calls in prop::collection::vec(call(), 0..40)) {
         let events = produced(calls, End::Finish);
         let mut reducer = Reducer::for_input(&input()).expect("an input");
         let mut made: Vec<(ToolCallId, String)> = Vec::new();
@@ -180,7 +180,7 @@ proptest! {
                 made.push((start.tool_call_id.clone(), start.tool_call_name.clone()));
             }
         }
-        // What clients find out themselves leaves out that a snapshot may have an answer, too.
+        // Clients that determine the pending calls themselves overlook answers in a snapshot.
         let restated = events.iter().any(|event| matches!(event, Event::MessagesSnapshot(_)));
         let listed = match events.last() {
             Some(Event::RunFinished(finished)) => match &finished.outcome {
@@ -192,14 +192,14 @@ proptest! {
         let pending: Vec<&ToolCallId> = if restated { listed } else { reducer.pending_tool_call_ids() };
         for pending in pending {
             let tool = made.iter().find(|(id, _)| id == pending).map(|(_, tool)| tool.as_str());
-            // The generated events call `f`, which is nobody's tool, and so the agent's.
+            // The generated events call `f`, which the application does not provide; it belongs to the agent.
             prop_assert_eq!(tool, Some("page"));
         }
     }
 
-    /// Nothing is left that a client before 1.0 fails on, once it is made fit for one.
+    /// A downgraded stream has no event that a client before 1.0 fails on.
     #[test]
-    fn legacy_clients_can_be_served(calls in prop::collection::vec(call(), 0..30), end in ends()) {
+    fn downgraded_stream_suits_legacy_clients(calls in prop::collection::vec(call(), 0..30), end in ends()) {
         let mut downgrade = Downgrade::to(Profile::Legacy);
         for event in produced(calls, end) {
             if let (Some(event), _) = downgrade.handle(event) {
@@ -217,7 +217,7 @@ fn types(run: &Run<Vec<Event>>) -> Vec<&str> {
 }
 
 #[test]
-fn subagents_end_as_their_run_does() {
+fn subagents_end_with_their_run() {
     let table = [
         (End::Finish, json!({"type":"SUBAGENT_FINISHED","subagentRunId":"s"})),
         (
@@ -251,13 +251,13 @@ fn subagents_end_as_their_run_does() {
             _ => run.fail("no", None),
         }
         .expect("a run ends");
-        let told = serde_json::to_value(&run.sink()[2]).expect("JSON");
-        assert_eq!(told, expected, "{end:?}");
+        let reported = serde_json::to_value(&run.sink()[2]).expect("JSON");
+        assert_eq!(reported, expected, "{end:?}");
     }
 }
 
 #[test]
-fn a_tool_of_the_agents_is_answered_before_success() {
+fn agent_tool_call_has_a_result_before_success() {
     let mut run = Run::begin(&input(), Vec::new());
     run.reasoning(&"t".into(), "Hm.").expect("thought");
     run.text(&"m".into(), "I look.").expect("text");
@@ -286,7 +286,7 @@ fn a_tool_of_the_agents_is_answered_before_success() {
 }
 
 #[test]
-fn an_approved_call_of_an_earlier_run_gets_its_result() {
+fn approved_call_of_an_earlier_run_receives_its_result() {
     let mut run = Run::begin(&input(), Vec::new());
     run.tool_result(&"old".into(), "done").expect("a result");
     let again = run.tool_result(&"old".into(), "again").expect_err("it has one");
@@ -302,22 +302,25 @@ fn an_approved_call_of_an_earlier_run_gets_its_result() {
 }
 
 #[test]
-fn what_a_producer_must_not_send_is_refused() {
+fn undescribed_material_is_refused() {
     let mut run = Run::begin(&input(), Vec::new());
     let table: [(Value, &str); 5] = [
         (
             json!({"type":"RUN_STARTED","threadId":"t","runId":"x"}),
-            "the run itself sends such events",
+            "events of this type are sent by the run itself",
         ),
-        (json!({"type":"RUN_ERROR","message":"m"}), "the run itself sends such events"),
+        (
+            json!({"type":"RUN_ERROR","message":"m"}),
+            "events of this type are sent by the run itself",
+        ),
         (
             json!({"type":"TEXT_MESSAGE_CHUNK","messageId":"m","delta":"d"}),
-            "the run itself sends such events",
+            "events of this type are sent by the run itself",
         ),
-        (json!({"type":"NEWER"}), "the protocol does not describe what is in the event"),
+        (json!({"type":"NEWER"}), "the event contains material that AG-UI 1.0 does not describe"),
         (
             json!({"type":"TEXT_MESSAGE_START","messageId":"m","mood":1}),
-            "the protocol does not describe what is in the event",
+            "the event contains material that AG-UI 1.0 does not describe",
         ),
     ];
     for (event, expected) in table {
@@ -328,7 +331,7 @@ fn what_a_producer_must_not_send_is_refused() {
 }
 
 #[test]
-fn a_run_has_room_for_its_end() {
+fn full_run_accepts_its_end() {
     let mut run = Run::begin(&input(), Vec::new());
     for index in 0..=Run::<Vec<Event>>::MAX_ITEMS {
         let opened = run.text(&format!("m{index}").into(), "");

@@ -1,4 +1,4 @@
-//! What 0.x clients can take, held against what was measured with `@ag-ui/client` 0.0.59.
+//! What 0.x clients accept, compared with measurements of `@ag-ui/client` 0.0.59.
 use crate::generate;
 use crate::streams::recorded;
 use agui_types::enforce;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 #[test]
-fn legacy_clients_are_spared_what_they_fail_on() {
+fn legacy_profile_refuses_failing_events() {
     let table = [
         (r#"{"type":"RUN_STARTED","threadId":"t","runId":"r","protocolVersion":"1.0"}"#, None),
         (
@@ -98,7 +98,7 @@ fn downgraded(
 }
 
 #[test]
-fn streams_are_made_fit_for_legacy_clients() {
+fn streams_are_downgraded_for_legacy_clients() {
     let finished = |outcome: Value| json!({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":outcome});
     let failed = |name: &str| json!({"type":"RUN_ERROR","message":format!("the run did not succeed: {name}"),"code":name});
     let part = json!([{"type":"text","text":"a"},{"type":"image","source":{"type":"url","value":"u"}},{"type":"text","text":"b"}]);
@@ -178,7 +178,7 @@ fn streams_are_made_fit_for_legacy_clients() {
     }
 }
 
-/// Nothing that is left is refused, and what was right stays right.
+/// The result has no refused event, and a valid stream stays valid.
 fn holds(events: Vec<Event>) {
     let (mut expander, mut expanded) = (Expander::new(), Vec::new());
     for event in events {
@@ -196,7 +196,10 @@ fn holds(events: Vec<Event>) {
     };
     let before = successes(&expanded);
     let (left, _) = downgraded(expanded, Profile::Legacy);
-    assert!(successes(&left) <= before, "a run that did not succeed is not told as one that did");
+    assert!(
+        successes(&left) <= before,
+        "a run that did not succeed is not reported as one that did"
+    );
     let mut verifier = Verifier::tolerant();
     for event in &left {
         assert_eq!(Profile::Legacy.refuses(event), None);
@@ -207,7 +210,7 @@ fn holds(events: Vec<Event>) {
 }
 
 #[test]
-fn recorded_streams_are_made_fit() {
+fn recordings_are_downgraded() {
     for stream in recorded().iter().filter(|stream| stream["verdict"] == "accepted") {
         holds(wire::decode(&stream["stream"].to_string()).expect("events"));
     }
@@ -216,15 +219,15 @@ fn recorded_streams_are_made_fit() {
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// Whatever a producer of 1.0 sends, what is left of it is fit for legacy clients.
+    /// The downgrade of any stream of AG-UI 1.0 suits legacy clients.
     #[test]
-    fn streams_are_made_fit(events in generate::stream(false)) {
+    fn generated_streams_are_downgraded(events in generate::stream(false)) {
         holds(events);
     }
 }
 
 #[test]
-fn what_1_1_added_goes_to_peers_of_1_1_only() {
+fn members_of_1_1_are_sent_to_peers_of_1_1_only() {
     let table = [(None, Profile::Legacy), (Some("1.0"), Profile::V1), (Some("next"), Profile::V1)];
     let newer = ["1.1", "1.2", "2.0"].map(|version| (Some(version), Profile::V1_1));
     for (version, profile) in table.into_iter().chain(newer) {

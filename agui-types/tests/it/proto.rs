@@ -1,4 +1,4 @@
-//! The binary form, held against the bytes of the first-party encoder 1.0.0.
+//! The binary form, compared with the bytes of the first-party encoder 1.0.0.
 use crate::{fixtures, generate};
 use agui_types::enforce;
 use agui_types::event::Event;
@@ -17,7 +17,7 @@ fn event(json: &Value) -> Event {
     wire::decode(&json.to_string()).expect("an event")
 }
 
-/// Each event of the corpus has the first-party encoder's bytes, and comes out of them as it went in.
+/// Each event of the corpus has the first-party encoder's bytes, and decodes from them unchanged.
 #[test]
 fn vectors_have_the_same_bytes() {
     let vectors = fixtures::vectors();
@@ -25,7 +25,7 @@ fn vectors_have_the_same_bytes() {
     for vector in vectors {
         let member = |name| vector.get(name).expect("a member");
         let name = member("name").as_str();
-        // As text, since the order of members counts.
+        // Decoded from text, since the order of members counts.
         let event: Event = member("event").decode().expect("an event");
         let given: Value = member("event").decode().expect("JSON");
         let expected = bytes(&member("proto_hex").decode::<String>().expect("hex"));
@@ -37,7 +37,7 @@ fn vectors_have_the_same_bytes() {
     }
 }
 
-/// Members that an empty list and an absent one share in the binary form.
+/// Removes empty lists, which equal absent ones in the binary form.
 fn without_empty_lists(value: Value) -> Value {
     match value {
         Value::Object(members) => members
@@ -63,9 +63,9 @@ fn without_empty_lists(value: Value) -> Value {
 }
 
 proptest! {
-    /// What the binary form can say comes out of it as it went in, wherever the body is cut.
+    /// An event that the binary form can express round-trips, however the body is split.
     #[test]
-    fn events_come_out_as_they_went_in(events in prop::collection::vec(generate::event(), 1..8), cut in 1..40_usize) {
+    fn events_round_trip(events in prop::collection::vec(generate::event(), 1..8), cut in 1..40_usize) {
         let (mut body, mut said) = (Vec::new(), Vec::new());
         for event in events {
             let (event, removals) = enforce::enforce_event(event);
@@ -90,7 +90,7 @@ proptest! {
         }
     }
 
-    /// No bytes do anything but give frames or an error; after an error there is nothing more.
+    /// Any bytes give frames or an error, and no frame follows an error.
     #[test]
     fn any_bytes_are_frames_or_an_error(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..20)) {
         let mut decoder = Decoder::with_limit(64);
@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn what_the_binary_form_cannot_say_is_refused() {
+fn inexpressible_values_are_refused() {
     let table = [
         (json!({"type":"NEWER"}), Unsayable::Unknown("NEWER".into())),
         (
@@ -146,7 +146,7 @@ fn what_the_binary_form_cannot_say_is_refused() {
 }
 
 #[test]
-fn broken_messages_are_told() {
+fn malformed_messages_are_errors() {
     let finished = proto::encode_event(&event(&json!({"type":"STEP_FINISHED","stepName":"s"})));
     let finished = finished.expect("bytes");
     let twice = [finished.clone(), finished.clone()].concat();
@@ -158,8 +158,8 @@ fn broken_messages_are_told() {
         (twice, Malformed::Several),
         (mistyped, Malformed::Type { expected: 15, found: 14 }),
         (vec![0x02, 0x00], Malformed::Protobuf("a field without a number".into())),
-        (vec![0x0a, 0x05], Malformed::Protobuf("a field that is cut off".into())),
-        (vec![0x0b], Malformed::Protobuf("a wire type that is not in use".into())),
+        (vec![0x0a, 0x05], Malformed::Protobuf("a truncated field".into())),
+        (vec![0x0b], Malformed::Protobuf("an unsupported wire type".into())),
     ];
     for (message, expected) in table {
         assert_eq!(proto::decode_event(&message), Err(expected), "{message:?}");
@@ -185,7 +185,7 @@ fn frames_have_a_limit_and_an_end() {
 }
 
 #[test]
-fn protobuf_is_answered_where_it_is_admitted() {
+fn protobuf_is_negotiated_by_accept() {
     let table = [
         (Some("application/vnd.ag-ui.event+proto"), true),
         (Some("Application/VND.AG-UI.event+proto;v=1"), true),
@@ -217,9 +217,9 @@ fn protobuf_is_answered_where_it_is_admitted() {
     }
 }
 
-/// A map has each key once: of one that comes twice the last value counts.
+/// A map has each key once: of a repeated key the last value counts.
 #[test]
-fn keys_that_come_twice_are_read_once() {
+fn repeated_keys_keep_the_last_value() {
     // CUSTOM "n" with the value {"a": true, "a": false}.
     let entry = |value| [0x0a, 0x07, 0x0a, 0x01, b'a', 0x12, 0x02, 0x20, value];
     let object = [entry(1), entry(0)].concat();
@@ -233,7 +233,8 @@ fn keys_that_come_twice_are_read_once() {
     assert_eq!(serde_json::to_value(event).expect("JSON"), expected);
 }
 
-/// As JavaScript has it, which the first-party encoder stands on: array indices first, of equal names the last value.
+/// The order of JavaScript, on which the first-party encoder relies: array indices first; of equal names the last
+/// value.
 #[test]
 fn members_are_in_the_order_of_javascript() {
     let written = |value: &str| {

@@ -1,4 +1,4 @@
-//! What streams make: as recorded from the first-party client 1.0.0, and where the specification says more than that.
+//! Reduction, compared with recordings of the first-party client 1.0.0 and with the specification.
 use crate::generate;
 use crate::streams::recorded;
 use agui_types::enforce;
@@ -11,7 +11,7 @@ use jsonrpc_core::wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// All stages, one after the other; nothing when one of them fails.
+/// Runs all stages in order; `None` if one of them fails.
 fn run(input: &Value, stream: &Value) -> Option<(Reducer, Vec<Warning>)> {
     let mut whole = json!({"threadId":"t","runId":"r","messages":[]});
     for (name, value) in input.as_object().expect("an object") {
@@ -41,7 +41,7 @@ fn made(stream: Value) -> (Value, Vec<Warning>) {
 
 type Meaning = fn(&Warning) -> bool;
 
-/// What the client's warnings mean.
+/// The meaning of the client's warnings.
 fn meant(words: &str) -> Option<Meaning> {
     let table: [(&str, Meaning); 5] = [
         ("Failed to apply state patch", |it| matches!(it, Warning::Patch(_))),
@@ -53,22 +53,22 @@ fn meant(words: &str) -> Option<Meaning> {
     table.into_iter().find(|(start, _)| words.contains(start)).map(|(_, meaning)| meaning)
 }
 
-/// Where the specification has a consumer warn, and the client does not.
+/// Warnings that the specification requires and the client does not give.
 ///
 /// Spec: [`ACTIVITY_DELTA`, 1.0](https://ag-ui.com/spec/1.0/events/activity#activity_delta),
 /// [Reasoning, error handling, 1.0](https://ag-ui.com/spec/1.0/events/reasoning#error-handling)
 const SILENT: &[&str] = &["activity delta missing target", "encrypted unknown entity"];
 
 #[test]
-fn recorded_ends_are_reached_again() {
+fn recordings_have_the_recorded_result() {
     let (mut accepted, mut silent) = (0, Vec::new());
     for stream in recorded() {
         let name = stream["name"].as_str().expect("a name").to_owned();
         let reduced = run(&stream["input"], &stream["stream"]);
         if stream["verdict"] == "rejected" {
             assert!(reduced.is_none(), "{name}");
-            // The client gives events to the application later than it reads them, and an error overtakes all that
-            // were not given yet. So it ends as it began; no clause asks for that.
+            // The client delivers events later than it reads them, and an error overtakes those. The conversation is
+            // therefore the initial one; no clause requires that.
             assert_eq!((&stream["messages"], &stream["state"]), (&json!([]), &json!({})), "{name}");
             continue;
         }
@@ -98,16 +98,17 @@ fn recorded_ends_are_reached_again() {
             (stream.get("result"), &stream["pendingInterrupts"]),
             "{name}"
         );
-        let told = stream["warnings"].as_array().expect("a list").iter();
-        let told: Vec<_> = told.filter_map(|words| meant(words.as_str().expect("words"))).collect();
+        let reported = stream["warnings"].as_array().expect("a list").iter();
+        let reported: Vec<_> =
+            reported.filter_map(|words| meant(words.as_str().expect("words"))).collect();
         if SILENT.contains(&name.as_str()) {
-            assert_eq!((warnings, told.len()), (vec![Warning::NoMessage], 0), "{name}");
+            assert_eq!((warnings, reported.len()), (vec![Warning::NoMessage], 0), "{name}");
             silent.push(name);
             continue;
         }
-        assert_eq!(warnings.len(), told.len(), "{name}: {warnings:?}");
+        assert_eq!(warnings.len(), reported.len(), "{name}: {warnings:?}");
         assert!(
-            warnings.iter().zip(told).all(|(ours, theirs)| theirs(ours)),
+            warnings.iter().zip(reported).all(|(ours, theirs)| theirs(ours)),
             "{name}: {warnings:?}"
         );
     }
@@ -120,7 +121,7 @@ fn started() -> Value {
 }
 
 #[test]
-fn results_stand_behind_their_call() {
+fn result_is_inserted_after_its_call() {
     let call = |id: &str| json!({"type":"TOOL_CALL_CHUNK","toolCallId":id,"toolCallName":"f","parentMessageId":"m"});
     let text = |id: &str| json!({"type":"TEXT_MESSAGE_CHUNK","messageId":id,"delta":id});
     let result = |id: &str, call: &str| json!({"type":"TOOL_CALL_RESULT","messageId":id,"toolCallId":call,"content":"x"});
@@ -143,14 +144,14 @@ fn results_stand_behind_their_call() {
     assert_eq!(ids, ["m", "r2", "r1", "r4", "n", "r0"].map(Some));
     assert_eq!(
         messages[2]["content"], "xr1",
-        "what is told about a message is told where it is now"
+        "what is reported about a message is reported where it is now"
     );
     assert_eq!(messages[0]["toolCalls"].as_array().map(Vec::len), Some(4));
     assert_eq!(warnings, []);
 }
 
 #[test]
-fn metadata_goes_where_the_specification_says() {
+fn metadata_is_merged_into_its_target() {
     let with = |mut event: Value, key: &str, value: Value| {
         event["metadata"] = json!({ key: value });
         event
@@ -201,11 +202,11 @@ fn metadata_goes_where_the_specification_says() {
     assert_eq!(made(stream), (expected, Vec::new()));
 }
 
-/// A type describes one value: a new value without one has none.
+/// A type describes one value: a new value without a type has none.
 ///
 /// Spec: [`encryptedValueType`, 1.1](https://ag-ui.com/spec/1.1/events/reasoning#encryptedvaluetype)
 #[test]
-fn the_type_of_an_encrypted_value_goes_with_it() {
+fn encrypted_value_type_follows_its_value() {
     let value = |value: &str, kind: Option<&str>| {
         let mut event = json!({"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"m","encryptedValue":value});
         if let Some(kind) = kind {
@@ -225,7 +226,7 @@ fn the_type_of_an_encrypted_value_goes_with_it() {
 }
 
 #[test]
-fn owners_are_kept_with_what_they_own() {
+fn messages_keep_their_owners() {
     let stream = json!([
         started(),
         {"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"},
@@ -248,7 +249,7 @@ fn owners_are_kept_with_what_they_own() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn skipped_events_are_reported() {
     let activity =
         json!({"type":"ACTIVITY_SNAPSHOT","messageId":"x","activityType":"t","content":{"a":1}});
     let delta = |patch: Value| json!({"type":"ACTIVITY_DELTA","messageId":"x","activityType":"u","patch":patch});
@@ -265,7 +266,7 @@ fn what_cannot_be_done_is_told() {
     assert_eq!(warnings[0], Warning::NotAnObject);
     assert_eq!(
         warnings[1].to_string(),
-        r#"the patch was not done: operation 1: there is nothing at "/a""#
+        r#"the patch was not applied: operation 1: no value exists at "/a""#
     );
 
     let mut reducer = Reducer::new();
@@ -281,7 +282,7 @@ fn what_cannot_be_done_is_told() {
 }
 
 #[test]
-fn what_is_held_has_a_limit() {
+fn conversation_size_is_limited() {
     let mut reducer = Reducer::new().with_limit(10_000);
     let mut handle =
         |event: Value| reducer.handle(&wire::decode(&event.to_string()).expect("an event"));
@@ -312,9 +313,9 @@ fn what_is_held_has_a_limit() {
 proptest! {
     #![proptest_config(generate::cases(128))]
 
-    /// Whatever comes, in whatever order: no panic, and every message and call is found again.
+    /// For any events in any order the reducer does not panic, and every message and call is found again.
     #[test]
-    fn what_was_made_is_found_again(events in generate::events()) {
+    fn messages_and_calls_are_indexed(events in generate::events()) {
         let mut reducer = Reducer::new();
         for event in &events {
             let _ = reducer.handle(event);

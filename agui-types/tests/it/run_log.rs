@@ -1,4 +1,4 @@
-//! A log of a run: each reader ends with the conversation of the run, within the bounds.
+//! A run log: each reader ends with the conversation of the run, within the bounds.
 use crate::generate::cases;
 use agui_types::event::{
     ActivitySnapshotEvent, Event, MessagesSnapshotEvent, ReasoningMessageContentEvent,
@@ -171,7 +171,7 @@ fn reduced<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
         assert!(reducer.handle(event).is_none(), "{event:?}");
     }
     let (messages, state) = reducer.into_parts();
-    // A restart may move a message that the snapshot does not name.
+    // A restart may move a message that the snapshot does not list.
     let mut messages: Vec<String> =
         messages.iter().map(|it| serde_json::to_string(it).expect("JSON")).collect();
     messages.sort_unstable();
@@ -190,7 +190,7 @@ impl Client {
         Self { after: 0, seen: Vec::new(), response: Verifier::strict_for(&input()) }
     }
 
-    /// Reads once; whether there may be more.
+    /// Reads once, and returns whether more may follow.
     fn read(&mut self, log: &RunLog, max_bytes: usize) -> bool {
         let (frames, is_restart) = match log.read(self.after, max_bytes) {
             Read::Frames(frames) => (frames, false),
@@ -417,7 +417,7 @@ fn events_that_cannot_be_compacted_stay() {
     assert_eq!(seen, events);
 }
 
-/// Deltas are joined as they were written: quotes and backslashes end no text, and a member beside the text stays.
+/// Deltas are joined in their encoded form: escaped quotes and backslashes do not end a text, and other members are kept.
 #[test]
 fn joined_deltas_have_the_whole_text() {
     let pieces = ["a\"", "\\", "\"}\n\n", "é", "\",\"delta\":\"", "word ".repeat(40).as_str()]
@@ -457,7 +457,7 @@ fn continued_run_continues_the_numbers() {
 }
 
 #[test]
-fn part_behind_a_gap_is_ignored() {
+fn part_after_a_gap_is_ignored() {
     let original = log(&run(3));
     let mut copy = RunLog::new(&input(), LIMITS);
     copy.apply(original.part(5, BATCH));

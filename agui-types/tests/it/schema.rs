@@ -1,4 +1,4 @@
-//! The JSON Schemas of the types say what the source declares.
+//! JSON Schemas of the types agree with the source.
 use crate::model::{self, Member, Shape};
 use agui_types::capabilities::AgentCapabilities;
 use agui_types::event::Event;
@@ -11,7 +11,7 @@ fn schema_of<T: JsonSchema>() -> Value {
     schemars::SchemaGenerator::default().into_root_schema_for::<T>().to_value()
 }
 
-/// The definitions that events, inputs and capabilities need, by name.
+/// Returns the definitions of events, inputs and capabilities, by name.
 fn definitions() -> Map<String, Value> {
     let mut all = Map::new();
     for mut schema in
@@ -59,7 +59,7 @@ fn each_type_has_a_schema_with_its_members() {
 }
 
 #[test]
-fn what_is_no_object_is_described_too() {
+fn types_other_than_objects_have_schemas() {
     let definitions = definitions();
     let timestamp = json!({"type":"integer","minimum":-9_007_199_254_740_991_i64,"maximum":9_007_199_254_740_991_i64});
     assert_eq!(definitions["SafeInteger"], timestamp);

@@ -16,7 +16,7 @@ fn frames(mut decoder: Decoder, pieces: &[&[u8]]) -> Vec<Result<Frame, FrameErro
     frames
 }
 
-/// Lines and line ends as they come on the wire, and some that are broken.
+/// Lines and line ends as on the wire, some of them malformed.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         8 => prop::sample::select(vec![
@@ -31,7 +31,8 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// The specification's algorithm on a whole body, with what the first-party client adds: the end ends a frame.
+/// The specification's algorithm for a whole body, with the first-party client's extension: the end of the body ends a
+/// frame.
 fn by_the_book(body: &str) -> Vec<(String, Option<String>, String)> {
     let body = body.strip_prefix('\u{feff}').unwrap_or(body);
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
@@ -74,9 +75,9 @@ fn by_the_book(body: &str) -> Vec<(String, Option<String>, String)> {
 proptest! {
     #![proptest_config(generate::cases(256))]
 
-    /// Wherever a body is cut, its frames are the same.
+    /// The frames do not depend on how a body is split.
     #[test]
-    fn cuts_do_not_matter(body in body(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8), limit in 0_usize..40) {
+    fn frames_do_not_depend_on_the_split(body in body(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8), limit in 0_usize..40) {
         let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
         cuts.sort_unstable();
         let mut pieces = Vec::new();
@@ -92,9 +93,9 @@ proptest! {
         prop_assert_eq!(&frames(Decoder::with_limit(limit), &bytes), &whole);
     }
 
-    /// A body of text has the frames that the specification gives it.
+    /// The frames of a body are those of the specification.
     #[test]
-    fn frames_are_those_of_the_specification(body in body()) {
+    fn frames_match_the_specification(body in body()) {
         let Ok(text) = String::from_utf8(body) else { return Ok(()) };
         let found: Vec<_> = frames(Decoder::default(), &[text.as_bytes()])
             .into_iter()
@@ -104,17 +105,17 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// No frame that is given is over the limit.
+    /// No frame exceeds the limit.
     #[test]
-    fn the_limit_holds(body in body(), limit in 0_usize..40) {
+    fn frames_are_within_the_limit(body in body(), limit in 0_usize..40) {
         for frame in frames(Decoder::with_limit(limit), &[&body]).into_iter().flatten() {
             prop_assert!(frame.data.len() + frame.event.map_or(0, |event| event.len()) <= limit);
         }
     }
 
-    /// What is written is one line of data, ended by line feeds alone, and is read again as it was.
+    /// An event is written as one `data` line with line feeds only, and decodes unchanged.
     #[test]
-    fn events_come_through(delta in any::<String>(), gap in "[ \n\r\t]{0,3}", id in any::<String>(), comment in any::<String>()) {
+    fn events_round_trip(delta in any::<String>(), gap in "[ \n\r\t]{0,3}", id in any::<String>(), comment in any::<String>()) {
         let value = Raw::from_text(format!("[{gap}1{gap},{gap}\"\\n\"]")).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let events: [Event; 2] = [
             TextMessageContentEvent::new("m", delta).into(),
@@ -144,7 +145,7 @@ proptest! {
 }
 
 #[test]
-fn a_frame_that_cannot_be_read_is_one_error() {
+fn unreadable_frame_is_one_error() {
     let limit = Decoder::with_limit(10);
     let body: &[u8] = b"data: 123456789012\ndata: more\n\ndata: ok\n\ndata: 1234\n\n: a comment may be long\ndata: 12\n\n";
     let found: Vec<_> =
@@ -171,7 +172,7 @@ fn a_frame_that_cannot_be_read_is_one_error() {
 }
 
 #[test]
-fn the_time_to_wait_is_read() {
+fn reconnection_delay_is_read() {
     let mut decoder = Decoder::default();
     assert_eq!(decoder.retry(), None);
     decoder.push(b"retry: 1500\nretry: soon\nretry: 99999999999999999999\nretry:\n");

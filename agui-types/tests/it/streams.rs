@@ -1,5 +1,5 @@
-//! Streams that break each rule and streams that break none, and recorded ones with what the first-party client 1.0.0
-//! made of them.
+//! Streams that break each rule, streams that break none, and recordings with the verdict of the first-party client
+//! 1.0.0.
 use agui_types::event::Event;
 use agui_types::input::RunAgentInput;
 use agui_types::verify::{Rule, Verifier, Violation};
@@ -18,7 +18,7 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The files of a folder by name, each with its lines.
+/// Returns the files of a folder by name, each with its lines.
 fn files(name: &str) -> BTreeMap<String, Vec<Value>> {
     let entries = fs::read_dir(folder().join(name)).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -29,7 +29,7 @@ fn files(name: &str) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
-/// What the first-party client 1.0.0 made of streams.
+/// Returns the recordings of the first-party client 1.0.0.
 pub(crate) fn recorded() -> Vec<Value> {
     let recorded = lines(&folder().join("first-party-client.jsonl"));
     assert!(recorded.len() > 100);
@@ -67,7 +67,7 @@ fn rule(verdict: &Verdict) -> Option<Rule> {
 }
 
 #[test]
-fn what_keeps_the_rules_is_accepted() {
+fn valid_streams_are_accepted() {
     let files = files("valid");
     assert!(files.len() > 15, "{}", files.len());
     for (name, events) in files {
@@ -78,12 +78,12 @@ fn what_keeps_the_rules_is_accepted() {
     }
 }
 
-/// A file for each rule; each of its lines is a stream whose last event (or end) breaks it, and nothing before does.
+/// One file for each rule. Each line is a stream that breaks the rule in its last event (or end) and nowhere before.
 #[test]
-fn what_breaks_a_rule_is_told() {
+fn invalid_streams_are_rejected_by_their_rule() {
     let files = files("invalid");
     for rule in Rule::ALL {
-        // These two need more than a stream to be broken.
+        // These two rules depend on more than a stream.
         if matches!(rule, Rule::TooMuch | Rule::RunNotRequested) {
             continue;
         }
@@ -111,7 +111,7 @@ fn breaks(broken: Rule, events: &[Value]) {
 }
 
 #[test]
-fn rules_that_need_an_input_are_told() {
+fn rules_that_depend_on_the_input_are_checked() {
     let input = r#"{"threadId":"t","runId":"asked","messages":[
         {"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":""}}]}],
         "tools":[{"name":"page","description":"d"}]}"#;
@@ -139,23 +139,27 @@ fn rules_that_need_an_input_are_told() {
 }
 
 #[test]
-fn what_is_kept_has_a_limit() {
+fn verifier_memory_is_limited() {
     let opened = |id: usize| format!(r#"{{"type":"TEXT_MESSAGE_START","messageId":"m{id}"}}"#);
     let mut verifier = Verifier::tolerant().with_limit(3);
     let start = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#.to_owned();
     let events: Vec<String> = [start].into_iter().chain((0..10).map(opened)).collect();
-    let told: Vec<Option<Rule>> = events
+    let reported: Vec<Option<Rule>> = events
         .iter()
         .map(|text| {
             verifier.handle(&wire::decode(text).expect("an event")).err().map(|it| it.rule())
         })
         .collect();
-    assert_eq!(told[..5], [None; 5], "the fourth message is over the limit, the fifth is told");
-    assert_eq!(told[5..], [Some(Rule::TooMuch); 6]);
+    assert_eq!(
+        reported[..5],
+        [None; 5],
+        "the fourth message is over the limit, the fifth is reported"
+    );
+    assert_eq!(reported[5..], [Some(Rule::TooMuch); 6]);
 }
 
 #[test]
-fn long_subjects_are_cut() {
+fn long_subjects_are_truncated() {
     let id = "é".repeat(100);
     let mut verifier = Verifier::tolerant();
     let start = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#;
@@ -165,7 +169,7 @@ fn long_subjects_are_cut() {
     assert_eq!(violation.subject(), Some("é".repeat(64).as_str()));
 }
 
-/// What the client's words mean.
+/// The meaning of the client's messages.
 const WORDS: &[(&str, Rule)] = &[
     ("First event must be", Rule::FirstEvent),
     ("The run has already errored", Rule::AfterError),
@@ -193,7 +197,7 @@ const WORDS: &[(&str, Rule)] = &[
     ("opener's subagent", Rule::OwnerMismatch),
 ];
 
-/// Where the strict verifier rejects what the client accepts. The rule's link has the clause.
+/// Cases in which the strict verifier rejects what the client accepts. The rule's link has the clause.
 const STRICTER: &[(&str, Rule)] = &[
     ("first unknown then started", Rule::UnknownEvent),
     ("finished by wrong run id", Rule::RunChanged),
@@ -209,9 +213,9 @@ const STRICTER: &[(&str, Rule)] = &[
     ("uninterpretable version", Rule::ProtocolVersion),
 ];
 
-/// The tolerant verifier rejects what the client rejected, for the same reason, and accepts what it accepted.
+/// The tolerant verifier rejects exactly the streams that the client rejects, for the same reason.
 #[test]
-fn recorded_verdicts_are_given_again() {
+fn recorded_verdicts_are_reproduced() {
     for stream in &recorded() {
         let (name, events) = (&stream["name"], stream["stream"].as_array().expect("a list"));
         let error = stream["error"].as_str();
@@ -235,7 +239,7 @@ fn recorded_verdicts_are_given_again() {
     }
 }
 
-/// The strict verifier rejects all that the tolerant one rejects, and beyond that what is listed.
+/// The strict verifier rejects everything that the tolerant one rejects, and the listed cases.
 #[test]
 fn strict_differs_where_the_specification_is_stricter() {
     let mut stricter = Vec::new();
@@ -260,7 +264,7 @@ fn strict_differs_where_the_specification_is_stricter() {
 }
 
 #[test]
-fn rules_have_codes_of_their_own() {
+fn rules_have_distinct_codes() {
     let mut codes: Vec<_> = Rule::ALL.iter().map(|rule| rule.as_str()).collect();
     codes.sort_unstable();
     codes.dedup();

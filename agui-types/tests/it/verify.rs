@@ -14,7 +14,7 @@ use agui_types::verify::{Rule, Verifier, Violation};
 use jsonrpc_core::wire::{Extra, Raw};
 use proptest::prelude::*;
 
-/// Events over few identifiers and owners, so that they meet.
+/// Events over few identifiers and owners, so that they interact.
 fn event() -> BoxedStrategy<Event> {
     let id = || prop::sample::select(vec!["a", "b"]);
     let owner = || prop::sample::select(vec![None, None, Some("s"), Some("u")]);
@@ -129,12 +129,12 @@ fn rule(result: Result<(), Violation>) -> Option<Rule> {
 proptest! {
     #![proptest_config(generate::cases(256))]
 
-    /// What the strict verifier takes, the tolerant one takes.
+    /// The tolerant verifier accepts everything that the strict one accepts.
     #[test]
     fn strict_is_stricter(events in prop::collection::vec(prop_oneof![4 => event(), 1 => chunk()], 0..40)) {
         let (mut strict, mut tolerant) = (verifier(true), verifier(false));
         for event in &events {
-            // A chunk stream may have ended by an event that was not taken: see the two of them from a like state.
+            // A rejected event may have closed a chunk stream. Both verifiers continue from equal states.
             let (was_strict, was_tolerant) = (strict.clone(), tolerant.clone());
             if strict.handle(event).is_ok() {
                 prop_assert_eq!(rule(tolerant.handle(event)), None, "{:?}", event);
@@ -159,9 +159,9 @@ proptest! {
         prop_assert_eq!(rule(all.finish()), rule(only_taken.finish()));
     }
 
-    /// A stream may end exactly when the events that were taken leave no run open; the tolerant verifier never minds.
+    /// A stream may end exactly when the accepted events leave no run open. The tolerant verifier accepts any end.
     #[test]
-    fn ends_are_ends_of_runs(events in prop::collection::vec(event(), 0..40)) {
+    fn stream_ends_after_its_runs(events in prop::collection::vec(event(), 0..40)) {
         let (mut strict, mut tolerant) = (verifier(true), verifier(false));
         let mut active = true;
         for event in &events {
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(rule(tolerant.finish()), None);
     }
 
-    /// A producer that opens before it goes on, and closes before it ends, breaks no rule.
+    /// A producer that opens items before use and closes them before the end breaks no rule.
     #[test]
     fn orderly_producers_break_no_rule(wishes in prop::collection::vec((0_u8..12, 0_usize..4), 0..60)) {
         let mut producer = Producer::default();
@@ -192,9 +192,9 @@ proptest! {
         prop_assert_eq!(rule(verifier.finish()), None);
     }
 
-    /// Chunks are taken for what they stand for: both spellings of a stream of messages break no rule.
+    /// Chunks count as their expansion: both notations of a stream of messages break no rule.
     #[test]
-    fn chunks_are_taken_for_what_they_stand_for(items in prop::collection::vec((0_u8..3, 0_usize..4), 0..12)) {
+    fn chunks_count_as_their_expansion(items in prop::collection::vec((0_u8..3, 0_usize..4), 0..12)) {
         let (mut long, mut short) = (vec![started()], vec![started()]);
         for (number, (kind, deltas)) in items.iter().enumerate() {
             let id = format!("i{number}");
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// An item's start, content and end, then its first chunk and a chunk that goes on.
+/// An item's start, content and end, then its first chunk and a later chunk.
 fn spellings(kind: u8, id: &str) -> (Event, Event, Event, Event, Event) {
     match kind {
         0 => {
@@ -256,7 +256,7 @@ fn spellings(kind: u8, id: &str) -> (Event, Event, Event, Event, Event) {
     }
 }
 
-/// Opens and closes as it is wished, where that is possible, under identifiers that are never used again.
+/// Opens and closes items as requested where possible, with unique identifiers.
 #[derive(Default)]
 struct Producer {
     events: Vec<Event>,

@@ -1,4 +1,4 @@
-//! What the editor is asked on behalf of the agent.
+//! Questions to the editor's user.
 use super::*;
 
 fn interrupted(options: AcpAgentOptions, interrupts: Value) -> (AcpAgent, Vec<Value>) {
@@ -24,7 +24,7 @@ fn resume(agent: &mut AcpAgent) -> Value {
 }
 
 #[test]
-fn an_interrupt_is_asked_and_its_answers_resume() {
+fn interrupt_becomes_a_question_and_its_answer_resumes() {
     let acp = json!({"acp": {"options": [{"optionId": "always", "name": "Always", "kind": "allow_always"}]}});
     let by_id = json!({"type": "object", "properties": {"optionId": {"type": "string", "enum": ["ok", "deny it"]}}});
     let by_flag = json!({"type": "object", "properties": {"approved": {"type": "boolean"}}});
@@ -88,13 +88,13 @@ fn an_interrupt_is_asked_and_its_answers_resume() {
 }
 
 #[test]
-fn a_form_is_asked_where_the_editor_takes_forms() {
+fn form_is_sent_to_editors_with_form_support() {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
     let form = json!([{"id": "1", "reason": "input_required", "message": "Who?", "toolCallId": "c", "responseSchema": schema}]);
     let (mut agent, out) = interrupted(AcpAgentOptions::new(), form.clone());
     assert_eq!(
         out[0],
-        json!({"lost": "RUN_FINISHED: the editor takes no forms: the question is given up"})
+        json!({"lost": "RUN_FINISHED: the editor does not support forms: the question is cancelled"})
     );
     assert_eq!(out[1]["run"]["resume"], json!([{"interruptId": "1", "status": "cancelled"}]));
     assert_eq!(out[1]["run"]["runId"], "r.2");
@@ -124,9 +124,9 @@ fn a_form_is_asked_where_the_editor_takes_forms() {
     assert_eq!(resume(&mut agent), json!([{"interruptId": "1", "status": "cancelled"}]));
 }
 
-/// What was asked when the editor cancels is given up in the next prompt's run: the agent waits for its answers.
+/// Questions that are open at a cancellation are cancelled in the next prompt's run, since the agent waits for answers.
 #[test]
-fn cancelled_questions_are_given_up_with_the_next_prompt() {
+fn cancelled_questions_are_reported_with_the_next_prompt() {
     let (mut agent, out) = interrupted(
         AcpAgentOptions::new(),
         json!([
@@ -147,9 +147,9 @@ fn cancelled_questions_are_given_up_with_the_next_prompt() {
     );
 }
 
-/// The editor offers no tools: a call that waits for it fails, and the agent is told so in another run.
+/// The editor provides no tools: a call that waits for it fails, and another run reports that to the agent.
 #[test]
-fn calls_that_wait_for_the_editor_fail_and_the_agent_goes_on() {
+fn calls_that_wait_for_the_editor_fail() {
     let mut options = AcpAgentOptions::new();
     options.max_runs = 2;
     let mut agent = begun(options);

@@ -1,7 +1,7 @@
-//! Calls of the page in the events of a thread.
+//! Frontend calls in the events of a thread.
 use super::*;
 
-/// A binding that notes what it was told.
+/// A binding that records its calls.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     pub(crate) answers: Vec<(String, Outcome)>,
@@ -18,7 +18,7 @@ impl Binding for Noted {
     }
 }
 
-/// A thread: a page, its translator, and the calls between them; every run held against the strictest rules.
+/// A thread: a page, its translator, and the calls between them. Every run is verified strictly.
 pub(crate) struct Thread {
     pub(crate) tools: FrontendTools,
     pub(crate) translator: Translator,
@@ -112,9 +112,9 @@ impl Thread {
     }
 }
 
-/// The agent announces and calls a tool that acknowledges: the page sees it once, and no result.
+/// The agent announces and calls an `Ack` tool: the page sees the call once, without a result.
 #[test]
-fn an_acknowledged_call_in_the_stream() {
+fn acknowledged_call_is_in_the_stream_once() {
     let mut thread = Thread::new(Profile::V1, Options::new());
     thread.begin(false, 0);
     thread.update(announce("t1", "ack", json!({})), 1);
@@ -140,9 +140,9 @@ fn an_acknowledged_call_in_the_stream() {
     assert_eq!(thread.binding.answers, [("t1".to_owned(), Outcome::Acked)]);
 }
 
-/// Two calls are parked, the run ends, the next one has the answers, and the turn goes on.
+/// Two calls are parked, the run ends, the next one has the answers, and the turn continues.
 #[test]
-fn parked_calls_in_the_stream() {
+fn parked_calls_end_the_stream_and_resume() {
     let mut thread = Thread::new(Profile::V1, Options::new());
     thread.begin(false, 0);
     for id in ["t1", "t2"] {
@@ -181,10 +181,10 @@ fn parked_calls_in_the_stream() {
     assert_eq!(thread.binding.answers, answers);
 }
 
-/// The next input answers one of two: the agent gets it, and the run ends again. It lists no call of the run before, which
-/// would not be its own; the page has that one in its messages, without an answer.
+/// The next input answers one of two calls: the agent receives it, and the run ends again. It does not list calls of
+/// the previous run; the page has those in its messages, without a result.
 #[test]
-fn one_of_two_answered_in_the_stream() {
+fn partial_answer_in_the_stream_ends_the_run_again() {
     let mut thread = Thread::new(Profile::V1, Options::new());
     thread.begin(false, 0);
     for id in ["t1", "t2"] {
@@ -212,16 +212,16 @@ fn one_of_two_answered_in_the_stream() {
     assert_eq!(thread.binding.answers, answers);
 }
 
-/// An id that the thread has used is another in the stream, and the page's result finds its call by that.
+/// A repeated id differs in the stream, and the page's result is matched by the stream's id.
 #[test]
-fn an_id_that_comes_again_is_another_in_the_stream() {
+fn repeated_id_is_renamed_in_the_stream() {
     let mut thread = Thread::new(Profile::V1, Options::new());
     for (run, shown) in [(0, "t1"), (1, "t1~2")] {
         thread.begin(false, run);
         let mut call = NewCall::new("park", raw(&json!({})));
         call.agent_id = Some("t1".into());
         if run == 1 {
-            // The first call is forgotten, as in a process that was restarted.
+            // The first call is forgotten, as after a restart of the process.
             thread.tools = FrontendTools::new(Options::new());
             thread.tools.begin_turn(&page(), at(run));
         }
@@ -245,9 +245,9 @@ fn an_id_that_comes_again_is_another_in_the_stream() {
     assert_eq!(thread.binding.answers.len(), 2);
 }
 
-/// A tool of the agent's own that has the name of one of the page's is called something else, or the page would run it.
+/// An agent's own tool with the name of a page tool is renamed, since the page would run it.
 #[test]
-fn the_agents_own_tools_are_not_taken_for_the_pages() {
+fn agent_tool_with_a_page_tool_name_is_renamed() {
     let mut thread = Thread::new(Profile::V1, Options::new());
     thread.begin(false, 0);
     for (id, name) in [("a", "park"), ("b", "mcp__other__park"), ("c", "Bash")] {

@@ -1,8 +1,8 @@
-//! Which call of the agent a tool call of the page is, and which is none.
+//! Matching of the agent's tool calls with the page's.
 use super::*;
 
 #[test]
-fn whoever_comes_first_a_call_has_one_id() {
+fn call_has_one_id_in_either_order() {
     let args = json!({"a": 1, "b": [1.0]});
     let with_id = |id: &str| {
         let mut call = NewCall::new("park", raw(&args));
@@ -16,17 +16,17 @@ fn whoever_comes_first_a_call_has_one_id() {
     // Requested with the agent's id, then announced.
     assert_eq!(tools.handle_call(with_id("t2"), at(0)).unwrap().as_str(), "t2");
     assert_eq!(tools.handle_update(&announce("t2", "park", args.clone()), at(0)), Whose::Frontend);
-    // Announced, then requested without: by arguments in any spelling, not by order.
+    // Announced, then requested without an id: matched by arguments in any notation, not by order.
     tools.handle_update(&announce("t3", "park", json!({"a": 2})), at(0));
     tools.handle_update(&announce("t4", "park", json!({})), at(0));
     let input = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t4", "rawInput": {"b": [1.0], "a": 1}});
     assert_eq!(tools.handle_update(&update(input), at(0)), Whose::Frontend);
     let spelled = Raw::from_text(r#"{ "b":[1.0], "a":1 }"#).unwrap();
     assert_eq!(tools.handle_call(NewCall::new("park", spelled), at(0)).unwrap().as_str(), "t4");
-    // By the tool alone.
+    // Matched by the tool alone.
     let other = NewCall::new("park", raw(&json!({"never": "seen"})));
     assert_eq!(tools.handle_call(other, at(0)).unwrap().as_str(), "t3");
-    // Requested without, then announced: the agent's report is the call's.
+    // Requested without an id, then announced: the agent's report belongs to the call.
     let id = tools.handle_call(NewCall::new("park", raw(&args)), at(0)).unwrap();
     assert_eq!(tools.handle_update(&announce("t5", "park", args.clone()), at(0)), Whose::Frontend);
     let done =
@@ -37,7 +37,7 @@ fn whoever_comes_first_a_call_has_one_id() {
 }
 
 #[test]
-fn a_call_that_is_announced_and_not_made_is_not_run() {
+fn call_announced_but_not_made_is_not_run() {
     let mut tools = begun();
     tools.handle_update(&announce("t1", "park", json!({})), at(0));
     let failed =
@@ -50,7 +50,7 @@ fn a_call_that_is_announced_and_not_made_is_not_run() {
 }
 
 #[test]
-fn whose_a_tool_call_is_is_told_from_its_names() {
+fn owner_of_a_call_follows_from_its_names() {
     let table = [
         (json!({"name": "mcp__ui__park", "title": "x"}), Whose::Frontend),
         (
@@ -77,7 +77,7 @@ fn whose_a_tool_call_is_is_told_from_its_names() {
 }
 
 #[test]
-fn calls_of_version_2_are_told_apart_as_well() {
+fn owner_of_a_v2_call_follows_from_its_names() {
     let read =
         |update: Value| decode(&json!({"sessionId": "s", "update": update}).to_string()).unwrap();
     let report = |id: &str, name: &str, status: &str| {
@@ -109,7 +109,7 @@ fn calls_of_version_2_are_told_apart_as_well() {
 }
 
 #[test]
-fn permission_is_given_for_frontend_calls_and_no_others() {
+fn permission_is_granted_for_frontend_calls_only() {
     let ask = |name: &str, kinds: &[&str]| {
         let options: Vec<_> = kinds
             .iter()
@@ -129,7 +129,7 @@ fn permission_is_given_for_frontend_calls_and_no_others() {
 }
 
 #[test]
-fn the_agents_id_is_found_in_meta() {
+fn agent_id_is_read_from_meta() {
     let find =
         |meta: Value| agent_call_id(&Meta::from(raw(&meta))).map(|id| id.as_str().to_owned());
     assert_eq!(find(json!({"claudecode/toolUseId": "a", "callId": "c"})).as_deref(), Some("a"));

@@ -62,7 +62,7 @@ fn the_first_wrong_event_is_explained() {
             lines[..5],
             [
                 "wrong: event 2",
-                "  rule   text_message_not_open: a text message is opened before it goes on or closes",
+                "  rule   text_message_not_open: a text message is opened before it is continued or closed",
                 "  here   not so for \"m2\"",
                 "  see    https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close",
                 "",
@@ -76,7 +76,7 @@ fn the_first_wrong_event_is_explained() {
         assert_eq!(said.status, Some(1), "{}", said.err);
         let report: Value = serde_json::from_str(&said.out).expect("JSON");
         let expected = json!({"ok":false,"profile":"strict","events":3,"runs":1,"problem":{
-            "code":"text_message_not_open","rule":"a text message is opened before it goes on or closes",
+            "code":"text_message_not_open","rule":"a text message is opened before it is continued or closed",
             "link":"https://ag-ui.com/spec/1.0/basic/patterns/streaming#open-content-close",
             "detail":"not so for \"m2\"","index":2,"event":events[2],"before":[events[1]]}});
         assert_eq!(report, expected);

@@ -245,7 +245,7 @@ async fn an_agent_without_capabilities_gets_no_images() {
     }]);
     let (status, said) = refusal(gateway.chat(&image).await).await;
     assert_eq!(status, 415);
-    assert_eq!(said, "at /messages/0/content/0: the agent does not take images");
+    assert_eq!(said, "at /messages/0/content/0: the agent does not support images");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ fn bodies() -> Vec<(Vec<u8>, u16, &'static str)> {
         (
             json!({ "threadId": "t", "runId": "r", "messages": [] }),
             400,
-            "at /messages: expected at least one message, got none",
+            "at /messages: expected at least one message",
         ),
         (json!({ "threadId": "t", "runId": "r" }), 400, "messages"),
         (json!({ "runId": "r", "messages": [] }), 400, "threadId"),
@@ -41,12 +41,12 @@ fn bodies() -> Vec<(Vec<u8>, u16, &'static str)> {
         (
             part(json!({ "type": "audio", "source": image })),
             415,
-            "at /messages/0/content/0: the agent does not take audio",
+            "at /messages/0/content/0: the agent does not support audio",
         ),
         (
             part(json!({ "type": "hologram" })),
             415,
-            "at /messages/0/content/0: the agent does not take content of this kind",
+            "at /messages/0/content/0: the agent does not support content of this kind",
         ),
         (
             part(

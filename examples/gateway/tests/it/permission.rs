@@ -41,24 +41,9 @@ async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
     let here = format!("interrupts/{asked}");
     let either = "expected one of `optionId`, `action`, and `cancelled: true`";
     for (path, body, status, message) in [
-        (
-            "interrupts/nothing",
-            json!({ "cancelled": true }),
-            404,
-            "nothing was asked under this id",
-        ),
-        (
-            "interrupts/1-int-2",
-            json!({ "cancelled": true }),
-            404,
-            "nothing was asked under this id",
-        ),
-        (
-            "interrupts/7-int-1",
-            json!({ "cancelled": true }),
-            404,
-            "nothing was asked under this id",
-        ),
+        ("interrupts/nothing", json!({ "cancelled": true }), 404, "no question has this id"),
+        ("interrupts/1-int-2", json!({ "cancelled": true }), 404, "no question has this id"),
+        ("interrupts/7-int-1", json!({ "cancelled": true }), 404, "no question has this id"),
         (&here, json!({ "optionId": "maybe" }), 400, "does not offer this option"),
         (&here, json!({}), 400, either),
         (&here, json!({ "cancelled": false }), 400, either),
@@ -76,7 +61,7 @@ async fn an_answer_that_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(gateway.post(&here, &allow).await.0, 202);
     let (status, said) = gateway.post(&here, &allow).await;
     assert_eq!(status, 409);
-    assert!(said.contains("has its answer already"), "{said}");
+    assert!(said.contains("is already answered"), "{said}");
     assert_eq!(run.rest().await.end(), "success");
     // Also when the run is over.
     assert_eq!(gateway.post(&here, &allow).await.0, 409);
