@@ -84,6 +84,95 @@
 //! assert_eq!(error.to_string(), "at /jobId: expected a string, got number");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # How it works
+//!
+//! - [`Wire`] is what a type says of itself: a blank value, how to read it, and how it is written ([`View`]).
+//! - [`ValueReader`] is at a place of the text. It has the mode, the number of members around that place whose marks allow an
+//!   error, the notes that become diagnostics, and the place and cause of the first problem. A type reads by `string`,
+//!   `integer`, `items`, `object` and the like, and returns a [`Fault`], which is empty: the reader has the reason. JSON
+//!   pointers are made from places after reading, and only if there is something to report.
+//! - An object is a table of members, and a slot for each. The reader goes through the text once: it looks the name up,
+//!   beginning where the member before was, reads the value into its slot, and keeps what the table does not have in
+//!   [`Extra`]. None of this is generated for each type.
+//! - A union is a table of tags. The reader finds the tag, has the value choose a blank variant, and reads the members into
+//!   that. Types that lie flat in the same object are read in turn over the same text ([`Open`]).
+//! - A member with marks that cannot be read is noted, and the reader goes behind it. In the mode `Preserve` its text is
+//!   kept in the `Extra` of the object.
+//! - [`write`] goes through the views. [`Entries`] writes the members of an object, with what is kept in their places.
+//! - Serde's traits make JSON text of what a format has and read that, or write the views into the format.
+//!
+//! What `object!` makes of a required and an optional member, without constructor, setters and serde:
+//!
+//! ```
+//! use jsonrpc_core::wire::{self, Extra, private as __wire};
+//!
+//! #[derive(Clone, Debug, PartialEq)]
+//! #[non_exhaustive]
+//! pub struct Job {
+//!     pub id: String,
+//!     pub owner: Option<String>,
+//!     pub extra: Extra,
+//! }
+//!
+//! const _: () = {
+//!     static TABLE: __wire::Table = __wire::Table {
+//!         members: &[
+//!             __wire::Member::required("id", ",\"id\":"),
+//!             __wire::Member::optional("owner", ",\"owner\":"),
+//!         ],
+//!         is_framed: !<Extra as __wire::Object>::TAKES_ALL,
+//!     };
+//!     __wire::assert_distinct(TABLE.members);
+//!
+//!     impl __wire::Wire for Job {
+//!         fn blank() -> Self {
+//!             Self { id: __wire::Wire::blank(), owner: None, extra: __wire::Wire::blank() }
+//!         }
+//!         fn read(&mut self, reader: &mut __wire::ValueReader<'_>) -> Result<(), __wire::Fault> {
+//!             reader.object(self, <Self as __wire::Object>::NAME)
+//!         }
+//!         fn view(&self) -> __wire::View<'_> {
+//!             __wire::View::Object(self)
+//!         }
+//!     }
+//!
+//!     impl __wire::Object for Job {
+//!         const NAME: &'static str = "Job";
+//!     }
+//!
+//!     impl __wire::Members for Job {
+//!         fn write_members(&self, out: &mut __wire::Entries<'_>) {
+//!             out.fields(&TABLE, &[Some(&self.id), __wire::optional(&self.owner)]);
+//!             __wire::Members::write_members(&self.extra, out);
+//!         }
+//!         fn extra(&self) -> Option<&Extra> {
+//!             __wire::Members::extra(&self.extra)
+//!         }
+//!     }
+//!
+//!     impl __wire::Flat for Job {
+//!         fn read_flat(
+//!             &mut self,
+//!             reader: &mut __wire::ValueReader<'_>,
+//!             open: &__wire::Open<'_>,
+//!         ) -> Result<(), __wire::Fault> {
+//!             reader.fields(&TABLE, &mut [&mut self.id, &mut self.owner], &mut self.extra, open)?;
+//!             Ok(())
+//!         }
+//!         fn extra_mut(&mut self) -> Option<&mut Extra> {
+//!             __wire::Flat::extra_mut(&mut self.extra)
+//!         }
+//!     }
+//! };
+//!
+//! let text = r#"{"id":"7","owner":null,"since":1.50}"#;
+//! let job: Job = wire::decode(text)?;
+//! let mut out = Vec::new();
+//! wire::write(&job, &mut out);
+//! assert_eq!(out, br#"{"id":"7","since":1.50,"owner":null}"#);
+//! # Ok::<(), wire::DecodeError>(())
+//! ```
 
 mod decode;
 mod diagnostic;
