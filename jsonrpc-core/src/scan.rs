@@ -230,6 +230,17 @@ impl<'a> Scanner<'a> {
         Some(start)
     }
 
+    /// Passes over a text, and the space behind it, if that text is so many places on.
+    #[inline(always)]
+    pub(crate) fn pass_text(&mut self, distance: usize, text: &str) -> bool {
+        let start = self.at + distance;
+        let is_next = self.bytes.get(start..).is_some_and(|rest| rest.starts_with(text.as_bytes()));
+        if is_next {
+            self.at = token(self.bytes, start + text.len()).1;
+        }
+        is_next
+    }
+
     /// Nothing but space may follow.
     pub(crate) fn end(&mut self) -> Option<()> {
         self.next_token();

@@ -76,18 +76,27 @@ impl<'a> ValueReader<'a> {
         self.scanner.go_to(open.at);
         let mut walk = Walk::at(open.is_first);
         let (mut seen, mut hint) = (Seen::default(), 0);
-        while let Some(name) = walk.next(self)? {
-            let owner = open.outer.and_then(|outer| outer.find(&name));
-            let read = match owner {
-                Some(owner) => self.of_outer(owner, table.is_framed, open),
-                None => match table.find(&name, hint) {
-                    Some(at) => {
-                        hint = at + 1;
-                        self.field(table, slots, at, &mut seen, open)
-                    }
-                    None if table.is_framed => self.text().map(drop),
-                    None => self.unknown(name, rest),
-                },
+        loop {
+            let is_usual = |member: &&Member| {
+                member.is_plain && open.outer.is_none_or(|outer| outer.find(member.name).is_none())
+            };
+            let usual = table.members.get(hint).filter(is_usual);
+            let read = if usual.is_some_and(|member| walk.pass(self, member.quoted)) {
+                hint += 1;
+                self.field(table, slots, hint - 1, &mut seen, open)
+            } else {
+                let Some(name) = walk.next(self)? else { break };
+                match open.outer.and_then(|outer| outer.find(&name)) {
+                    Some(owner) => self.of_outer(owner, table.is_framed, open),
+                    None => match table.find(&name, hint) {
+                        Some(at) => {
+                            hint = at + 1;
+                            self.field(table, slots, at, &mut seen, open)
+                        }
+                        None if table.is_framed => self.text().map(drop),
+                        None => self.unknown(name, rest),
+                    },
+                }
             };
             if let Err(fault) = read {
                 walk.on_fault(self, fault)?;
@@ -255,7 +264,7 @@ impl<'a> ValueReader<'a> {
         let place = if open.outer.is_some_and(|outer| outer.find(tags.name).is_some()) {
             None
         } else {
-            self.find_tag(tags.name, open)?
+            self.find_tag(tags, open)?
         };
         let mut kept = None;
         let mut tag = None;
@@ -323,9 +332,12 @@ impl<'a> ValueReader<'a> {
 
     /// Where the value of the member `tag` begins, and whether it is the first one.
     #[inline]
-    fn find_tag(&mut self, tag: &str, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
+    fn find_tag(&mut self, tags: &Tags, open: &Open<'_>) -> Result<Option<(usize, bool)>, Fault> {
         self.scanner.go_to(open.at);
-        let mut walk = Walk::at(open.is_first);
+        let (tag, mut walk) = (tags.name, Walk::at(open.is_first));
+        if walk.pass(self, tags.quoted) {
+            return Ok(Some((self.scanner.at(), true)));
+        }
         let Some(first) = walk.next(self)? else { return Ok(None) };
         let at = self.scanner.at();
         if first == tag {

@@ -517,8 +517,10 @@ const fn assert_different(one: &str, other: &str) {
 /// The tags of a union.
 #[derive(Debug)]
 pub struct Tags {
-    /// The member that selects the variant.
+    /// The member that selects the variant; it needs no escapes.
     pub name: &'static str,
+    /// A comma, the name as a JSON string, and a colon.
+    pub quoted: &'static str,
     /// The tags that are known. A named variant without a required tag comes last.
     pub names: &'static [&'static str],
     /// The index of the variant that is meant without a tag.

@@ -154,6 +154,7 @@ macro_rules! open_union {
 
             static TAGS: __wire::Tags = __wire::Tags {
                 name: $tag,
+                quoted: ::core::concat!(",\"", $tag, "\":"),
                 names: $Name::NAMES,
                 untagged: $crate::open_union!(@untagged [$($wire)*] $($Untagged)?),
                 marks: __wire::Marks::NONE $( $(.with($crate::object!(@mark $mark $tag)))+ )?,
@@ -183,7 +184,7 @@ macro_rules! open_union {
                     $( if ::core::matches!(self, Self::$Untagged(_)) {
                         return __wire::Choice::payload(self).write_members(out);
                     } )?
-                    out.tagged($tag, ::core::concat!(",\"", $tag, "\":"), self.tag(), __wire::Choice::payload(self));
+                    out.tagged(&TAGS, self.tag(), __wire::Choice::payload(self));
                 }
 
                 fn extra(&self) -> ::core::option::Option<&$crate::wire::Extra> {

@@ -378,6 +378,23 @@ impl Walk {
         }
     }
 
+    /// Passes over the name of the next member if it is this one and has no space before it: `quoted` is the name as a JSON
+    /// string between a comma and a colon.
+    #[inline]
+    pub(super) fn pass(&mut self, reader: &mut ValueReader<'_>, quoted: &str) -> bool {
+        let scanner = &mut reader.scanner;
+        let is_next = if self.is_failed {
+            false
+        } else if self.is_first {
+            scanner.byte_ahead(0) == b'{'
+                && scanner.pass_text(1, quoted.get(1..).unwrap_or_default())
+        } else {
+            scanner.byte_ahead(0) == b',' && scanner.pass_text(0, quoted)
+        };
+        self.is_first &= !is_next;
+        is_next
+    }
+
     /// Passes over the rest of the object before the fault is one of the object.
     #[cold]
     pub(super) fn on_fault(&mut self, reader: &ValueReader<'_>, fault: Fault) -> Result<(), Fault> {

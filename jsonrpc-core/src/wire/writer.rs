@@ -1,6 +1,6 @@
 //! The writer of values as JSON text.
 use super::extra::{Extra, Kept};
-use super::object::{Member, Table};
+use super::object::{Member, Table, Tags};
 use super::presence::Presence;
 use super::value::{Flat, Members, View, Wire};
 use crate::encode;
@@ -108,20 +108,14 @@ impl<'e> Entries<'e> {
     }
 
     /// Writes the tag of a union and the members of its variant.
-    pub fn tagged(
-        &mut self,
-        name: &'static str,
-        quoted: &'static str,
-        tag: &str,
-        payload: &dyn Flat,
-    ) {
+    pub fn tagged(&mut self, tags: &'static Tags, tag: &str, payload: &dyn Flat) {
         match &mut self.sink {
             Sink::Text { out, is_first, .. } => {
                 let skipped = usize::from(core::mem::take(is_first));
-                out.extend_from_slice(quoted.as_bytes().get(skipped..).unwrap_or_default());
+                out.extend_from_slice(tags.quoted.as_bytes().get(skipped..).unwrap_or_default());
                 encode::string(tag, out);
             }
-            Sink::Each(each) => each(name, &Box::<str>::from(tag)),
+            Sink::Each(each) => each(tags.name, &Box::<str>::from(tag)),
         }
         payload.write_members(self);
     }
@@ -163,7 +157,15 @@ impl<'e> Entries<'e> {
     }
 
     /// Writes what is kept of members that have no value.
-    pub(super) fn end(mut self) {
+    #[inline]
+    pub(super) fn end(self) {
+        if !self.kept.is_empty() {
+            self.end_with_kept();
+        }
+    }
+
+    #[cold]
+    fn end_with_kept(mut self) {
         for (name, kept) in self.kept {
             if self.written.contains(name) {
                 continue;
