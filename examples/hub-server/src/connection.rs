@@ -77,6 +77,8 @@ pub(crate) struct State {
     pub(crate) waiting: Vec<oneshot::Sender<Result<Box<Initialized>, Unavailable>>>,
     /// Whether a transport is to be opened.
     pub(crate) is_wanted: bool,
+    /// Whether a transport is open.
+    pub(crate) is_open: bool,
     /// Runs that wait for the end of an old connection; `None` unless one is ending.
     pub(crate) postponed: Option<Vec<(String, NewRun, Reply)>>,
 }
@@ -95,6 +97,7 @@ impl AgentConnection {
             threads: BTreeMap::new(),
             waiting: Vec::new(),
             is_wanted: false,
+            is_open: false,
             postponed: None,
         };
         let (state, wake, began) = (Mutex::new(state), Notify::new(), Instant::now());
@@ -128,12 +131,7 @@ impl AgentConnection {
 
     /// Starts a run of a thread. `reply` is answered when it has begun, or is refused.
     pub fn start(&self, thread: &str, run: NewRun, reply: Reply) {
-        let mut state = self.shared.lock();
-        match &mut state.postponed {
-            Some(postponed) => postponed.push((thread.to_owned(), run, reply)),
-            None => state.start(&self.shared, thread, run, reply),
-        }
-        drop(state);
+        self.shared.lock().start_or_postpone(&self.shared, thread, run, reply);
         self.shared.wake.notify_one();
     }
 
@@ -277,6 +275,17 @@ impl State {
         }
     }
 
+    fn start_or_postpone(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
+        if self.is_open && !self.hub.is_connected() {
+            // The task is about to end the transport of the connection that the hub has closed.
+            self.postponed.get_or_insert_default();
+        }
+        match &mut self.postponed {
+            Some(postponed) => postponed.push((thread.to_owned(), run, reply)),
+            None => self.start(shared, thread, run, reply),
+        }
+    }
+
     pub(crate) fn start(&mut self, shared: &Arc<Shared>, thread: &str, run: NewRun, reply: Reply) {
         let now = shared.now();
         if reply.is_closed() {
@@ -364,3 +373,6 @@ impl LiveLog for HubLog {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

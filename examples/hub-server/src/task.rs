@@ -146,6 +146,7 @@ impl Task {
                 let host = Host::new(self.agent.access.clone());
                 let watch = self.agent.telemetry.watch(self.agent.address.kind());
                 self.stage = Stage::Open(Box::new(Link::new(transport, host, watch)));
+                self.shared.lock().is_open = true;
             }
             Err(ConnectError::Denied(why)) => {
                 self.lose(Err(ErrorObject::new(AUTH_REQUIRED, why)));
@@ -184,7 +185,10 @@ impl Task {
         if let Stage::Open(mut link) = std::mem::replace(&mut self.stage, Stage::Idle) {
             link.lines.finish();
             read_lines(&self.shared, &mut link);
-            self.shared.lock().postponed.get_or_insert_default();
+            let mut state = self.shared.lock();
+            state.is_open = false;
+            state.postponed.get_or_insert_default();
+            drop(state);
             self.stage = Stage::Ending(link.end(why).boxed());
         }
     }

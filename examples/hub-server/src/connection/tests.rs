@@ -1,0 +1,48 @@
+//! Tests of runs that start between the end of a connection and the end of its transport.
+use super::*;
+use acp_host::transport::Address;
+use acp_types::v1::initialization::{InitializeRequest, ProtocolVersion};
+use agui_bridge::conversation::ConversationOptions;
+use agui_types::run_log::RunLogLimits;
+use jsonrpc_core::wire;
+use run_store::LogLimits;
+use run_telemetry::{Program, Telemetry, TelemetryOptions};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+fn connection() -> AgentConnection {
+    let (program, options) =
+        (Program { name: "test", version: "1", tell: drop }, TelemetryOptions::default());
+    let telemetry = Telemetry::new(program, &options, &Handle::current()).unwrap();
+    let agent = AgentSetup {
+        address: Address::Command { words: vec!["false".to_owned()], secrets: Vec::new() },
+        client: client::Options::v1(InitializeRequest::new(ProtocolVersion::V1)),
+        authenticate: None,
+        access: None,
+        exit_grace: Duration::from_secs(1),
+        telemetry,
+    };
+    let mut options = HubOptions::new(ConversationOptions::new("/"));
+    options.log = RunLogLimits { events: 64, bytes: 1 << 16 };
+    AgentConnection::new(agent, options, mpsc::unbounded_channel().0)
+}
+
+/// The task learns a moment later that the hub has closed its connection, and ends the transport then.
+#[tokio::test]
+async fn run_waits_for_the_end_of_a_closed_connection() {
+    let connection = connection();
+    let conversation = Conversation::new(ConversationOptions::new("/"));
+    let thread = ThreadState::new(None, watch::Sender::new(None));
+    assert!(connection.open_thread("t", conversation, thread).unwrap());
+    connection.shared.lock().is_open = true;
+    let input: RunAgentInput =
+        wire::decode(r#"{"threadId":"t","runId":"r","messages":[]}"#).unwrap();
+    let limits = LogLimits { events: 64, bytes: 1 << 16, readers: 1 };
+    let log = Arc::new(RunLog::new(&input, limits));
+    let (reply, mut begun) = oneshot::channel();
+    connection.start("t", NewRun { input, log, span: None }, reply);
+    let state = connection.shared.lock();
+    assert!(!state.hub.is_connected());
+    assert_eq!(state.postponed.as_ref().map(Vec::len), Some(1));
+    assert!(begun.try_recv().is_err(), "the run has begun, or is refused");
+}
