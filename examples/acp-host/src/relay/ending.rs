@@ -1,4 +1,4 @@
-//! When a session ends, and what the agent gets to hear about it.
+//! The end of a session, and the signals that the agent receives.
 //!
 //! | what happened | what follows |
 //! |---|---|
@@ -12,7 +12,7 @@ use crate::system::Signal;
 use core::time::Duration;
 use std::time::Instant;
 
-/// How long the agent may take to end after it was told to.
+/// Time for the agent to exit after a signal.
 pub(crate) const KILL_AFTER: Duration = Duration::from_secs(2);
 
 /// How long a silent process that holds the agent's output is waited for, once the agent itself has exited.
@@ -23,7 +23,7 @@ pub(crate) const DRAIN: Duration = Duration::from_millis(250);
 pub(crate) enum Event {
     /// The editor closed our input, or takes no more of our output.
     EditorClosed,
-    /// Somebody told us to end.
+    /// A signal asks this program to end.
     Signal(Signal),
     /// The agent exited, with this status.
     AgentExited(i32),
@@ -90,10 +90,10 @@ impl Ending {
         }
     }
 
-    /// What to do at this time, until it gives nothing.
+    /// Returns the next action that is due, if any.
     ///
-    /// `holding`: bytes for the editor were read and are not yet written. They are waited for, unless somebody wants us
-    /// to end or the editor has gone.
+    /// `holding`: bytes for the editor were read and are not yet written. They are waited for, unless a signal has arrived
+    /// or the editor has gone.
     pub(crate) fn poll(&mut self, now: Instant, holding: bool) -> Option<Action> {
         if let Some((at, status)) = self.exited {
             let drained = now >= at + DRAIN && (self.is_wanted || !holding);
@@ -115,7 +115,7 @@ impl Ending {
         Some(action)
     }
 
-    /// Whether the editor, or who sent the signal, wanted the session to end.
+    /// Returns whether the editor or a signal ended the session.
     pub(crate) fn is_wanted(&self) -> bool {
         self.is_wanted
     }

@@ -1,10 +1,10 @@
-//! Letting things gather for somebody on another thread: waking somebody costs more than most things.
+//! Batches for another thread: waking a thread costs more than most items.
 
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How long things gather before they are taken, unless they are many.
+/// Time for which items gather before they are taken, unless they are many.
 const WHILE: Duration = Duration::from_millis(10);
 
 /// What gathers.
@@ -19,7 +19,7 @@ pub trait Gathers {
     fn is_closed(&self) -> bool;
 }
 
-/// Things that gather until one thread takes all of them, some at a time. Others never wait for it.
+/// Items that gather until one thread takes all of them. The other threads never wait for it.
 #[derive(Debug, Default)]
 pub struct Gathering<T> {
     state: Mutex<State<T>>,
@@ -32,7 +32,7 @@ struct State<T> {
     taker: Taker,
 }
 
-/// What the thread is at that takes things.
+/// State of the thread that takes the items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Taker {
     /// It is busy with what it took, or has been woken.
@@ -45,7 +45,7 @@ enum Taker {
 }
 
 impl<T: Gathers> Gathering<T> {
-    /// Adds something. True if it is time to [`wake`](Self::wake) who takes it, when there is time for that.
+    /// Adds an item. Returns `true` if the caller is to [`wake`](Self::wake) the taker.
     pub fn add(&self, add: impl FnOnce(&mut T)) -> bool {
         let mut state = self.lock();
         add(&mut state.gathered);
@@ -65,7 +65,7 @@ impl<T: Gathers> Gathering<T> {
         change(&mut self.lock().gathered)
     }
 
-    /// Wakes who waits: something was added, or is as somebody [waits for it](Self::wait_until) to be.
+    /// Wakes the waiting threads, after an item was added or a [condition](Self::wait_until) holds.
     pub fn wake(&self) {
         self.changed.notify_all();
     }
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Nothing is lost, whoever is where when it comes.
+    /// No item is lost in any state of the taker.
     #[test]
     fn all_is_taken_in_order_and_the_end_is_seen() {
         let gathering = Gathering::<Numbers>::default();

@@ -38,7 +38,7 @@ pub struct Insertion {
     pub text: String,
 }
 
-/// The lines of one direction, on their way. A line whose end has not come is held back.
+/// The lines of one direction, on their way. An unfinished line is held back.
 #[derive(Debug)]
 pub(crate) struct Inserting {
     insert: Arc<dyn Insert>,
@@ -151,7 +151,6 @@ mod tests {
         assert_eq!(rest, b"x+c");
     }
 
-    /// A place that the line does not have is none.
     #[test]
     fn a_place_outside_of_the_line_is_none() {
         assert_eq!(passed(&[b"x\n", b"x"]).0, [&b"x+"[..], b""]);

@@ -117,8 +117,7 @@ fn new_buffer() -> Arc<[u8]> {
     repeat_n(0, CHUNK).collect()
 }
 
-/// What is read into: another buffer each time that one was left in the tap, and the same again once nobody looks at it any
-/// more.
+/// Buffers for reads. A buffer that was left in the tap is used again once the observer has released it.
 #[derive(Debug)]
 struct Buffers {
     next: Arc<[u8]>,
@@ -133,25 +132,25 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// A buffer that nobody looks at.
+    /// Returns a buffer without other owners.
     fn next(&mut self) -> &mut [u8] {
         if Arc::get_mut(&mut self.next).is_none() {
             let next = self.looked_at().unwrap_or_else(new_buffer);
             self.left.push_back(core::mem::replace(&mut self.next, next));
             while self.left.len() > KEPT_BUFFERS && self.looked_at().is_some() {}
         }
-        // It would be copied if somebody looked at it.
+        // A copy is made only for a buffer with other owners.
         Arc::make_mut(&mut self.next)
     }
 
-    /// Takes the oldest of those that were left, if it was looked at.
+    /// Takes the oldest buffer that was left, if the observer has released it.
     fn looked_at(&mut self) -> Option<Arc<[u8]>> {
         Arc::get_mut(self.left.front_mut()?)?;
         self.left.pop_front()
     }
 }
 
-/// Reads `source` to its end and forgets it, so that who writes there is not held up.
+/// Reads `source` to its end and drops the bytes, so that its writer is not blocked.
 pub(crate) fn discard(mut source: impl Read + End) {
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -178,7 +177,7 @@ fn write(sink: &mut (impl Write + End), mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Deals with what is no failure: an interrupted call, and an end of a pipe that somebody made non-blocking.
+/// Handles errors that are no failures: an interrupted call, and a non-blocking end of a pipe.
 fn wait(error: &io::Error, end: &impl End, ready: Ready) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
@@ -292,7 +291,7 @@ mod tests {
         }
     }
 
-    /// An end that somebody made non-blocking is waited for.
+    /// A non-blocking end is waited for.
     #[test]
     fn non_blocking_ends_are_waited_for() {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};

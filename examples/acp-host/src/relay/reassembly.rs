@@ -3,13 +3,13 @@ use super::Chunk;
 use jsonrpc_core::framing::{FrameError, Lines, OnInvalid, TextPolicy};
 use memchr::memchr;
 
-/// Who looks at the lines of a [`Reassembly`].
+/// Receiver of the lines of a [`Reassembly`].
 pub trait Look {
-    /// Takes a line without its end: all of it, or so much of it as is [`enough`](Self::enough).
+    /// Handles a line without its end, or the prefix that is [`enough`](Self::enough).
     fn line(&mut self, line: Result<&[u8], FrameError>);
 
-    /// How many bytes of a line are all that will be looked at of it, if they are among those that it starts with: the others
-    /// are not kept then, and no line is too long. Nothing where that is not known yet.
+    /// Length of the prefix that decides a line, if `start` has all of it: the rest of the line is not kept then, and no
+    /// line is too long. `None` while the length is unknown.
     fn enough(&self, _start: &[u8]) -> Option<usize> {
         None
     }
@@ -25,11 +25,11 @@ impl<F: FnMut(Result<&[u8], FrameError>)> Look for F {
 #[derive(Debug)]
 pub struct Reassembly {
     place: Place,
-    /// What is held of a line whose end has not come.
+    /// The start of an unfinished line.
     start: Vec<u8>,
-    /// Of how much of it was asked whether it is enough.
+    /// Length of `start` at the last call of [`Look::enough`].
     asked: usize,
-    /// What is held of a line that is longer than a start, or the first.
+    /// A line that is longer than a start, or the first line.
     lines: Lines,
 }
 
@@ -37,20 +37,20 @@ pub struct Reassembly {
 enum Place {
     /// Behind a line.
     Between,
-    /// In a line whose start is held.
+    /// In a line; its start is held.
     InStart,
-    /// In a line of which enough is held.
+    /// In a line; its decisive prefix is held.
     Enough,
     /// In a line that the framing holds; a byte order mark may come before the first.
     InFraming,
-    /// In a line whose start is missing.
+    /// In a line without its start, behind a gap.
     Headless,
 }
 
-/// How many bytes of a line are held as its start.
+/// Maximum size of a start.
 const MAX_START: usize = 64 << 10;
 
-/// Lines pass whatever they hold: what is no text is looked at as well.
+/// Lines pass with any bytes, invalid text included.
 const AS_THEY_ARE: TextPolicy = TextPolicy { utf8: OnInvalid::Pass, surrogates: OnInvalid::Pass };
 
 impl Default for Reassembly {

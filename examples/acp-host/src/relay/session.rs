@@ -106,7 +106,7 @@ fn supervise(
                     }
                 }
                 Action::Finish(status) => {
-                    // There may be nobody left.
+                    // The group may be empty.
                     let _ = agent.signal(Signal::Kill);
                     return SessionEnd { status, is_client_closed: ending.is_wanted() };
                 }
@@ -143,7 +143,7 @@ fn relay_both(
         if ended == Ended::Sink {
             discard(source);
         }
-        // Nobody listens any more only when the session is over.
+        // The receiver is dropped when the session is over.
         let _ = happened_there.send(Event::EditorClosed);
     })?;
 

@@ -202,9 +202,8 @@ impl Gathers for Waiting {
 }
 
 impl Tap {
-    /// Leaves bytes to be looked at, or counts them as dropped if too much waits. Those that are many are not copied, and
-    /// who offers them reads into something else next. True if it is time to [`wake`](Self::wake) the observer, when there
-    /// is time for that.
+    /// Queues bytes for the observer, or counts them as dropped if too many wait. Many bytes are not copied: the caller reads
+    /// into another buffer next. Returns `true` if the caller is to [`wake`](Self::wake) the observer.
     pub(crate) fn offer(&self, direction: Direction, at: Instant, bytes: Passing<'_>) -> bool {
         self.waiting.add(|waiting| waiting.offer(direction, at, bytes))
     }
@@ -214,7 +213,7 @@ impl Tap {
         self.waiting.wake();
     }
 
-    /// Says that nothing more comes: the observer ends when it has looked at what waits.
+    /// Closes the queue: the observer ends once it has taken the bytes that wait.
     pub fn close(&self) {
         self.waiting.with(|waiting| waiting.is_closed = true);
         self.wake();
@@ -233,13 +232,13 @@ impl Tap {
         })
     }
 
-    /// Takes back the memory of chunks that were looked at.
+    /// Takes back the memory of chunks that the observer has read.
     pub fn give_back(&self, mut chunks: Chunks) {
         chunks.clear();
         self.waiting.with(|waiting| waiting.spare = chunks);
     }
 
-    /// How many bytes nobody has taken yet.
+    /// Number of bytes that wait for the observer.
     pub fn waiting_bytes(&self) -> u64 {
         self.waiting.with(|waiting| waiting.chunks.bytes() as u64)
     }

@@ -19,7 +19,7 @@ pub(crate) trait End: AsFd {}
 
 impl<T: AsFd> End for T {}
 
-/// Waits until an end that somebody made non-blocking has something to read, or takes something.
+/// Waits until a non-blocking end is ready.
 pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     let until = match ready {
         Ready::Read => PollFlags::POLLIN,
@@ -31,7 +31,7 @@ pub(crate) fn wait_ready(end: &impl End, ready: Ready) -> io::Result<()> {
     }
 }
 
-/// How much a pipe is to hold through which much comes: what Linux allows anybody, unless it was told otherwise.
+/// Capacity of a busy pipe: the default maximum of Linux for unprivileged processes.
 #[cfg(target_os = "linux")]
 const WIDE: i32 = 1 << 20;
 
@@ -122,7 +122,7 @@ fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     waitid(Id::Pid(agent), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
 }
 
-/// Waits for the agent's exit. It is reaped, so its group keeps its number only while somebody else is in it.
+/// Waits for the agent's exit. It is reaped, so its group keeps its number only while it has other members.
 #[cfg(not(target_os = "linux"))]
 fn wait(agent: Pid) -> nix::Result<WaitStatus> {
     nix::sys::wait::waitpid(agent, None)
@@ -144,7 +144,7 @@ pub fn termination() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Tells each signal that asks this program to end.
+/// Forwards each signal that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,
     tell: impl Fn(Signal) -> bool + Clone + Send + 'static,

@@ -41,7 +41,7 @@ pub(crate) fn editor_ends() -> io::Result<(File, File)> {
     Ok((stdin, stdout))
 }
 
-/// The agent and what it started: a job, which ends when nobody has it open any more, so with this program at the latest.
+/// The agent and what it started: a job, which ends when its last handle is closed, so with this program at the latest.
 ///
 /// Spec: [Job Objects](https://learn.microsoft.com/windows/win32/procthread/job-objects)
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ pub fn termination() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Tells each event of the console that asks this program to end.
+/// Forwards each event of the console that asks this program to end.
 pub(crate) fn forward_signals(
     runtime: &Handle,
     tell: impl Fn(Signal) -> bool + Clone + Send + 'static,
